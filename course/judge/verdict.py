@@ -1,0 +1,55 @@
+"""What the judge decided about one exercise: a typed verdict, never a bare number."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """How one case went: `message` says what was seen, in the student's terms; empty when it passed."""
+
+    title: str
+    passed: bool
+    public: bool
+    weight: float = 1.0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judge's decision on one exercise.
+
+    `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
+    hint; `message` is the first thing to say; `convention` names the published variant that was computed instead.
+    `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
+    """
+
+    exercise: str
+    kind: Kind
+    score: float
+    points: float
+    message: str = ""
+    misconception: str = ""
+    hint: str = ""
+    convention: str = ""
+    cases: tuple[CaseResult, ...] = field(default=())
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Verdict:
+        """The inverse of `to_dict`."""
+        cases = tuple(CaseResult(**case) for case in values.get("cases", ()))
+        return cls(**{**values, "cases": cases})
+
+    @classmethod
+    def without_points(cls, exercise: str, kind: Kind, points: float, message: str) -> Verdict:
+        """A verdict reached without judging any case: nothing arrived, time ran out, the kernel died, …"""
+        return cls(exercise, kind, 0.0, points, message)

@@ -1,0 +1,140 @@
+"""The ordered topics of the course and their graded items: the one place for names, points and minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+SOURCE = "https://github.com/sequence-course/sequence-course"
+"""The one public address of the course; badges, links and the Colab install are made from it."""
+
+Kind = Literal["exercise", "task", "question"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What `fit` may spend on a training task.
+
+    `cpu` and `gpu` count training examples seen; `seconds` is only a cap, for a machine that is far too slow.
+    """
+
+    cpu: int
+    gpu: int
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True)
+class Item:
+    """One graded cell: its name is the nbgrader `grade_id`; `minutes` is what a student should plan for."""
+
+    name: str
+    points: int
+    minutes: int
+    kind: Kind = "exercise"
+    budget: Budget | None = None
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`."""
+
+    number: int
+    name: str
+    title: str
+    lecture: str
+    items: tuple[Item, ...] = field(default=())
+
+    @property
+    def folder(self) -> str:
+        """The nbgrader assignment, e.g. `03_rnn`."""
+        return f"{self.number:02d}_{self.name}"
+
+    @property
+    def points(self) -> int:
+        return sum(item.points for item in self.items)
+
+
+def _task(name: str, points: int, minutes: int, budget: Budget | None = None) -> Item:
+    return Item(f"{name}_task", points, minutes, "task", budget)
+
+
+def _question(name: str) -> Item:
+    return Item(f"{name}_question", 2, 10, "question")
+
+
+TOPICS: tuple[Topic, ...] = (
+    Topic(
+        1,
+        "markov_ngrams",
+        "Markov n-grams",
+        "Sliding windows and a simple Markov model",
+        (
+            Item("count_ngrams", 2, 10),
+            Item("transition_matrix", 3, 15),
+            Item("perplexity", 2, 10),
+            Item("sample_text", 3, 15),
+            Item("NGramModel", 5, 30),
+            _task("markov_ngrams", 4, 20),
+            _question("markov_ngrams"),
+        ),
+    ),
+    Topic(
+        3,
+        "rnn",
+        "Recurrent networks",
+        "Recurrent neural networks",
+        (
+            Item("rnn_cell", 2, 10),
+            Item("rnn_forward", 3, 10),
+            Item("bptt", 5, 30),
+            Item("clip_grad_norm", 2, 10),
+            Item("ElmanClassifier", 4, 20),
+            Item("generate", 3, 15),
+            Item("scheduled_inputs", 2, 10),
+            _task("rnn", 5, 25, Budget(cpu=60_000, gpu=400_000)),
+            _question("rnn"),
+        ),
+    ),
+    Topic(
+        6,
+        "self_attention",
+        "Self-attention",
+        "Attention is all you need",
+        (
+            Item("softmax", 2, 10),
+            Item("attention_for_one", 2, 10),
+            Item("scaled_dot_product_attention", 4, 20),
+            Item("self_attention", 3, 10),
+            Item("attention_cost", 1, 5),
+            Item("crossover_length", 1, 5),
+            Item("is_permutation_equivariant", 2, 10),
+            _task("self_attention", 5, 20, Budget(cpu=100_000, gpu=400_000)),
+            _question("self_attention"),
+        ),
+    ),
+)
+
+
+def find_topic(name: str) -> Topic:
+    """The topic called `name`: `rnn`, `03_rnn` or `3`.
+
+    Raises:
+        KeyError: no topic has that name; the message lists those there are.
+    """
+    for topic in TOPICS:
+        if name in (topic.name, topic.folder, str(topic.number), f"{topic.number:02d}"):
+            return topic
+    raise KeyError(f"no topic is called {name!r}; there are {', '.join(topic.folder for topic in TOPICS)}")
+
+
+def find_item(name: str) -> tuple[Topic, Item]:
+    """The topic and the item whose `grade_id` is `name`.
+
+    Raises:
+        KeyError: no item has that name.
+    """
+    for topic in TOPICS:
+        for item in topic.items:
+            if item.name == name:
+                return topic, item
+    raise KeyError(f"no exercise is called {name!r}")
