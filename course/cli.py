@@ -1,0 +1,122 @@
+"""The command line: `course ...`, the same as `python -m course ...`.
+
+One function a command. Each reads its arguments and hands them to the module of `course.grading` that does the
+work, imported there and then, so that `course list` does not wait for torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from course.grading.problem import Problem
+from course.grading.root import find_root
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
+    arguments = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except Problem as problem:
+        print(f"course {arguments.command}: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"course {arguments.command}: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def list_topics(arguments: argparse.Namespace) -> int:
+    """Print the topics, with their exercises when one is named."""
+    from course.grading.catalogue import describe, overview
+
+    topics = _topics(arguments.topics)
+    print("\n\n".join(describe(topic) for topic in topics) if arguments.topics else overview(topics))
+    return 0
+
+
+def release(arguments: argparse.Namespace) -> int:
+    """Build the student notebooks in assignments/ and tell the gradebook about them."""
+    from course.grading.release import release
+
+    for path in release(find_root(), _topics(arguments.topics), force=arguments.force):
+        print(path)
+    return 0
+
+
+def lint(arguments: argparse.Namespace) -> int:
+    """Read the notebooks as an editor would, and print one line for each complaint."""
+    from course.grading.lint import lint_topic
+
+    topics = _topics(arguments.topics)
+    complaints = [complaint for topic in topics for complaint in lint_topic(find_root(), topic)]
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(topics)} notebook{'s' * (len(topics) != 1)} read, {len(complaints) or 'no'} complaints")
+    return 1 if complaints else 0
+
+
+def source(arguments: argparse.Namespace) -> int:
+    """Bring edits made in a notebook of solutions/ back into its .py source."""
+    from course.grading.notebooks import update_source
+
+    print(update_source(arguments.notebook))
+    return 0
+
+
+def wheel(arguments: argparse.Namespace) -> int:
+    """Build the student wheel: answer keys in place of the references and the hidden tests."""
+    from course.grading.edition import build_wheel
+
+    print(build_wheel(find_root(), arguments.folder))
+    return 0
+
+
+def _topics(names: Sequence[str]) -> list:
+    """The topics called `names`, in syllabus order; all of them when none is named."""
+    from course.syllabus import TOPICS, find_topic
+
+    try:
+        wanted = {find_topic(name) for name in names}
+    except KeyError as error:
+        raise Problem(error.args[0]) from error
+    return [topic for topic in TOPICS if not names or topic in wanted]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="course", description="Release, check and grade the notebooks.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+        added.set_defaults(run=run)
+        return added
+
+    def with_topics(added: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        added.add_argument(
+            "topics", nargs="*", metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named"
+        )
+        return added
+
+    with_topics(command("list", list_topics))
+    with_topics(command("lint", lint))
+
+    releasing = with_topics(command("release", release))
+    releasing.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
+
+    command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
+    command("wheel", wheel).add_argument(
+        "folder", type=Path, nargs="?", default=Path("dist"), help="where to put it"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
