@@ -1,0 +1,24 @@
+"""What an exercise is: its declaration, its scripts as data, its laws. Knows no topic."""
+
+from .declaration import Exercise, Misconception, exercise
+from .rng import Rng
+from .script import Case, build, call, draws, given_model, noncontiguous
+from .stand_ins import stand_in
+from .values import Generator, Ref, StandIn
+
+__all__ = [
+    "Case",
+    "Exercise",
+    "Generator",
+    "Misconception",
+    "Ref",
+    "Rng",
+    "StandIn",
+    "build",
+    "call",
+    "draws",
+    "exercise",
+    "given_model",
+    "noncontiguous",
+    "stand_in",
+]

@@ -1,0 +1,106 @@
+"""The declaration of an exercise: the one place that knows how it is examined.
+
+@exercise(reference.rnn_cell, hints=("…", "…"), forbidden=("nn.RNNCell",))
+def rnn_cell(rng):
+    yield call("a small batch", rng.normal(2, 3), …, public=True)
+
+@rnn_cell.misconception("What comes out when x and h are zero?")
+def no_bias(x, h, W_x, W_h, b): …
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..syllabus import find_item
+from .rng import Rng
+from .script import TOLERANCE, Case
+
+PUBLIC_SEED = 0
+"""Public cases are the same for everybody."""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer of the kind people really write, and the hint that points at its idea.
+
+    `convention` is set when it is a correct computation under another published convention, and names that one.
+    """
+
+    name: str
+    wrong: Callable[..., Any]
+    hint: str
+    convention: str = ""
+
+
+@dataclass
+class Exercise:
+    """An exercise: reference, cases, misconceptions, hints and forbidden calls. Points stand in the syllabus."""
+
+    name: str
+    reference: Callable[..., Any]
+    make_cases: Callable[[Rng], Iterable[Case]]
+    hints: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    tolerance: float = TOLERANCE
+    misconceptions: list[Misconception] = field(default_factory=list)
+
+    def misconception(self, hint: str, *, convention: str = "", name: str = "") -> Callable[[Any], Any]:
+        """Decorates a wrong implementation; its name is the misconception's."""
+
+        def add(wrong: Any) -> Any:
+            self.misconceptions.append(Misconception(name or wrong.__name__, wrong, hint, convention))
+            return wrong
+
+        return add
+
+    def cases(self, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> list[Case]:
+        """The cases in the order of judging: public before hidden, each with its own number for global randomness.
+
+        Public cases are drawn from `PUBLIC_SEED`, hidden ones from `seed`.
+        """
+        public = [case for case in self.make_cases(Rng(self._seed(PUBLIC_SEED))) if case.public]
+        if public_only:
+            return self._numbered(public, PUBLIC_SEED)
+        hidden = [case for case in self.make_cases(Rng(self._seed(seed))) if not case.public]
+        return self._numbered([*public, *hidden], seed)
+
+    @property
+    def points(self) -> int:
+        return find_item(self.name)[1].points
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """The reference's parameter names, for messages."""
+        return tuple(inspect.signature(self.reference).parameters)
+
+    def _seed(self, seed: int) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self.name}:{seed}".encode()).digest()[:4], "big")
+
+    def _numbered(self, cases: list[Case], seed: int) -> list[Case]:
+        return [replace(case, seed=self._seed(seed) % 2**31 + index) for index, case in enumerate(cases)]
+
+
+def exercise(
+    reference: Callable[..., Any],
+    *,
+    hints: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    tolerance: float = TOLERANCE,
+    name: str = "",
+) -> Callable[[Callable[[Rng], Iterable[Case]]], Exercise]:
+    """Makes an `Exercise` of a function that yields its cases; the function's name is the exercise's.
+
+    `tolerance` is rtol = atol in float64. An exercise whose name is taken by a class passes it as `name`.
+    """
+
+    def declare(make_cases: Callable[[Rng], Iterable[Case]]) -> Exercise:
+        return Exercise(
+            name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance
+        )
+
+    return declare

@@ -1,0 +1,148 @@
+"""Keys: what the judge holds a student's recordings against.
+
+A key is made in memory from a declaration, or read from an answer key file. The file holds the public cases with
+the recordings of the reference and of every misconception, and the hints: the same diagnosis without one line of a
+solution on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .declaration import PUBLIC_SEED, Exercise
+from .recording import Recording
+from .runner import run
+from .script import Case, LawUse, Step, tracks_gradients, without_gradients
+from .values import Malformed
+from .wire import pack, unpack
+
+
+@dataclass(frozen=True)
+class Known:
+    """A misconception as a key knows it: no code, only what to call it and what to say."""
+
+    name: str
+    hint: str
+    convention: str = ""
+
+
+@dataclass(frozen=True)
+class KeyCase:
+    """A case with the reference's recording; `wrong(name)` is the recording of a misconception."""
+
+    case: Case
+    expected: Recording
+    wrong: Callable[[str], Recording]
+
+
+@dataclass(frozen=True)
+class Key:
+    """Everything needed to judge one exercise."""
+
+    name: str
+    signature: tuple[str, ...]
+    hints: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    misconceptions: tuple[Known, ...]
+    cases: tuple[KeyCase, ...]
+
+
+def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> Key:
+    """The key of a declared exercise; misconceptions are run only when they are asked for."""
+    cases = tuple(_key_case(exercise, case) for case in exercise.cases(seed, public_only=public_only))
+    known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
+    return Key(exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, cases)
+
+
+def write_key_file(path: Path, exercises: Iterable[Exercise]) -> None:
+    """Writes the answer key of a topic: the public part of its exercises."""
+    keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
+    path.write_bytes(pack(keys))
+
+
+def read_key_file(path: Path) -> dict[str, Key]:
+    """The keys in an answer key file, by exercise.
+
+    Raises:
+        Malformed: the file is no answer key.
+    """
+    try:
+        keys = [_from_plain(values) for values in unpack(path.read_bytes())]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Malformed(f"{path.name} is no answer key: {error}") from None
+    return {key.name: key for key in keys}
+
+
+def _key_case(exercise: Exercise, case: Case) -> KeyCase:
+    case = replace(case, tolerance=case.tolerance or exercise.tolerance)
+    expected = run(case.script(), exercise.reference)
+    if tracks_gradients(case) and expected.outputs.get("gradients of out") is None:
+        case = without_gradients(case)
+        expected = run(case.script(), exercise.reference)
+    if expected.raised is not None and not case.raises:
+        raise RuntimeError(f"{exercise.name}, case {case.title!r}: the reference raised {expected.raised}")
+    by_name = {m.name: m.wrong for m in exercise.misconceptions}
+
+    @cache
+    def wrong(name: str) -> Recording:
+        return run(case.script(), by_name[name])
+
+    return KeyCase(case, expected, wrong)
+
+
+def _to_plain(key: Key) -> dict[str, Any]:
+    return {
+        "name": key.name,
+        "signature": list(key.signature),
+        "hints": list(key.hints),
+        "forbidden": list(key.forbidden),
+        "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
+        "cases": [_case_to_plain(key, held) for held in key.cases],
+    }
+
+
+def _case_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
+    case = held.case
+    return {
+        "title": case.title,
+        "steps": [step.to_plain() for step in case.steps],
+        "weight": case.weight,
+        "tolerance": case.tolerance,
+        "values": case.values,
+        "raises": case.raises,
+        "laws": [[use.name, dict(use.params)] for use in case.laws],
+        "seed": case.seed,
+        "expected": held.expected.to_plain(),
+        "wrong": {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions},
+    }
+
+
+def _from_plain(values: dict[str, Any]) -> Key:
+    return Key(
+        values["name"],
+        tuple(values["signature"]),
+        tuple(values["hints"]),
+        tuple(values["forbidden"]),
+        tuple(Known(*known) for known in values["misconceptions"]),
+        tuple(_case_from_plain(case) for case in values["cases"]),
+    )
+
+
+def _case_from_plain(values: dict[str, Any]) -> KeyCase:
+    case = Case(
+        values["title"],
+        tuple(Step.from_plain(step) for step in values["steps"]),
+        True,
+        values["weight"],
+        values["tolerance"],
+        values["values"],
+        values["raises"],
+        tuple(LawUse(name, params) for name, params in values["laws"]),
+        values["seed"],
+    )
+    wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
+    return KeyCase(case, Recording.from_plain(values["expected"]), wrong.__getitem__)

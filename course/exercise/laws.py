@@ -1,0 +1,296 @@
+"""Laws: what holds for any right answer, as predicates over recorded outputs, named by string.
+
+A law gets the outputs of one case (name -> plain value) and returns an empty string when it holds, else one sentence
+for the student. A key stores a law as its name and parameters, so parameters are plain values and tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .script import LawUse
+
+FALSE_ALARM = 1e-7
+"""Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
+
+Outputs = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A predicate, and for laws of chance the table of counts it looks at."""
+
+    holds: Callable[..., str]
+    counts: Callable[..., Tensor] | None = None
+
+
+LAWS: dict[str, Law] = {}
+
+
+def law(function: Callable[..., str]) -> Callable[..., str]:
+    """Registers a law under its function's name."""
+    LAWS[function.__name__] = Law(function)
+    return function
+
+
+def broken(use: LawUse, outputs: Outputs) -> str:
+    """Why the law does not hold for `outputs`; empty when it does."""
+    try:
+        return LAWS[use.name].holds(outputs, **use.params)
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
+        of = use.params.get("of", "out")
+        return f"what came back as {of!r} is not of the kind that can be examined: {_kind(outputs.get(of))}"
+
+
+def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
+    """The table of counts behind a law of chance, (rows, K); None for other laws and for unusable outputs."""
+    table = LAWS[use.name].counts
+    try:
+        return None if table is None else table(outputs, **use.params)
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError):
+        return None
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+
+@law
+def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
+    """Two outputs agree."""
+    if _agree(outputs[of], outputs[to], within):
+        return ""
+    return because or f"two results that must agree differ ({of} and {to})"
+
+
+@law
+def different(
+    outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6
+) -> str:
+    """Two outputs do not agree."""
+    if not _agree(outputs[of], outputs[to], within):
+        return ""
+    return because or f"two results that must differ are the same ({of} and {to})"
+
+
+@law
+def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6, because: str = "") -> str:
+    """An output is near a known value."""
+    if _agree(outputs[of], value, within):
+        return ""
+    return because or "the value is not the one that every right answer gives"
+
+
+@law
+def sums_to_one(outputs: Outputs, of: str = "out", dim: int = -1, because: str = "") -> str:
+    """Probabilities along `dim` add up."""
+    total = _tensor(outputs[of]).double().sum(dim)
+    worst = float((total - 1).abs().max()) if total.numel() else 0.0
+    if worst < 1e-5:
+        return ""
+    return because or f"probabilities do not sum to one: a sum is off by {worst:.3g}"
+
+
+@law
+def bounded(
+    outputs: Outputs, of: str = "out", low: float = -math.inf, high: float = math.inf, because: str = ""
+) -> str:
+    """Every value lies in [low, high]."""
+    values = _tensor(outputs[of]).double()
+    if bool((values >= low).all()) and bool((values <= high).all()):
+        return ""
+    return because or f"a value lies outside [{low:g}, {high:g}]"
+
+
+@law
+def positive(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """Every value is above zero."""
+    if bool((_tensor(outputs[of]) > 0).all()):
+        return ""
+    return because or "a probability is zero (or negative)"
+
+
+@law
+def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """No NaN, no infinity."""
+    bad = int((~torch.isfinite(_tensor(outputs[of]).double())).sum())
+    return (because or f"{bad} values are NaN or infinite") if bad else ""
+
+
+@law
+def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
+    """The output has this shape."""
+    found = tuple(_tensor(outputs[of]).shape)
+    return (
+        "" if found == tuple(shape) else because or f"the shape is {found}, and {tuple(shape)} was expected"
+    )
+
+
+@law
+def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The output is a LongTensor."""
+    if isinstance(outputs[of], Tensor) and outputs[of].dtype == torch.int64:
+        return ""
+    return because or f"a LongTensor was expected, and {_kind(outputs[of])} came"
+
+
+@law
+def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
+    """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
+    found = _tensor(outputs[of]).argmax(-1)
+    return (
+        ""
+        if _agree(found, torch.as_tensor(index), 0.0)
+        else because or "the largest value is in another place"
+    )
+
+
+@law
+def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """A number reaches `value`."""
+    found = float(outputs[of])
+    return "" if found >= value else because or f"{found:.4g} is below {value:.4g}"
+
+
+@law
+def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """A number stays at or below `value`."""
+    found = float(outputs[of])
+    return "" if found <= value else because or f"{found:.4g} is above {value:.4g}"
+
+
+# -- gradients -------------------------------------------------------------------------------------------------------
+
+
+@law
+def every_parameter_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Each parameter's gradient is there and is not zero."""
+    gradients = outputs[of]
+    if not gradients:
+        return because or "no gradient reaches the parameters: is the result still connected to them?"
+    idle = [name for name, grad in gradients.items() if grad is None or not bool((grad != 0).any())]
+    return (because or f"no gradient reaches {', '.join(map(str, idle[:4]))}") if idle else ""
+
+
+# -- chance ----------------------------------------------------------------------------------------------------------
+
+
+def frequency_counts(
+    outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, **_: Any
+) -> Tensor:
+    """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
+
+    The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
+    """
+    drawn = _tensor(outputs[of]).long()
+    table = torch.zeros(probabilities.reshape(-1, probabilities.shape[-1]).shape, dtype=torch.float64)
+    if start is None:
+        row = torch.zeros_like(drawn)
+    else:
+        first = torch.full_like(drawn[..., :1], int(start))
+        row = torch.cat([first, drawn[..., :-1]], dim=-1)
+    if bool((drawn < 0).any()) or bool((drawn >= table.shape[1]).any()):
+        raise ValueError("ids outside the vocabulary were drawn")
+    flat = row.reshape(-1) * table.shape[1] + drawn.reshape(-1)
+    return table.view(-1).index_add_(0, flat, torch.ones(flat.numel(), dtype=torch.float64)).view(table.shape)
+
+
+def frequencies(
+    outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, because: str = ""
+) -> str:
+    """Draws follow `probabilities` ((K,), or (K, K) by previous token with `start`).
+
+    Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
+    for any n, over all cells: a right sampler breaks it with probability below `FALSE_ALARM`.
+    """
+    table = frequency_counts(outputs, probabilities, of, start)
+    p = probabilities.double().reshape(table.shape)
+    n = table.sum(-1, keepdim=True)
+    limit = math.log(2 * table.numel() * max(float(n.max()), 2.0) / FALSE_ALARM)
+    excess = n * _binary_divergence(table / n.clamp(min=1), p)
+    if bool((excess[n.expand_as(excess) > 0] <= limit).all()):
+        return ""
+    return because or "the draws do not follow the distribution they should: tally a few thousand of them"
+
+
+LAWS["frequencies"] = Law(frequencies, frequency_counts)
+
+
+def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
+    """KL divergence of Bernoulli(a) from Bernoulli(b); infinite where b excludes what a saw."""
+    return (
+        torch.special.xlogy(a, a)
+        - torch.special.xlogy(a, b)
+        + torch.special.xlogy(1 - a, 1 - a)
+        - torch.special.xlogy(1 - a, 1 - b)
+    )
+
+
+# -- trained models --------------------------------------------------------------------------------------------------
+
+
+@law
+def accuracy_at_least(
+    outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """The largest logit is the target's for at least `bar` of the rows."""
+    logits = _tensor(outputs[of])
+    accuracy = float((logits.reshape(len(targets), -1).argmax(-1) == targets).double().mean())
+    return (
+        ""
+        if accuracy >= bar
+        else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
+    )
+
+
+@law
+def perplexity_at_most(
+    outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """exp of the mean −log p of the targets under rows of probabilities (n, V) is at most `bar`."""
+    probabilities = _tensor(outputs[of]).double().reshape(len(targets), -1)
+    chosen = probabilities.gather(1, targets[:, None]).squeeze(1)
+    if not bool(torch.isfinite(probabilities).all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
+        return "the predictions are no probability distributions, so a perplexity would mean nothing"
+    found = float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
+    return (
+        "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
+    )
+
+
+def _tensor(value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, list) and value and all(isinstance(item, Tensor) for item in value):
+        raise TypeError("tensors of different shapes")
+    return torch.as_tensor(value)
+
+
+def _agree(first: Any, second: Any, within: float) -> bool:
+    if (
+        isinstance(first, list | tuple)
+        and isinstance(second, list | tuple)
+        and any(isinstance(item, Tensor) for item in first)
+    ):
+        return len(first) == len(second) and all(
+            _agree(a, b, within) for a, b in zip(first, second, strict=True)
+        )
+    if not isinstance(first, Tensor | float | int | list) or not isinstance(
+        second, Tensor | float | int | list
+    ):
+        return bool(type(first) is type(second) and first == second)
+    a, b = _tensor(first), _tensor(second)
+    return a.shape == b.shape and torch.allclose(
+        a.double(), b.double(), rtol=within, atol=within, equal_nan=False
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)} and type {str(value.dtype).removeprefix('torch.')}"
+    return "nothing" if value is None else f"a {type(value).__name__}"

@@ -1,0 +1,81 @@
+"""What the runner saw: the plain outputs of every step, and what happened besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .values import Malformed
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception in the answer: its types from the most special on, its message, and the answer's own line."""
+
+    types: tuple[str, ...]
+    message: str
+    line: str = ""
+    step: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.types[0] if self.types else "Exception"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One run of one script.
+
+    `outputs` maps each step's `into` to its plain value; `mutated` names the arguments that a step changed
+    (`"out: x"`); `watched` the forbidden calls that were made.
+    """
+
+    outputs: dict[str, Any] = field(default_factory=dict)
+    raised: Raised | None = None
+    mutated: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def to_plain(self) -> dict[str, Any]:
+        """A dict of values that `values.encode` carries."""
+        raised = self.raised
+        return {
+            "outputs": dict(self.outputs),
+            "raised": None
+            if raised is None
+            else [list(raised.types), raised.message, raised.line, raised.step],
+            "mutated": list(self.mutated),
+            "watched": list(self.watched),
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_plain(cls, values: Any) -> Recording:
+        """The inverse of `to_plain`, for a message from anywhere.
+
+        Raises:
+            Malformed: it is not a recording.
+        """
+        try:
+            raised = values["raised"]
+            if raised is not None:
+                types, message, line, step = raised
+                raised = Raised(tuple(_word(t) for t in types[:20]), _word(message), _word(line), _word(step))
+            outputs = values["outputs"]
+            if not isinstance(outputs, dict) or not all(isinstance(name, str) for name in outputs):
+                raise TypeError("outputs are named by strings")
+            return cls(
+                outputs,
+                raised,
+                tuple(_word(name) for name in values["mutated"][:50]),
+                tuple(_word(name) for name in values["watched"][:50]),
+                float(values["seconds"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise Malformed(f"no recording: {str(error)[:120]}") from None
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a string was expected")
+    return value[:2000]

@@ -1,0 +1,256 @@
+"""The one runner: executes a script for the reference, for each misconception and for the student alike."""
+
+from __future__ import annotations
+
+import linecache
+import random
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from . import stand_ins
+from .recording import Raised, Recording
+from .script import Script, Step
+from .values import Generator, Ref, StandIn, decode, encode, plain
+from .watch import watching
+
+INTERRUPTS = (KeyboardInterrupt,)
+
+
+def run(script: Script, answer: Any) -> Recording:
+    """Runs the steps for `answer`, from fresh copies of the script's inputs, and records what came of them.
+
+    The first exception of the answer's code ends the script and is recorded; global random state is put back.
+    """
+    return _Run(script, answer).finish()
+
+
+class _Run:
+    def __init__(self, script: Script, answer: Any) -> None:
+        self.script = script
+        self.kept: dict[str, Any] = {"answer": answer, "model": answer}
+        self.leaves: dict[str, list[Tensor]] = {}
+        self.outputs: dict[str, Any] = {}
+        self.mutated: list[str] = []
+        self.watched: list[str] = []
+        self.verbs: dict[str, Callable[[Step], Any]] = {
+            "call": self._call,
+            "fill": self._fill,
+            "load": self._load,
+            "gradients": self._gradients,
+            "map": self._map,
+            "draws": self._draws,
+            "read": self._read,
+            "train": self._train,
+        }
+
+    def finish(self) -> Recording:
+        started = time.perf_counter()
+        raised = None
+        with _own_randomness(self.script.seed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for step in self.script.steps:
+                try:
+                    with self._conditions(step):
+                        self._keep(step, self.verbs[step.verb](step))
+                except INTERRUPTS:
+                    raise
+                except BaseException as error:  # SystemExit included: it is the answer's doing
+                    raised = _raised(error, step)
+                    break
+        seconds = time.perf_counter() - started
+        return Recording(
+            self.outputs, raised, tuple(self.mutated), tuple(dict.fromkeys(self.watched)), seconds
+        )
+
+    @contextmanager
+    def _conditions(self, step: Step) -> Iterator[None]:
+        with ExitStack() as stack:
+            if step.settings.get("no_grad"):
+                stack.enter_context(torch.no_grad())
+            else:
+                stack.enter_context(torch.enable_grad())
+            if self.script.watch and step.verb in ("call", "map", "draws"):
+                stack.enter_context(watching(self.script.watch, self.watched))
+            yield
+
+    def _keep(self, step: Step, value: Any) -> None:
+        self.kept[step.into] = value
+        if isinstance(value, nn.Module):
+            value.eval()
+        if step.verb not in ("fill", "load", "train"):
+            self.outputs[step.into] = plain(value)
+
+    # -- verbs -------------------------------------------------------------------------------------------------------
+
+    def _call(self, step: Step) -> Any:
+        args, kwargs = self._inputs(step)
+        before = _snapshot(args, kwargs)
+        result = self._target(step)(*args, **kwargs)
+        self._notice_changes(step, args, kwargs, before)
+        self.leaves[step.into] = [leaf for leaf in _tensors([*args, *kwargs.values()]) if leaf.requires_grad]
+        return result
+
+    def _draws(self, step: Step) -> Any:
+        args, kwargs = self._inputs(step)
+        before = _snapshot(args, kwargs)
+        target = self._target(step)
+        results = [target(*args, **kwargs) for _ in range(int(step.settings["n"]))]
+        self._notice_changes(step, args, kwargs, before)
+        return _stacked([_detached(result) for result in results])
+
+    def _map(self, step: Step) -> Any:
+        target = self._target(step)
+        (rows,) = step.args
+        with torch.no_grad():
+            results = [_detached(target(*self._built(tuple(row), {})[0])) for row in rows]
+        return _stacked(results)
+
+    def _read(self, step: Step) -> Any:
+        return getattr(self.kept[step.on], step.method)
+
+    def _fill(self, step: Step) -> None:
+        seed, scale = step.args
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for parameter in self.kept[step.on].parameters():
+                noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+                parameter.copy_(scale * noise)
+
+    def _load(self, step: Step) -> None:
+        own = {**dict(self.kept[step.on].named_parameters()), **dict(self.kept[step.on].named_buffers())}
+        with torch.no_grad():
+            for name, value in step.args[0].items():
+                own[name].copy_(value)
+
+    def _train(self, step: Step) -> None:
+        self.kept[step.on].train()
+
+    def _gradients(self, step: Step) -> Any:
+        of, wrt = step.args
+        results = [value for value in _tensors([self.kept[of]]) if value.requires_grad]
+        if wrt == "parameters":
+            named = dict(self.kept[step.on].named_parameters())
+            leaves = list(named.values())
+        else:
+            named, leaves = {}, self.leaves.get(of, [])
+        if not results or not leaves:
+            return None
+        total = sum((value * _projection(value, i)).sum() for i, value in enumerate(results))
+        gradients = torch.autograd.grad(total, leaves, allow_unused=True)
+        return dict(zip(named, gradients, strict=True)) if named else list(gradients)
+
+    # -- inputs ------------------------------------------------------------------------------------------------------
+
+    def _target(self, step: Step) -> Callable[..., Any]:
+        target = self.kept[step.on]
+        return getattr(target, step.method) if step.method else target
+
+    def _inputs(self, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return self._built(step.args, dict(step.kwargs))
+
+    def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fresh copies of the inputs, with the described ones made; what appears twice is one object."""
+        args, kwargs = decode(*encode((args, kwargs)))
+        return tuple(self._made(value) for value in args), {k: self._made(v) for k, v in kwargs.items()}
+
+    def _made(self, value: Any) -> Any:
+        if isinstance(value, Generator):
+            return torch.Generator().manual_seed(value.seed)
+        if isinstance(value, StandIn):
+            return stand_ins.make(value)
+        if isinstance(value, Ref):
+            return self.kept[value.name]
+        if isinstance(value, list):
+            return [self._made(item) for item in value]
+        if type(value) is tuple:
+            return tuple(self._made(item) for item in value)
+        return value
+
+    def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Tensor]) -> None:
+        for name, tensor in _named_tensors(args, kwargs):
+            old = before.get(name)
+            if old is not None and not (tensor.shape == old.shape and torch.equal(tensor.detach(), old)):
+                self.mutated.append(f"{step.into}: {name}")
+
+
+def _snapshot(args: Any, kwargs: Any) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
+
+
+def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
+    for position, value in [*enumerate(args), *kwargs.items()]:
+        for index, tensor in enumerate(_tensors([value])):
+            yield f"{position}" if index == 0 else f"{position}[{index}]", tensor
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    """The float and integer tensors in nested lists, tuples and dicts, in order."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += _tensors(value)
+        elif isinstance(value, dict):
+            found += _tensors(value.values())
+    return found
+
+
+def _projection(value: Tensor, index: int) -> Tensor:
+    generator = torch.Generator().manual_seed(8191 + index)
+    return torch.randn(value.shape, generator=generator, dtype=torch.float64).to(value.dtype)
+
+
+def _detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) else value
+
+
+def _stacked(results: list[Any]) -> Any:
+    same = results and all(isinstance(r, Tensor) and r.shape == results[0].shape for r in results)
+    return torch.stack([r.cpu() for r in results]) if same else results
+
+
+@contextmanager
+def _own_randomness(seed: int) -> Iterator[None]:
+    """Global random state of the script's own inside, the caller's own again after it."""
+    saved = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.random.default_generator.manual_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(saved[0])
+        np.random.set_state(saved[1])
+        torch.set_rng_state(saved[2])
+
+
+def _raised(error: BaseException, step: Step) -> Raised:
+    types = tuple(kind.__name__ for kind in type(error).__mro__ if issubclass(kind, BaseException))
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return Raised(types, message[:500], _own_line(error), step.into)
+
+
+def _own_line(error: BaseException) -> str:
+    """The last line of the traceback that is the answer's own: not torch's, not ours."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if (
+            "site-packages" in frame.filename
+            or "/course/" in frame.filename
+            or "/lib/python" in frame.filename
+        ):
+            continue
+        line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+        return line[:200]
+    return ""

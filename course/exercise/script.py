@@ -1,0 +1,287 @@
+"""Scripts as data: a case says, step by step, what to ask of an answer; one runner executes it for everybody.
+
+`call`, `draws`, `build` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is code, so
+it can be stored in an answer key and sent to a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from .values import Ref
+
+Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "read", "train"]
+TOLERANCE = 1e-6
+"""rtol = atol in float64; float32 constants in a float64 computation stay within it."""
+FLOAT32_TOLERANCE = 1e-4
+"""rtol = atol where an input is float32: a few hundred units in the last place, for any order of summation."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request. `on` names whose method is called, `into` the name under which the result is kept."""
+
+    verb: Verb
+    into: str
+    on: str = "answer"
+    method: str = ""
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_plain(self) -> dict[str, Any]:
+        """A dict of values that `values.encode` carries."""
+        return {
+            "verb": self.verb,
+            "into": self.into,
+            "on": self.on,
+            "method": self.method,
+            "args": tuple(self.args),
+            "kwargs": dict(self.kwargs),
+            "settings": dict(self.settings),
+        }
+
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> Step:
+        """The inverse of `to_plain`."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Script:
+    """The steps of one case, and the calls to watch for while they run."""
+
+    steps: tuple[Step, ...]
+    watch: tuple[str, ...] = ()
+    seed: int = 0
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "steps": [step.to_plain() for step in self.steps],
+            "watch": list(self.watch),
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> Script:
+        steps = tuple(Step.from_plain(step) for step in values["steps"])
+        return cls(steps, tuple(values["watch"]), int(values["seed"]))
+
+
+@dataclass(frozen=True)
+class LawUse:
+    """A law by name, and what it is applied to: plain values only, so that a key can hold it."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One examination of an answer: a script, and how its recorded outputs are judged.
+
+    `values` compares them with the reference's; `laws` must hold besides. `raises` names the error a right answer
+    raises. `tolerance` is rtol = atol; None takes the exercise's.
+    """
+
+    title: str
+    steps: tuple[Step, ...]
+    public: bool = False
+    weight: float = 1.0
+    tolerance: float | None = None
+    values: bool = True
+    raises: str = ""
+    laws: tuple[LawUse, ...] = ()
+    seed: int = 0
+
+    def script(self, watch: Sequence[str] = ()) -> Script:
+        """What the runner is sent."""
+        return Script(self.steps, tuple(watch), self.seed)
+
+    # -- further steps -------------------------------------------------------------------------------------------
+
+    def call(
+        self, *args: Any, on: str = "model", method: str | None = None, into: str = "out", **kwargs: Any
+    ) -> Case:
+        """Calls `on` (or its `method`) and keeps the result as `into`."""
+        return self._then(Step("call", into, on, method or "", args, kwargs))
+
+    def fill(self, seed: int | Any, on: str = "model", scale: float = 0.5) -> Case:
+        """Overwrites every parameter of `on`, in order, with the judge's noise of standard deviation `scale`."""
+        number = seed if isinstance(seed, int) else seed.seed()
+        return self._then(Step("fill", f"fill of {on}", on, args=(number, scale)))
+
+    def load(self, state: Mapping[str, Tensor], on: str = "model") -> Case:
+        """Copies tensors into the parameters and buffers of `on` by their names in its `state_dict()`."""
+        return self._then(Step("load", f"load of {on}", on, args=(dict(state),)))
+
+    def gradients(
+        self, of: str = "out", wrt: Literal["arguments", "parameters"] = "arguments", on: str = "model"
+    ) -> Case:
+        """Gradients of a fixed random projection of `of`: to its call's float tensors, or to `on`'s parameters."""
+        return self._then(Step("gradients", f"gradients of {of}", on, args=(of, wrt)))
+
+    def map(
+        self, rows: Sequence[tuple[Any, ...]], on: str = "model", method: str | None = None, into: str = "out"
+    ) -> Case:
+        """Calls once for each tuple of arguments, in order; tensor results are stacked along a new first axis."""
+        return self._then(Step("map", into, on, method or "", args=(list(rows),)))
+
+    def draws(
+        self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out"
+    ) -> Case:
+        """Calls `n` times with the same arguments, a generator going on from call to call; results are stacked."""
+        return self._then(Step("draws", into, on, method or "", args, settings={"n": n}))
+
+    def read(self, attribute: str, on: str = "model", into: str | None = None) -> Case:
+        """Records an attribute of `on`."""
+        return self._then(Step("read", into or attribute, on, attribute))
+
+    def train(self, on: str = "model") -> Case:
+        """Puts a module into training mode (the runner otherwise evaluates)."""
+        return self._then(Step("train", f"mode of {on}", on))
+
+    # -- how it is judged ----------------------------------------------------------------------------------------
+
+    def law(self, name: str, **params: Any) -> Case:
+        """Adds a law of `exercise.laws` by name."""
+        return replace(self, laws=(*self.laws, LawUse(name, params)))
+
+    def laws_only(self) -> Case:
+        """Right answers differ in value here: only the laws decide."""
+        return replace(self, values=False)
+
+    def without_autograd(self) -> Case:
+        """Runs every step under `torch.no_grad()`."""
+        return replace(
+            self,
+            steps=tuple(replace(step, settings={**step.settings, "no_grad": True}) for step in self.steps),
+        )
+
+    def _then(self, step: Step) -> Case:
+        return replace(self, steps=(*self.steps, step))
+
+
+def call(
+    title: str,
+    *args: Any,
+    public: bool = False,
+    weight: float = 1.0,
+    grad: bool | None = None,
+    tolerance: float | None = None,
+    raises: str = "",
+    **kwargs: Any,
+) -> Case:
+    """A case that calls the answer once.
+
+    Unless `grad` is False or the reference is not differentiable, the gradients with respect to every float tensor
+    among the arguments are compared as well.
+    """
+    if tolerance is None and any(_is_float32(value) for value in [*args, *kwargs.values()]):
+        tolerance = FLOAT32_TOLERANCE
+    case = Case(title, (), public, weight, tolerance, raises=raises)
+    if grad is False or raises or not any(_is_float(value) for value in [*args, *kwargs.values()]):
+        return case.call(*args, on="answer", **kwargs)
+    tracked = tuple(_tracked(value) for value in args)
+    named = {name: _tracked(value) for name, value in kwargs.items()}
+    return case.call(*tracked, on="answer", **named).gradients()
+
+
+def draws(
+    title: str, n: int, *args: Any, public: bool = False, weight: float = 1.0, tolerance: float | None = None
+) -> Case:
+    """A case that calls the answer `n` times with one generator among `args`; only laws judge it."""
+    return Case(title, (), public, weight, tolerance, values=False).draws(n, *args)
+
+
+def build(
+    title: str,
+    *args: Any,
+    public: bool = False,
+    weight: float = 1.0,
+    tolerance: float | None = None,
+    raises: str = "",
+    **kwargs: Any,
+) -> Case:
+    """A case that makes an object from the student's class (or function) and calls it "model"."""
+    case = Case(title, (), public, weight, tolerance, raises=raises)
+    return case.call(*args, on="answer", into="model", **kwargs)
+
+
+def given_model(
+    title: str, *, public: bool = False, weight: float = 1.0, tolerance: float | None = None
+) -> Case:
+    """A case whose answer is itself the "model", already built (and trained) by the student."""
+    return Case(title, (), public, weight, tolerance)
+
+
+def noncontiguous(tensor: Tensor) -> Tensor:
+    """The same values in memory that is not contiguous: every second element along the last axis of a larger block."""
+    wide = torch.zeros(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
+    wide[..., ::2] = tensor
+    return wide[..., ::2]
+
+
+def is_answer(name: str) -> bool:
+    """Whether a step's `on` is the student's own object, under either of its names."""
+    return name in ("answer", "model")
+
+
+def tracks_gradients(case: Case) -> bool:
+    """Whether the case compares gradients with respect to arguments."""
+    return any(step.verb == "gradients" and step.args[1] == "arguments" for step in case.steps)
+
+
+def without_gradients(case: Case) -> Case:
+    """The same case for a reference that is not differentiable: no input asks for a gradient."""
+    steps = []
+    for step in case.steps:
+        if step.verb == "gradients" and step.args[1] == "arguments":
+            continue
+        args = tuple(_untracked(value) for value in step.args)
+        kwargs = {name: _untracked(value) for name, value in step.kwargs.items()}
+        steps.append(replace(step, args=args, kwargs=kwargs))
+    return replace(case, steps=tuple(steps))
+
+
+def _is_float(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_is_float(item) for item in value)
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def _is_float32(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_is_float32(item) for item in value)
+    return isinstance(value, Tensor) and value.dtype == torch.float32
+
+
+def _tracked(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_tracked(item) for item in value)
+    return value.detach().requires_grad_() if _is_float(value) else value
+
+
+def _untracked(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_untracked(item) for item in value)
+    return value.detach() if isinstance(value, Tensor) else value
+
+
+__all__ = [
+    "Case",
+    "LawUse",
+    "Ref",
+    "Script",
+    "Step",
+    "build",
+    "call",
+    "draws",
+    "given_model",
+    "noncontiguous",
+]

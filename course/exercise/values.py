@@ -1,0 +1,262 @@
+"""Values as plain data: every value that crosses between judge and student becomes a tagged tree and its tensors.
+
+The tree is JSON (`["tuple", [["int", 3], ["tensor", 0, {...}]]]`), so a tuple is never mistaken for a list nor a
+string for a number; the tensors travel beside it. Nothing here can run code: no pickle, no type is looked up by name
+except the described values below, which only the judge sends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+MAX_NODES = 200_000
+MAX_DEPTH = 40
+DTYPES = {
+    str(dtype): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16,
+        torch.int8, torch.uint8, torch.bool,
+    )
+}  # fmt: skip
+
+
+class Malformed(ValueError):
+    """A tree that is no value: what arrived was not written by `encode`."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Describes a `torch.Generator` that the runner seeds with `seed`."""
+
+    seed: int
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Stands for what an earlier step left under `name` (`"answer"` is the student's own object)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """Describes a callable from `stand_ins`, built by the runner from its name and its tensors."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that does not cross: only the name of its type is known on this side."""
+
+    type_name: str
+
+
+def encode(value: Any) -> tuple[list[Any], list[Tensor]]:
+    """`value` as a tagged tree and the list of tensors it refers to by position."""
+    encoder = _Encoder()
+    return encoder.tree(value, 0), encoder.tensors
+
+
+def decode(tree: Any, tensors: list[Tensor]) -> Any:
+    """The value that `encode` was given; plain types only.
+
+    Raises:
+        Malformed: the tree is not one that `encode` writes.
+    """
+    return _Decoder(tensors).value(tree, 0)
+
+
+def plain(value: Any) -> Any:
+    """A copy of `value` that shares nothing with it, as the other side would see it."""
+    return decode(*encode(value))
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.positions: dict[int, int] = {}
+        self.keep: list[Any] = []
+        self.nodes = 0
+
+    def tree(self, value: Any, depth: int) -> list[Any]:
+        self.nodes += 1
+        if self.nodes > MAX_NODES or depth > MAX_DEPTH:
+            return ["other", f"{_type_name(value)}, too large or too deep to send"]
+        try:
+            return self._tree(value, depth)
+        except RecursionError:
+            raise
+        except Exception:  # a student's object may raise from anything it is asked
+            return ["other", _type_name(value)]
+
+    def _tree(self, value: Any, depth: int) -> list[Any]:
+        kind = type(value)
+        if value is None:
+            return ["none"]
+        if kind is bool:
+            return ["bool", value]
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, np.ndarray | np.generic):
+            return ["numpy", self._place(torch.from_numpy(np.array(value)))]
+        if isinstance(value, int):
+            return ["int", str(int(value))]
+        if isinstance(value, float):
+            return ["float", _float_word(float(value))]
+        if isinstance(value, str):
+            return ["str", str.__str__(value)]
+        if isinstance(value, Generator):
+            return ["generator", value.seed]
+        if isinstance(value, Ref):
+            return ["ref", value.name]
+        if isinstance(value, StandIn):
+            return ["stand_in", value.name, self.tree(dict(value.parameters), depth + 1)]
+        if isinstance(value, Other):
+            return ["other", value.type_name]
+        if isinstance(value, Counter):
+            return ["counter", self._pairs(value, depth)]
+        if isinstance(value, dict):
+            return ["dict", self._pairs(value, depth)]
+        if isinstance(value, list):
+            return ["list", [self.tree(item, depth + 1) for item in value]]
+        if isinstance(value, tuple):
+            return ["tuple", [self.tree(item, depth + 1) for item in value]]
+        return ["other", _type_name(value)]
+
+    def _pairs(self, value: dict[Any, Any], depth: int) -> list[Any]:
+        return [
+            [self.tree(key, depth + 1), self.tree(item, depth + 1)] for key, item in list(dict.items(value))
+        ]
+
+    def _tensor(self, value: Tensor) -> list[Any]:
+        with torch._C.DisableTorchFunctionSubclass():
+            facts: dict[str, Any] = {"requires_grad": bool(value.requires_grad)}
+            if value.layout != torch.strided:
+                value = value.to_dense()
+            if value.device.type == "meta" or str(value.dtype) not in DTYPES:
+                return ["other", f"tensor of {value.dtype} on {value.device}"]
+            if isinstance(value, torch.nn.Parameter):
+                facts["parameter"] = True
+            if not value.is_contiguous():
+                facts["strides"] = list(value.stride())
+            return ["tensor", self._place(value), facts]
+
+    def _place(self, value: Tensor) -> int:
+        if id(value) not in self.positions:
+            self.positions[id(value)] = len(self.tensors)
+            self.keep.append(value)
+            copy = value.detach().as_subclass(Tensor).cpu()
+            self.tensors.append(torch.clone(copy, memory_format=torch.contiguous_format))
+        return self.positions[id(value)]
+
+
+class _Decoder:
+    def __init__(self, tensors: list[Tensor]) -> None:
+        self.tensors = tensors
+        self.nodes = 0
+
+    def value(self, tree: Any, depth: int) -> Any:
+        self.nodes += 1
+        if self.nodes > 2 * MAX_NODES or depth > MAX_DEPTH + 2:
+            raise Malformed("the message holds too many values, or they are nested too deeply")
+        if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
+            raise Malformed(f"no tagged value: {str(tree)[:60]}")
+        read = getattr(self, f"_{tree[0]}", None)
+        if read is None:
+            raise Malformed(f"no value has the tag {tree[0][:40]!r}")
+        try:
+            return read(depth + 1, *tree[1:])
+        except Malformed:
+            raise
+        except (TypeError, ValueError, KeyError, IndexError, RuntimeError, OverflowError) as error:
+            raise Malformed(f"a broken {tree[0]}: {str(error)[:120]}") from None
+
+    def _none(self, depth: int) -> None:
+        return None
+
+    def _bool(self, depth: int, value: Any) -> bool:
+        return value is True
+
+    def _int(self, depth: int, value: str) -> int:
+        if len(value) > 4000:
+            raise Malformed("an integer of more than 4000 digits")
+        return int(value)
+
+    def _float(self, depth: int, value: Any) -> float:
+        return float(value)
+
+    def _str(self, depth: int, value: Any) -> str:
+        return str(value)
+
+    def _generator(self, depth: int, seed: int) -> Generator:
+        return Generator(int(seed))
+
+    def _ref(self, depth: int, name: str) -> Ref:
+        return Ref(str(name))
+
+    def _stand_in(self, depth: int, name: str, parameters: Any) -> StandIn:
+        return StandIn(str(name), self.value(parameters, depth))
+
+    def _other(self, depth: int, name: Any) -> Other:
+        return Other(str(name)[:200])
+
+    def _counter(self, depth: int, pairs: Any) -> Counter[Any]:
+        return Counter(self._dict(depth, pairs))
+
+    def _dict(self, depth: int, pairs: Any) -> dict[Any, Any]:
+        return {self.value(key, depth): self.value(item, depth) for key, item in pairs}
+
+    def _list(self, depth: int, items: Any) -> list[Any]:
+        return [self.value(item, depth) for item in items]
+
+    def _tuple(self, depth: int, items: Any) -> tuple[Any, ...]:
+        return tuple(self.value(item, depth) for item in items)
+
+    def _numpy(self, depth: int, position: int) -> np.ndarray:
+        return self._placed(position).numpy()
+
+    def _tensor(self, depth: int, position: int, facts: dict[str, Any]) -> Tensor:
+        tensor = self._placed(position)
+        strides = facts.get("strides")
+        if strides is not None:
+            tensor = _strided(tensor, [int(stride) for stride in strides])
+        if facts.get("parameter"):
+            return torch.nn.Parameter(tensor, requires_grad=bool(facts.get("requires_grad")))
+        return tensor.requires_grad_(bool(facts.get("requires_grad")) and tensor.is_floating_point())
+
+    def _placed(self, position: Any) -> Tensor:
+        if not isinstance(position, int) or not 0 <= position < len(self.tensors):
+            raise Malformed(f"tensor number {str(position)[:40]} is not in the message")
+        return self.tensors[position].clone()
+
+
+def _strided(tensor: Tensor, strides: list[int]) -> Tensor:
+    """`tensor` laid out with `strides`, where that needs no more than 16 times its memory; else as it is."""
+    fits = len(strides) == tensor.dim() and all(stride >= 0 for stride in strides)
+    extent = 1 + sum(
+        stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0
+    )
+    overlaps = any(stride == 0 and size > 1 for stride, size in zip(strides, tensor.shape, strict=False))
+    if not fits or overlaps or extent > 16 * max(tensor.numel(), 1):
+        return tensor
+    laid_out = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
+    return laid_out.copy_(tensor)
+
+
+def _float_word(value: float) -> float | str:
+    return value if math.isfinite(value) else repr(value)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return str(getattr(kind, "__qualname__", getattr(kind, "__name__", "?")))[:120]

@@ -1,0 +1,116 @@
+"""Forbidden calls: the built-in that *is* the exercise, read from source and noticed while code runs.
+
+This keeps honest people honest; it is no security boundary. Values are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+_ROOTS = {"torch": torch, "nn": nn, "F": nn.functional, "Tensor": torch.Tensor}
+_KERNELS = {  # the functions behind the recurrent layers
+    "RNN": ("rnn_tanh", "rnn_relu"),
+    "RNNCell": ("rnn_tanh_cell", "rnn_relu_cell"),
+    "LSTM": ("lstm",),
+    "LSTMCell": ("lstm_cell",),
+    "GRU": ("gru",),
+    "GRUCell": ("gru_cell",),
+}
+
+
+def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
+    """The forbidden names that `source` uses, as it writes them (`torch.softmax`, `x.softmax`); [] for broken source."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    last = {name.rsplit(".", 1)[-1] for name in forbidden}
+    found: list[str] = []
+    imported: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
+            imported |= {alias.asname or alias.name for alias in node.names if alias.name in last}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in last and _counts(node, forbidden):
+            found.append(ast.unparse(node)[:80])
+        elif isinstance(node, ast.Name) and node.id in imported:
+            found.append(node.id)
+    return list(dict.fromkeys(found))
+
+
+def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
+    """`self.softmax` or `course.softmax` is somebody's own; a call on torch's modules or on a value is not."""
+    owner = node.value
+    if isinstance(owner, ast.Name) and owner.id in ("self", "cls", "reference", "course", "np", "math"):
+        return False
+    if isinstance(owner, ast.Name) and owner.id in ("torch", "nn", "F", "functional", "Tensor"):
+        return True
+    if isinstance(owner, ast.Attribute) and owner.attr in (
+        "nn",
+        "functional",
+        "autograd",
+        "utils",
+        "Tensor",
+        "special",
+    ):
+        return True
+    return f"Tensor.{node.attr}" in forbidden
+
+
+class _Watch(TorchFunctionMode):
+    def __init__(self, functions: dict[str, list[Any]], seen: list[str]) -> None:
+        super().__init__()
+        self.functions, self.seen = functions, seen
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for name, candidates in self.functions.items():
+            if any(func is candidate or func == candidate for candidate in candidates):
+                self.seen.append(name)
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def watching(forbidden: Iterable[str], seen: list[str]) -> Any:
+    """While open, appends to `seen` the name of every forbidden torch function or layer that is called."""
+    functions, layers = _resolve(forbidden)
+    if not functions and not layers:
+        yield
+        return
+
+    def notice(module: nn.Module, _: Any) -> None:
+        for name, kinds in layers.items():
+            if isinstance(module, kinds):
+                seen.append(name)
+
+    hook = nn.modules.module.register_module_forward_pre_hook(notice) if layers else None
+    try:
+        with _Watch(functions, seen):
+            yield
+    finally:
+        if hook is not None:
+            hook.remove()
+
+
+def _resolve(forbidden: Iterable[str]) -> tuple[dict[str, list[Any]], dict[str, tuple[type, ...]]]:
+    """Functions and layer classes behind the names; a name torch does not have is left to the source check."""
+    functions: dict[str, list[Any]] = {}
+    layers: dict[str, tuple[type, ...]] = {}
+    for name in forbidden:
+        root, *path = name.split(".")
+        found: Any = _ROOTS.get(root)
+        for part in path:
+            found = getattr(found, part, None)
+        if isinstance(found, type) and issubclass(found, nn.Module):
+            layers[name] = (found,)
+            kernels = [getattr(torch, kernel, None) for kernel in _KERNELS.get(path[-1], ())]
+            functions[name] = [kernel for kernel in kernels if kernel is not None]
+        elif found is not None and callable(found):
+            functions[name] = [found]
+    return {name: found for name, found in functions.items() if found}, layers

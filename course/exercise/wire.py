@@ -1,0 +1,116 @@
+"""Messages between judge and kernel: a length, a JSON header, and the tensors as safetensors bytes.
+
+Layout: 8 bytes total length, 4 bytes header length (both big endian), the header, the tensors. Neither side unpickles
+anything, and the judge checks every size before it allocates.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from typing import Any
+
+import safetensors
+import safetensors.torch
+
+from .values import DTYPES, Malformed, decode, encode
+
+MAX_MESSAGE = 256 * 2**20
+MAX_HEADER = 16 * 2**20
+MAX_TENSORS = 20_000
+_FRAME = struct.Struct(">QI")
+
+
+def pack(value: Any) -> bytes:
+    """`value` as one message, without its frame's total length read from a socket by `receive`."""
+    tree, tensors = encode(value)
+    header = json.dumps({"tree": tree, "count": len(tensors)}, allow_nan=False).encode()
+    body = safetensors.torch.save({str(position): tensor for position, tensor in enumerate(tensors)})
+    return _FRAME.pack(len(header) + len(body), len(header)) + header + body
+
+
+def unpack(message: bytes) -> Any:
+    """The value in `message`.
+
+    Raises:
+        Malformed: sizes, header or tensors do not fit together.
+    """
+    if len(message) < _FRAME.size:
+        raise Malformed("the message is shorter than its frame")
+    total, header_length = _FRAME.unpack_from(message)
+    _check_sizes(total, header_length)
+    if total != len(message) - _FRAME.size:
+        raise Malformed(f"the message says {total} bytes and holds {len(message) - _FRAME.size}")
+    return _value(message[_FRAME.size :], header_length)
+
+
+def send(connection: socket.socket, value: Any) -> None:
+    """Writes `value` to the connection as one message."""
+    connection.sendall(pack(value))
+
+
+def receive(connection: socket.socket, deadline: float | None = None, limit: int = MAX_MESSAGE) -> Any:
+    """The next value from the connection, of at most `limit` bytes, complete before `deadline` (`time.monotonic`).
+
+    Raises:
+        Malformed: what arrived is no message.
+        TimeoutError: the deadline passed first.
+        ConnectionError: the other side went away.
+    """
+    total, header_length = _FRAME.unpack(_exactly(connection, _FRAME.size, deadline))
+    _check_sizes(total, header_length, limit)
+    return _value(_exactly(connection, total, deadline), header_length)
+
+
+def _check_sizes(total: int, header_length: int, limit: int = MAX_MESSAGE) -> None:
+    if total > limit or header_length > min(MAX_HEADER, total):
+        raise Malformed(
+            f"a message of {total} bytes with a header of {header_length} is beyond the limit of {limit}"
+        )
+
+
+def _value(content: bytes, header_length: int) -> Any:
+    try:
+        header = json.loads(content[:header_length])
+        count, tree = header["count"], header["tree"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Malformed(f"the header is no JSON of ours: {str(error)[:80]}") from None
+    if not isinstance(count, int) or not 0 <= count <= MAX_TENSORS:
+        raise Malformed(f"a message may hold at most {MAX_TENSORS} tensors")
+    try:
+        named = safetensors.torch.load(content[header_length:])
+    except (
+        safetensors.SafetensorError,
+        ValueError,
+        KeyError,
+        RuntimeError,
+        MemoryError,
+        AttributeError,
+    ) as error:
+        raise Malformed(f"the tensors are no safetensors: {str(error)[:80]}") from None
+    if set(named) != {str(position) for position in range(count)}:
+        raise Malformed(f"{count} tensors were announced, {len(named)} came")
+    tensors = [named[str(position)] for position in range(count)]
+    if any(str(tensor.dtype) not in DTYPES for tensor in tensors):
+        raise Malformed("a tensor has a type that is not exchanged")
+    try:
+        return decode(tree, tensors)
+    except RecursionError:
+        raise Malformed("the header is nested too deeply") from None
+
+
+def _exactly(connection: socket.socket, size: int, deadline: float | None) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("no complete answer came in time")
+            connection.settimeout(left)
+        piece = connection.recv(min(size - len(received), 2**20))
+        if not piece:
+            raise ConnectionError("the other side closed the connection")
+        received += piece
+    return bytes(received)
