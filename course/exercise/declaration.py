@@ -99,8 +99,6 @@ def exercise(
     """
 
     def declare(make_cases: Callable[[Rng], Iterable[Case]]) -> Exercise:
-        return Exercise(
-            name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance
-        )
+        return Exercise(name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance)
 
     return declare

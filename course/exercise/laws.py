@@ -69,9 +69,7 @@ def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", wi
 
 
 @law
-def different(
-    outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6
-) -> str:
+def different(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
     """Two outputs do not agree."""
     if not _agree(outputs[of], outputs[to], within):
         return ""
@@ -126,9 +124,7 @@ def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
 def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
     """The output has this shape."""
     found = tuple(_tensor(outputs[of]).shape)
-    return (
-        "" if found == tuple(shape) else because or f"the shape is {found}, and {tuple(shape)} was expected"
-    )
+    return "" if found == tuple(shape) else because or f"the shape is {found}, and {tuple(shape)} was expected"
 
 
 @law
@@ -143,11 +139,7 @@ def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
 def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
     """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
     found = _tensor(outputs[of]).argmax(-1)
-    return (
-        ""
-        if _agree(found, torch.as_tensor(index), 0.0)
-        else because or "the largest value is in another place"
-    )
+    return "" if _agree(found, torch.as_tensor(index), 0.0) else because or "the largest value is in another place"
 
 
 @law
@@ -180,9 +172,7 @@ def every_parameter_learns(outputs: Outputs, of: str = "gradients of out", becau
 # -- chance ----------------------------------------------------------------------------------------------------------
 
 
-def frequency_counts(
-    outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, **_: Any
-) -> Tensor:
+def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, **_: Any) -> Tensor:
     """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
 
     The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
@@ -200,9 +190,7 @@ def frequency_counts(
     return table.view(-1).index_add_(0, flat, torch.ones(flat.numel(), dtype=torch.float64)).view(table.shape)
 
 
-def frequencies(
-    outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, because: str = ""
-) -> str:
+def frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, because: str = "") -> str:
     """Draws follow `probabilities` ((K,), or (K, K) by previous token with `start`).
 
     Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
@@ -235,32 +223,22 @@ def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
 
 
 @law
-def accuracy_at_least(
-    outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = ""
-) -> str:
+def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
     """The largest logit is the target's for at least `bar` of the rows."""
     logits = _tensor(outputs[of])
     accuracy = float((logits.reshape(len(targets), -1).argmax(-1) == targets).double().mean())
-    return (
-        ""
-        if accuracy >= bar
-        else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
-    )
+    return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
 
 
 @law
-def perplexity_at_most(
-    outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = ""
-) -> str:
+def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
     """exp of the mean −log p of the targets under rows of probabilities (n, V) is at most `bar`."""
     probabilities = _tensor(outputs[of]).double().reshape(len(targets), -1)
     chosen = probabilities.gather(1, targets[:, None]).squeeze(1)
     if not bool(torch.isfinite(probabilities).all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
         return "the predictions are no probability distributions, so a perplexity would mean nothing"
     found = float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
-    return (
-        "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
-    )
+    return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
 
 
 def _tensor(value: Any) -> Tensor:
@@ -277,17 +255,11 @@ def _agree(first: Any, second: Any, within: float) -> bool:
         and isinstance(second, list | tuple)
         and any(isinstance(item, Tensor) for item in first)
     ):
-        return len(first) == len(second) and all(
-            _agree(a, b, within) for a, b in zip(first, second, strict=True)
-        )
-    if not isinstance(first, Tensor | float | int | list) or not isinstance(
-        second, Tensor | float | int | list
-    ):
+        return len(first) == len(second) and all(_agree(a, b, within) for a, b in zip(first, second, strict=True))
+    if not isinstance(first, Tensor | float | int | list) or not isinstance(second, Tensor | float | int | list):
         return bool(type(first) is type(second) and first == second)
     a, b = _tensor(first), _tensor(second)
-    return a.shape == b.shape and torch.allclose(
-        a.double(), b.double(), rtol=within, atol=within, equal_nan=False
-    )
+    return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=within, atol=within, equal_nan=False)
 
 
 def _kind(value: Any) -> str:

@@ -41,9 +41,7 @@ class Recording:
         raised = self.raised
         return {
             "outputs": dict(self.outputs),
-            "raised": None
-            if raised is None
-            else [list(raised.types), raised.message, raised.line, raised.step],
+            "raised": None if raised is None else [list(raised.types), raised.message, raised.line, raised.step],
             "mutated": list(self.mutated),
             "watched": list(self.watched),
             "seconds": self.seconds,

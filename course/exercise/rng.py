@@ -25,9 +25,7 @@ class Rng:
         """Standard normal noise of `shape`."""
         return torch.randn(*shape, generator=self._torch, dtype=torch.float64).to(dtype)
 
-    def uniform(
-        self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float64
-    ) -> Tensor:
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float64) -> Tensor:
         """Uniform noise in [low, high)."""
         noise = torch.rand(*shape, generator=self._torch, dtype=torch.float64)
         return (low + (high - low) * noise).to(dtype)

@@ -66,9 +66,7 @@ class _Run:
                     raised = _raised(error, step)
                     break
         seconds = time.perf_counter() - started
-        return Recording(
-            self.outputs, raised, tuple(self.mutated), tuple(dict.fromkeys(self.watched)), seconds
-        )
+        return Recording(self.outputs, raised, tuple(self.mutated), tuple(dict.fromkeys(self.watched)), seconds)
 
     @contextmanager
     def _conditions(self, step: Step) -> Iterator[None]:
@@ -245,11 +243,7 @@ def _raised(error: BaseException, step: Step) -> Raised:
 def _own_line(error: BaseException) -> str:
     """The last line of the traceback that is the answer's own: not torch's, not ours."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if (
-            "site-packages" in frame.filename
-            or "/course/" in frame.filename
-            or "/lib/python" in frame.filename
-        ):
+        if "site-packages" in frame.filename or "/course/" in frame.filename or "/lib/python" in frame.filename:
             continue
         line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
         return line[:200]

@@ -105,9 +105,7 @@ class Case:
 
     # -- further steps -------------------------------------------------------------------------------------------
 
-    def call(
-        self, *args: Any, on: str = "model", method: str | None = None, into: str = "out", **kwargs: Any
-    ) -> Case:
+    def call(self, *args: Any, on: str = "model", method: str | None = None, into: str = "out", **kwargs: Any) -> Case:
         """Calls `on` (or its `method`) and keeps the result as `into`."""
         return self._then(Step("call", into, on, method or "", args, kwargs))
 
@@ -132,9 +130,7 @@ class Case:
         """Calls once for each tuple of arguments, in order; tensor results are stacked along a new first axis."""
         return self._then(Step("map", into, on, method or "", args=(list(rows),)))
 
-    def draws(
-        self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out"
-    ) -> Case:
+    def draws(self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out") -> Case:
         """Calls `n` times with the same arguments, a generator going on from call to call; results are stacked."""
         return self._then(Step("draws", into, on, method or "", args, settings={"n": n}))
 
@@ -213,9 +209,7 @@ def build(
     return case.call(*args, on="answer", into="model", **kwargs)
 
 
-def given_model(
-    title: str, *, public: bool = False, weight: float = 1.0, tolerance: float | None = None
-) -> Case:
+def given_model(title: str, *, public: bool = False, weight: float = 1.0, tolerance: float | None = None) -> Case:
     """A case whose answer is itself the "model", already built (and trained) by the student."""
     return Case(title, (), public, weight, tolerance)
 

@@ -134,9 +134,7 @@ class _Encoder:
         return ["other", _type_name(value)]
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> list[Any]:
-        return [
-            [self.tree(key, depth + 1), self.tree(item, depth + 1)] for key, item in list(dict.items(value))
-        ]
+        return [[self.tree(key, depth + 1), self.tree(item, depth + 1)] for key, item in list(dict.items(value))]
 
     def _tensor(self, value: Tensor) -> list[Any]:
         with torch._C.DisableTorchFunctionSubclass():
@@ -243,9 +241,7 @@ class _Decoder:
 def _strided(tensor: Tensor, strides: list[int]) -> Tensor:
     """`tensor` laid out with `strides`, where that needs no more than 16 times its memory; else as it is."""
     fits = len(strides) == tensor.dim() and all(stride >= 0 for stride in strides)
-    extent = 1 + sum(
-        stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0
-    )
+    extent = 1 + sum(stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0)
     overlaps = any(stride == 0 and size > 1 for stride, size in zip(strides, tensor.shape, strict=False))
     if not fits or overlaps or extent > 16 * max(tensor.numel(), 1):
         return tensor

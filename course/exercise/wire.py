@@ -66,9 +66,7 @@ def receive(connection: socket.socket, deadline: float | None = None, limit: int
 
 def _check_sizes(total: int, header_length: int, limit: int = MAX_MESSAGE) -> None:
     if total > limit or header_length > min(MAX_HEADER, total):
-        raise Malformed(
-            f"a message of {total} bytes with a header of {header_length} is beyond the limit of {limit}"
-        )
+        raise Malformed(f"a message of {total} bytes with a header of {header_length} is beyond the limit of {limit}")
 
 
 def _value(content: bytes, header_length: int) -> Any:
