@@ -1,0 +1,146 @@
+"""Releases: the notebooks students get, without solutions, and what the gradebook must know to grade them."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course.grading.notebooks import refresh, source_path
+from course.grading.problem import Problem
+from course.syllabus import Topic
+
+if TYPE_CHECKING:
+    from traitlets.config import Config
+
+
+def release_path(root: Path, topic: Topic) -> Path:
+    """Where the released notebook is committed, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
+    return root / "assignments" / topic.folder / f"{topic.folder}.ipynb"
+
+
+def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
+    """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
+
+    Topics without a source are passed over. Returns the notebooks written.
+
+    Raises:
+        Problem: a source is faulty, nbgrader refuses it, or somebody has worked in the released notebook and `force`
+            was not given.
+    """
+    ready = [topic for topic in topics if source_path(root, topic).is_file()]
+    if not force:
+        for topic in ready:
+            _refuse_if_worked_in(release_path(root, topic))
+    _generate(root, ready)
+    return [release_path(root, topic) for topic in ready]
+
+
+def register(root: Path, topic: Topic, db_url: str | None = None) -> None:
+    """Record the topic's cells in the gradebook (`db_url`, or the course's own); `assignments/` stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        _generate(root, [topic], db_url=db_url, release_directory=folder)
+
+
+def render(root: Path, topic: Topic, folder: Path) -> Path:
+    """Write the release of `topic` below `folder` without a gradebook; returns the notebook."""
+    _generate(root, [topic], release_directory=str(folder), no_database=True)
+    return folder / topic.folder / f"{topic.folder}.ipynb"
+
+
+def is_registered(root: Path, topic: Topic, db_url: str | None = None) -> bool:
+    """Whether the gradebook knows the topic's notebook."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url or load_config(root).CourseDirectory.db_url) as gradebook:
+        try:
+            gradebook.find_notebook(topic.folder, topic.folder)
+        except MissingEntry:
+            return False
+    return True
+
+
+def load_config(root: Path) -> Config:
+    """The course's nbgrader_config.py, as nbgrader itself would read it."""
+    from traitlets.config import PyFileConfigLoader
+
+    return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+
+
+def is_worked_in(notebook: Path) -> bool:
+    """Whether a released notebook holds outputs, or an answer that is no longer the one nbgrader put there."""
+    import nbformat
+    from nbgrader.utils import compute_checksum, is_solution
+
+    cells = nbformat.read(notebook, as_version=nbformat.NO_CONVERT).cells
+    answers = [cell for cell in cells if is_solution(cell)]
+    changed = any(compute_checksum(cell) != cell.metadata.nbgrader.get("checksum") for cell in answers)
+    return changed or any(cell.get("outputs") for cell in cells)
+
+
+def _refuse_if_worked_in(notebook: Path) -> None:
+    if not notebook.is_file():
+        return
+    try:
+        worked_in = is_worked_in(notebook)
+    except Exception as error:
+        raise Problem(f"{notebook} cannot be read as a notebook; move it away or use --force") from error
+    if worked_in:
+        raise Problem(f"somebody has worked in {notebook}; move it away, or use --force to replace it")
+
+
+def _generate(
+    root: Path,
+    topics: Sequence[Topic],
+    db_url: str | None = None,
+    release_directory: str | None = None,
+    no_database: bool = False,
+) -> None:
+    """nbgrader's `generate_assignment` under the course's own configuration."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.converters.base import NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+
+    refresh(root, tuple(topics))
+    config = load_config(root)
+    if db_url:
+        config.CourseDirectory.db_url = db_url
+    if release_directory:
+        config.CourseDirectory.release_directory = release_directory
+    for topic in topics:
+        config.CourseDirectory.assignment_id = topic.folder
+        coursedir = CourseDirectory(config=config)
+        with _quiet(coursedir.log) as said:
+            converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
+            try:
+                converter.start()
+            except (NbGraderException, SystemExit) as error:
+                raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
+
+
+def _reason(said: list[str], error: BaseException) -> str:
+    """The line of nbgrader's log that tells what happened: a traceback's last, else the first of all."""
+    tracebacks = [message.strip().splitlines()[-1] for message in said if message.startswith("Traceback")]
+    return (tracebacks + said + [str(error)])[0].strip()
+
+
+@contextmanager
+def _quiet(log: Any) -> Iterator[list[str]]:
+    """Keep nbgrader's log lines off the screen and hand over those of its errors."""
+    said: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    handler, before = Keep(logging.ERROR), (log.level, log.propagate)
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield said
+    finally:
+        log.removeHandler(handler)
+        log.level, log.propagate = before
