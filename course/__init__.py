@@ -1,0 +1,45 @@
+"""Sequence models, from Markov n-grams to Transformers: everything a notebook of the course needs.
+
+`check(name, answer)`, `hint(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`, and the subpackages
+`data`, `show` and `blocks`, each loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import blocks, data, show
+    from .notebook.checking import check
+    from .notebook.hints import hint
+    from .notebook.machine import device, seed
+    from .notebook.progress import progress
+    from .notebook.training import fit
+
+__all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "show"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "check": "notebook.checking",
+    "hint": "notebook.hints",
+    "progress": "notebook.progress",
+    "fit": "notebook.training",
+    "device": "notebook.machine",
+    "seed": "notebook.machine",
+}
+_PACKAGES = ("blocks", "data", "show")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

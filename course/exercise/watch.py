@@ -26,7 +26,7 @@ _KERNELS = {  # the functions behind the recurrent layers
 
 
 def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
-    """The forbidden names that `source` uses, as it writes them (`torch.softmax`, `x.softmax`); [] for broken source."""
+    """The forbidden names that `source` uses, as it writes them; [] for broken source."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,0 +1,1 @@
+"""What a notebook calls: check, hint, progress, fit, device, seed."""

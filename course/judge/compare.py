@@ -1,0 +1,300 @@
+"""Comparison: a student's recording against the expected one, in an order a person can follow.
+
+Type, then shape, then dtype, then values, then gradients, then side effects, then laws; the first difference is told.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..exercise.key import KeyCase
+from ..exercise.laws import broken
+from ..exercise.recording import Raised, Recording
+from ..exercise.script import Case
+from ..exercise.values import Other
+
+Kind = Literal["missing", "raised", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
+GRADIENT_SLACK = 10.0
+"""Gradients are sums over many terms: they are compared ten times more loosely than values."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What kind of thing differs, and one sentence about it in the student's terms."""
+
+    kind: Kind
+    message: str
+
+
+def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
+    """The first difference between what was expected in a case and what was seen; None when it passes."""
+    case, expected = held.case, held.expected
+    if case.raises:
+        return _error_expected(case, seen)
+    if seen.raised is not None:
+        return _mutated(seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised)
+    if case.values:
+        found = values_differ(case, expected, seen, signature)
+        if found is not None:
+            return found
+    if seen.mutated and not expected.mutated:
+        return _mutated(seen.mutated[0], signature)
+    for use in case.laws:
+        sentence = broken(use, seen.outputs)
+        if sentence:
+            return Difference("law", sentence)
+    return None
+
+
+def values_differ(case: Case, expected: Recording, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
+    """The first output of `seen` that is not `expected`'s, within the case's tolerance."""
+    tolerance = case.tolerance or 0.0
+    free_float = not _has_float_input(case)
+    for name, value in expected.outputs.items():
+        if name.startswith("gradients of "):
+            found = _gradients_differ(value, seen.outputs.get(name), tolerance * GRADIENT_SLACK, signature)
+        else:
+            found = _differ(value, seen.outputs.get(name), tolerance, free_float, top=True)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_place(seen: Recording) -> bool:
+    """Whether the error is autograd's complaint about a changed input."""
+    return bool(seen.mutated) and seen.raised is not None and "inplace operation" in seen.raised.message
+
+
+def _error_expected(case: Case, seen: Recording) -> Difference | None:
+    if seen.raised is None:
+        return Difference("raised", f"this input makes no sense and should raise {case.raises}; nothing was raised")
+    if case.raises in seen.raised.types:
+        return None
+    if seen.raised.name == "NotImplementedError":
+        return _raised(seen.raised)
+    return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised: {seen.raised.message}")
+
+
+def _raised(raised: Raised) -> Difference:
+    if raised.name == "NotImplementedError":
+        return Difference("missing", "not answered yet")
+    where = f", at your line `{raised.line}`" if raised.line else ""
+    if "in-place operation" in raised.message and "leaf" in raised.message:
+        return Difference("mutated", f"an input is changed in place{where}; work on a new tensor instead")
+    message = " ".join(raised.message.split())
+    return Difference("raised", f"raised {raised.name}: {message[:240]}{where}")
+
+
+def _mutated(where: str, signature: Sequence[str]) -> Difference:
+    name = _argument(where.rsplit(": ", 1)[-1], signature)
+    return Difference("mutated", f"the input {name} was changed: leave inputs as they came, and work on a new tensor")
+
+
+# -- values ------------------------------------------------------------------------------------------------------
+
+
+def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool = False) -> Difference | None:
+    if isinstance(expected, Tensor):
+        return _tensors_differ(expected, seen, tolerance, free_float)
+    if isinstance(expected, bool | int | float):
+        return _numbers_differ(expected, seen, tolerance)
+    if isinstance(expected, Other):
+        return None  # an object: what it does is examined, not what it is
+    if isinstance(expected, list | tuple):
+        return _sequences_differ(expected, seen, tolerance, free_float, top)
+    if isinstance(expected, dict):
+        return _mappings_differ(expected, seen, tolerance, free_float)
+    if type(expected) is not type(seen):
+        return _wrong_type(expected, seen)
+    return None if expected == seen else Difference("values", f"got {seen!r:.80}")
+
+
+def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference | None:
+    if isinstance(seen, Tensor | np.ndarray) and (seen.ndim if isinstance(seen, np.ndarray) else seen.dim()) == 0:
+        seen = seen.item()
+    if isinstance(expected, bool) and not isinstance(seen, bool):
+        return _wrong_type(expected, seen)
+    if not isinstance(seen, bool | int | float):
+        return _wrong_type(expected, seen)
+    if isinstance(expected, int) and isinstance(seen, int):
+        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right number")
+    found = _tensors_differ(
+        torch.tensor(float(expected), dtype=torch.float64),
+        torch.tensor(float(seen), dtype=torch.float64),
+        tolerance,
+        True,
+    )
+    return found and Difference("values", f"got {seen:.6g}: {found.message}")
+
+
+def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool) -> Difference | None:
+    same_kind = type(seen) is type(expected) or (top and isinstance(seen, list | tuple))
+    if not same_kind:
+        return _wrong_type(expected, seen)
+    if len(seen) != len(expected):
+        return Difference("type", f"{len(expected)} results were expected, and {len(seen)} came")
+    for position, (one, other) in enumerate(zip(expected, seen, strict=True)):
+        found = _differ(one, other, tolerance, free_float)
+        if found is not None:
+            return Difference(found.kind, f"result {position + 1} of {len(expected)}: {found.message}")
+    return None
+
+
+def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
+    if not isinstance(seen, dict) or isinstance(expected, Counter) != isinstance(seen, Counter):
+        return _wrong_type(expected, seen)
+    missing = [key for key in expected if key not in seen]
+    extra = [key for key in seen if key not in expected]
+    if missing and extra and type(missing[0]) is not type(extra[0]):
+        return Difference("type", f"the keys are {_named_type(extra[0])}; {_named_type(missing[0])} were expected")
+    if missing or extra:
+        parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
+        example = f", such as {extra[0]!r:.60}" if extra else ""
+        return Difference("values", f"not the right keys: {' and '.join(parts)}{example}")
+    for key, value in expected.items():
+        found = _differ(value, seen[key], tolerance, free_float)
+        if found is not None:
+            return Difference(found.kind, f"at {key!r:.60}: {found.message}")
+    return None
+
+
+def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
+    if not isinstance(seen, Tensor):
+        return _wrong_type(expected, seen)
+    if seen.shape != expected.shape:
+        return _wrong_shape(expected, seen, tolerance)
+    if seen.dtype != expected.dtype and not (free_float and seen.is_floating_point() and expected.is_floating_point()):
+        return Difference("dtype", f"the type is {_dtype(seen)}, and {_dtype(expected)} was expected")
+    if not agree(expected, seen, tolerance):
+        return Difference("values", _value_message(expected, seen, tolerance))
+    if expected.requires_grad and not seen.requires_grad:
+        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
+    return None
+
+
+def agree(expected: Tensor, seen: Tensor, tolerance: float) -> bool:
+    """Whether |seen − expected| ≤ tolerance · (1 + |expected|) everywhere; infinities must be equal."""
+    if not expected.is_floating_point() and not seen.is_floating_point():
+        return bool(torch.equal(expected, seen.to(expected.dtype)))
+    return torch.allclose(seen.detach().double(), expected.detach().double(), rtol=tolerance, atol=tolerance)
+
+
+def distance(expected: Tensor, seen: Tensor, tolerance: float) -> float:
+    """The largest difference in units of the tolerance; infinite where the shapes or infinities differ."""
+    if expected.shape != seen.shape:
+        return float("inf")
+    a, b = expected.detach().double(), seen.detach().double()
+    units = (a - b).abs() / (tolerance * (1 + a.abs()))
+    return float(units.nan_to_num(nan=float("inf")).max()) if units.numel() else 0.0
+
+
+def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Sequence[str]) -> Difference | None:
+    if expected is None:
+        return None
+    if seen is None:
+        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
+    names = list(expected) if isinstance(expected, dict) else list(range(len(expected)))
+    for name in names:
+        one = expected[name]
+        other = seen.get(name) if isinstance(seen, dict) else seen[name] if len(seen) > name else None
+        if one is None or (other is None and not bool(one.abs().max() > tolerance)):
+            continue
+        if other is None:
+            return Difference("gradient", "the values are right, but no gradient reaches one of the inputs")
+        if not isinstance(other, Tensor) or other.shape != one.shape or not agree(one, other, tolerance):
+            return Difference("gradient", "the values are right, but the gradient of one of the inputs is not")
+    return None
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------
+
+
+def _wrong_type(expected: Any, seen: Any) -> Difference:
+    return Difference("type", f"{_named_type(expected)} was expected, and {_named_type(seen)} came")
+
+
+def _wrong_shape(expected: Tensor, seen: Tensor, tolerance: float) -> Difference:
+    message = f"the shape is {tuple(seen.shape)}, and {tuple(expected.shape)} was expected"
+    for order in itertools.permutations(range(seen.dim())) if 2 <= seen.dim() <= 4 else ():
+        if seen.permute(order).shape == expected.shape and agree(expected, seen.permute(order), tolerance):
+            return Difference("shape", f"{message}; the values are right in the order of axes {order}")
+    if seen.numel() == expected.numel():
+        message += "; the number of values is right"
+    return Difference("shape", message)
+
+
+def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
+    e, s = expected.detach().double(), seen.detach().double()
+    bad = ~torch.isfinite(s) & torch.isfinite(e)
+    if bool(bad.any()):
+        first = tuple(int(i) for i in bad.nonzero()[0])
+        what = "NaN" if bool(torch.isnan(s[bad]).any()) else "infinite"
+        return f"{int(bad.sum())} of {s.numel()} values are {what}" + (f", the first at {list(first)}" if first else "")
+    if s.dim() >= 2 and s.shape[-1] == s.shape[-2] and agree(e, s.mT, tolerance):
+        return "the values are right, but transposed"
+    if agree(e, -s, tolerance):
+        return "the sign is the other way round"
+    factor = _constant_factor(e, s, tolerance)
+    if factor is not None:
+        return f"every value is {factor:.4g} times what it should be"
+    return _how_many(e, s, tolerance)
+
+
+def _how_many(e: Tensor, s: Tensor, tolerance: float) -> str:
+    wrong = (e - s).abs() > tolerance * (1 + e.abs())
+    if not wrong.dim() or wrong.numel() == 1:
+        return "it is not the right value"
+    first = [int(i) for i in wrong.nonzero()[0]]
+    return f"{int(wrong.sum())} of {wrong.numel()} values are off, the first at {first}"
+
+
+def _constant_factor(e: Tensor, s: Tensor, tolerance: float) -> float | None:
+    clear = e.abs() > 1e-3
+    if int(clear.sum()) < 2:
+        return None
+    ratios = s[clear] / e[clear]
+    factor = float(ratios.median())
+    if abs(factor) < 1e-6 or abs(factor - 1) < 1e-3 or not agree(e * factor, s, tolerance * 10):
+        return None
+    return factor
+
+
+def _argument(position: str, signature: Sequence[str]) -> str:
+    number = position.split("[")[0]
+    if number.isdigit() and int(number) < len(signature):
+        return f"`{signature[int(number)]}`"
+    return f"`{position}`"
+
+
+def _has_float_input(case: Case) -> bool:
+    def floats(value: Any) -> bool:
+        if isinstance(value, list | tuple):
+            return any(floats(item) for item in value)
+        if isinstance(value, dict):
+            return any(floats(item) for item in value.values())
+        return isinstance(value, Tensor) and value.is_floating_point()
+
+    return any(floats([*step.args, *step.kwargs.values()]) for step in case.steps if step.verb != "fill")
+
+
+def _dtype(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _named_type(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return "a numpy array"
+    if isinstance(value, Other):
+        return f"an object of type {value.type_name}"
+    names = {int: "a whole number", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
+    return names.get(type(value), f"a {type(value).__name__}")

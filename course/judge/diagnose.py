@@ -1,0 +1,82 @@
+"""Diagnosis: which misconception do the recordings show?
+
+A misconception is recognised when the student's recordings agree with it on every case that tells it from a right
+answer: in value, or, where right answers differ in value, in which laws break and in how often things are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+
+from ..exercise.key import Key, KeyCase, Known
+from ..exercise.laws import broken, counts
+from ..exercise.recording import Recording
+from .compare import difference, values_differ
+
+SAME_FREQUENCIES = 0.08
+"""Two tables of at least some hundred draws whose rows differ by less, on average, in total variation are alike."""
+
+
+def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
+    """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
+
+    Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
+    """
+    found: list[tuple[int, float, int, Known]] = []
+    for order, known in enumerate(key.misconceptions):
+        telling = [p for p in seen if tells_apart(key.cases[p], known.name)]
+        if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
+            gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
+            found.append((-len(telling), gap, order, known))
+    return min(found, key=lambda entry: entry[:3])[3] if found else None
+
+
+def tells_apart(held: KeyCase, name: str) -> bool:
+    """Whether the case fails for the misconception."""
+    return difference(held, held.wrong(name)) is not None
+
+
+def shows(held: KeyCase, name: str, seen: Recording) -> bool:
+    """Whether `seen` is what the misconception does in this case."""
+    wrong = held.wrong(name)
+    if wrong.raised is not None or seen.raised is not None:
+        return wrong.raised is not None and seen.raised is not None and wrong.raised.name == seen.raised.name
+    if bool(wrong.mutated) != bool(seen.mutated):
+        return False
+    if held.case.values and not _same_values(held, wrong, seen):
+        return False
+    if _broken_laws(held, wrong) != _broken_laws(held, seen):
+        return False
+    gap = _gap(held, name, seen)
+    return gap is None or gap < SAME_FREQUENCIES
+
+
+def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
+    return (
+        values_differ(replace(held.case, laws=()), wrong, seen) is None
+        and values_differ(replace(held.case, laws=()), seen, wrong) is None
+    )
+
+
+def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[int]:
+    return [index for index, use in enumerate(held.case.laws) if broken(use, recording.outputs)]
+
+
+def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:
+    """Mean total variation between the misconception's table of draws and the student's; None without such a law."""
+    gaps = []
+    for use in held.case.laws:
+        mine, theirs = counts(use, held.wrong(name).outputs), counts(use, seen.outputs)
+        if mine is not None and theirs is not None and mine.shape == theirs.shape:
+            both = (mine.sum(-1) > 0) & (theirs.sum(-1) > 0)
+            weight = (mine.sum(-1) + theirs.sum(-1)) * both
+            rows = (_rates(mine) - _rates(theirs)).abs().sum(-1) / 2
+            gaps.append(float((rows * weight).sum() / weight.sum().clamp(min=1)))
+    return sum(gaps) / len(gaps) if gaps else None
+
+
+def _rates(table: torch.Tensor) -> torch.Tensor:
+    return table / table.sum(-1, keepdim=True).clamp(min=1)

@@ -1,0 +1,100 @@
+"""Judging one exercise: run its cases, compare, diagnose, decide."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ..exercise.key import Key
+from ..exercise.recording import Recording
+from ..exercise.script import Script
+from ..exercise.values import Malformed
+from ..exercise.watch import forbidden_in_source
+from .compare import Difference, difference
+from .diagnose import recognise
+from .verdict import CaseResult, Kind, Verdict
+
+Respond = Callable[[Script], Recording]
+
+
+class Unanswered(Exception):
+    """The other side did not answer: `kind` is the verdict that follows."""
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+
+
+def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdict:
+    """The verdict on an answer that `respond` runs scripts for; `source` is its own cell, read for forbidden calls."""
+    started = time.perf_counter()
+    used = forbidden_in_source(source, key.forbidden)
+    if used:
+        return _forbidden(key, used, points)
+    seen: dict[int, Recording] = {}
+    found: list[Difference | None] = []
+    fault: Unanswered | None = None
+    for position, held in enumerate(key.cases):
+        try:
+            seen[position] = respond(held.case.script(key.forbidden))
+        except Unanswered as unanswered:
+            fault = unanswered
+            break
+        except Malformed as malformed:
+            fault = Unanswered("error", f"what came back is no recording: {malformed}")
+            break
+        if seen[position].watched:
+            return _forbidden(key, seen[position].watched, points)
+        found.append(difference(held, seen[position], key.signature))
+    verdict = _decide(key, found, seen, fault, points)
+    return _timed(verdict, time.perf_counter() - started)
+
+
+def _decide(
+    key: Key, found: Sequence[Difference | None], seen: dict[int, Recording], fault: Unanswered | None, points: float
+) -> Verdict:
+    results = tuple(
+        CaseResult(held.case.title, gap is None, held.case.public, held.case.weight, gap.message if gap else "")
+        for held, gap in zip(key.cases, found, strict=False)
+    )
+    total = sum(held.case.weight for held in key.cases)
+    earned = sum(result.weight for result in results if result.passed)
+    score = min(points, round(points * earned / total, 2)) if total else 0.0
+    gaps = [gap for gap in found if gap is not None]
+    if fault is not None:
+        return Verdict(key.name, fault.kind, score, points, str(fault), cases=results)
+    if not gaps:
+        return Verdict(key.name, "passed", points, points, cases=results)
+    score = min(score, round(points - 0.01, 2))
+    known = recognise(key, seen)
+    first = gaps[0]
+    return Verdict(
+        key.name,
+        _kind(gaps, score),
+        score,
+        points,
+        first.message,
+        misconception=known.name if known else "",
+        hint=known.hint if known else "",
+        convention=known.convention if known else "",
+        cases=results,
+    )
+
+
+def _kind(gaps: Sequence[Difference], score: float) -> Kind:
+    kinds = {gap.kind for gap in gaps}
+    if kinds == {"missing"}:
+        return "missing"
+    if score > 0:
+        return "partial"
+    return "error" if kinds == {"raised"} else "wrong"
+
+
+def _forbidden(key: Key, used: Sequence[str], points: float) -> Verdict:
+    calls = ", ".join(f"`{name}`" for name in used[:4])
+    message = f"{calls} does the exercise for you: build it from simpler operations"
+    return Verdict.without_points(key.name, "forbidden", points, message)
+
+
+def _timed(verdict: Verdict, seconds: float) -> Verdict:
+    return Verdict(**{**vars(verdict), "seconds": seconds})

@@ -1,0 +1,134 @@
+"""Reports: a verdict as HTML for a notebook (light and dark) and as plain text for a terminal."""
+
+from __future__ import annotations
+
+from html import escape
+
+from .verdict import CaseResult, Kind, Verdict
+
+PUBLIC_NOTE = "Public checks only: the hidden ones run at grading."
+_COLOURS: dict[str, str] = {"good": "#2e9e5b", "part": "#c98a00", "bad": "#d1493f", "quiet": "#7a7f87"}
+_TONES: dict[Kind, str] = {
+    "passed": "good",
+    "partial": "part",
+    "wrong": "bad",
+    "error": "bad",
+    "forbidden": "bad",
+    "time": "bad",
+    "memory": "bad",
+    "missing": "quiet",
+    "not-graded": "quiet",
+}
+_MARKS = {"good": "✓", "part": "◐", "bad": "✗", "quiet": "○"}
+MOST_CASES = 12
+"""More failed cases than this are counted, not listed."""
+
+
+def headline(verdict: Verdict, *, public: bool = False) -> str:
+    """What happened, in a few words; with points at grading, with the number of checks in a notebook."""
+    ran = len(verdict.cases)
+    passed = sum(case.passed for case in verdict.cases)
+    tally = f"{passed} of {ran} {'public ' if public else ''}checks pass"
+    if not public:
+        tally = f"{_points(verdict.score)} of {_points(verdict.points)} points"
+    words: dict[Kind, str] = {
+        "passed": f"all {ran} public checks pass"
+        if public and ran > 1
+        else "the public check passes"
+        if public
+        else tally,
+        "partial": tally,
+        "wrong": tally if ran else "not right yet",
+        "error": "your code raised an error" if public else f"your code raised an error, {tally}",
+        "forbidden": "a call that this exercise is about",
+        "time": f"out of time, {tally}",
+        "memory": f"out of memory, {tally}",
+        "missing": "nothing to check yet" if public else f"no answer, {tally}",
+        "not-graded": "not graded: a fault of the grading machine, to be retried",
+    }
+    return words[verdict.kind]
+
+
+def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
+    """The report for a terminal."""
+    mark = _MARKS[_TONES[verdict.kind]]
+    lines = [f"{mark} {verdict.exercise}: {headline(verdict, public=public)}"]
+    shown = _to_show(verdict)
+    lines += [f"  ✗ {case.title}: {case.message}" for case in shown]
+    lines += [f"  {line}" for line in _further(verdict, shown)]
+    if verdict.hint:
+        lines.append(f"  Look here: {verdict.hint}")
+    if note or public:
+        lines.append(f"  {note or PUBLIC_NOTE}")
+    return "\n".join(lines)
+
+
+def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
+    """The report for a notebook: one self-contained fragment; everything from the student is escaped."""
+    tone = _TONES[verdict.kind]
+    colour = _COLOURS[tone]
+    head = (
+        f'<div style="font-weight:600"><span style="color:{colour}" aria-hidden="true">{_MARKS[tone]}</span> '
+        f'<code style="background:none;color:inherit">{escape(verdict.exercise)}</code>'
+        f'<span style="font-weight:400"> &middot; {escape(headline(verdict, public=public))}</span></div>'
+    )
+    shown = _to_show(verdict)
+    rows = "".join(_row(case) for case in shown)
+    body = f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
+    body += "".join(f'<div style="margin-top:6px">{_code(line)}</div>' for line in _further(verdict, shown))
+    if verdict.hint:
+        body += (
+            f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
+            f'<span style="font-weight:600">Look here.</span> {_code(verdict.hint)}</div>'
+        )
+    foot = note or (PUBLIC_NOTE if public else "")
+    if foot:
+        body += f'<div style="margin-top:6px;opacity:.72;font-size:.9em">{escape(foot)}</div>'
+    return (
+        f'<div role="status" style="border-left:4px solid {colour};padding:6px 12px;margin:4px 0;max-width:52em;'
+        f'line-height:1.45;color:inherit;font-family:system-ui,sans-serif;font-size:14px">{head}{body}</div>'
+    )
+
+
+def _to_show(verdict: Verdict) -> list[CaseResult]:
+    """The failed cases worth a line: one for each message."""
+    if verdict.kind in ("missing", "forbidden", "not-graded"):
+        return []
+    by_message: dict[str, CaseResult] = {}
+    for case in verdict.cases:
+        if not case.passed:
+            by_message.setdefault(case.message, case)
+    return list(by_message.values())[:MOST_CASES]
+
+
+def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
+    lines = []
+    if verdict.convention:
+        lines.append(f"A correct computation, under another convention: {verdict.convention}.")
+    if verdict.message and not any(case.message == verdict.message for case in shown) and verdict.kind != "passed":
+        lines.append(verdict.message)
+    failed = sum(not case.passed for case in verdict.cases)
+    if shown and failed > len(shown):
+        lines.append(f"({failed} checks fail; those with the same message are told once.)")
+    return lines
+
+
+def _row(case: CaseResult) -> str:
+    return f"<li><b>{escape(case.title)}</b>: {_code(case.message)}</li>"
+
+
+def _code(sentence: str) -> str:
+    """Escapes, and sets what stands between backquotes as code."""
+    parts = escape(sentence).split("`")
+    if len(parts) % 2 == 0:
+        return escape(sentence)
+    return "".join(
+        f'<code style="background:rgba(128,128,128,.18);color:inherit;padding:0 3px;border-radius:3px">{part}</code>'
+        if index % 2
+        else part
+        for index, part in enumerate(parts)
+    )
+
+
+def _points(value: float) -> str:
+    return f"{value:g}"

@@ -1,0 +1,174 @@
+"""The judge beside one running notebook: it listens on a unix socket, asks for outputs, and records verdicts.
+
+The kernel says "rnn_cell is ready"; the judge sends scripts, the kernel returns recordings, and the judge writes the
+verdict. What the kernel prints, raises or claims decides nothing.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ..exercise import Exercise
+from ..exercise.key import Key, key_of
+from ..exercise.recording import Recording
+from ..exercise.script import Script
+from ..exercise.values import Malformed
+from ..exercise.wire import receive, send
+from .judging import Unanswered, judge
+from .report import text
+from .verdict import Verdict
+
+Find = Callable[[str], Exercise]
+GREETING_SECONDS = 10.0
+GREETING_BYTES = 2**16
+MOST_CONNECTIONS = 16
+
+
+class Session:
+    """Judges the checks of one notebook's run.
+
+    `find` gives the declaration of an exercise (KeyError when there is none), `seed` draws its hidden cases, `sources`
+    holds the source of each solution cell. An exercise gets `seconds` for all its cases; when they are over, its
+    verdict is `time` and `on_stuck` is called from the judge's thread, so that the kernel can be interrupted.
+    """
+
+    def __init__(
+        self,
+        find: Find,
+        *,
+        seed: int,
+        sources: Mapping[str, str] | None = None,
+        seconds: float = 20.0,
+        on_stuck: Callable[[str], None] | None = None,
+    ) -> None:
+        self.find, self.seed, self.seconds = find, seed, seconds
+        self.sources = dict(sources or {})
+        self.on_stuck = on_stuck
+        self.verdicts: dict[str, Verdict] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="judge-")
+        self.address = str(Path(self._folder.name, "socket"))
+        self._lock = threading.Lock()
+        self._expected: str | None = None
+        self._claimed = False
+        self._decided = threading.Event()
+        self._open = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(self.address)
+        self._server.listen(MOST_CONNECTIONS)
+        self._thread = threading.Thread(target=self._listen, name="judge", daemon=True)
+        self._thread.start()
+
+    def enter(self, grade_id: str) -> None:
+        """The grade cell of the exercise `grade_id` starts: its first `check` counts."""
+        with self._lock:
+            self._expected, self._claimed = grade_id, False
+            self._decided.clear()
+
+    def leave(self) -> Verdict | None:
+        """The grade cell is over: its verdict, or None when it made no check of its exercise."""
+        with self._lock:
+            name, claimed, self._expected = self._expected, self._claimed, None
+        if claimed:
+            self._decided.wait(self.seconds + GREETING_SECONDS)
+        return self.verdicts.get(name or "")
+
+    def close(self) -> None:
+        """Ends the session; whoever is still connected is cut off."""
+        with self._lock:
+            self._expected = None
+        try:  # wake the thread that waits in accept
+            with socket.socket(socket.AF_UNIX) as caller:
+                self._server.settimeout(0.1)
+                caller.connect(self.address)
+        except OSError:
+            pass
+        self._server.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            if not self._open.acquire(blocking=False):
+                connection.close()
+                continue
+            threading.Thread(target=self._meet, args=(connection,), name="judge-call", daemon=True).start()
+
+    def _meet(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                greeting = receive(connection, time.monotonic() + GREETING_SECONDS, GREETING_BYTES)
+                name = greeting.get("ready") if isinstance(greeting, dict) else None
+                if isinstance(name, str) and self._claim(name):
+                    self._judge(name, connection)
+                else:
+                    send(connection, {"public": True})
+        except (OSError, Malformed):
+            pass
+        finally:
+            self._open.release()
+
+    def _claim(self, name: str) -> bool:
+        """Whether this is the first check of the exercise whose grade cell is executing."""
+        with self._lock:
+            if name != self._expected or self._claimed or name in self.verdicts:
+                return False
+            self._claimed = True
+            return True
+
+    def _judge(self, name: str, connection: socket.socket) -> None:
+        try:
+            verdict = self._verdict(name, connection)
+            self.verdicts[name] = verdict
+            if verdict.kind == "time" and self.on_stuck is not None:
+                self.on_stuck(name)
+        finally:
+            self._decided.set()
+        send(connection, {"done": text(verdict)})
+
+    def _verdict(self, name: str, connection: socket.socket) -> Verdict:
+        exercise = self.find(name)
+        key = _key(exercise, self.seed)
+        deadline = time.monotonic() + self.seconds
+
+        def respond(script: Script) -> Recording:
+            try:
+                send(connection, {"run": script.to_plain()})
+                return Recording.from_plain(receive(connection, deadline))
+            except TimeoutError:
+                raise Unanswered("time", f"no answer within {self.seconds:g} seconds: does a loop never end?") from None
+            except ConnectionError:
+                raise Unanswered("error", "the kernel went away while the exercise was being judged") from None
+
+        try:
+            return judge(key, respond, exercise.points, self.sources.get(name, ""))
+        except Exception as fault:  # ours, never the student's
+            message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
+            return Verdict.without_points(name, "not-graded", exercise.points, message)
+
+
+_KEYS: dict[tuple[int, int], tuple[Exercise, Key]] = {}
+_KEYS_LOCK = threading.Lock()
+
+
+def _key(exercise: Exercise, seed: int) -> Key:
+    """The key of an exercise for a seed, made once: expected outputs are the same for all who share the seed."""
+    with _KEYS_LOCK:
+        held = _KEYS.get((id(exercise), seed))
+        if held is None or held[0] is not exercise:
+            held = exercise, key_of(exercise, seed)
+            _KEYS[id(exercise), seed] = held
+        return held[1]

@@ -1,0 +1,75 @@
+"""Checkpoints: a model's weights as safetensors, with the record of its training in the same file. No pickle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import nn
+
+from .folder import write_atomically
+
+MAX_BYTES = 512 * 2**20
+
+
+class Unfit(RuntimeError):
+    """There is no checkpoint, or it is not one of this model."""
+
+
+def save(path: Path, model: nn.Module, facts: dict[str, Any]) -> None:
+    """Writes the weights and the record, whole or not at all."""
+    state = {name: value.detach().cpu().contiguous().clone() for name, value in model.state_dict().items()}
+    content = safetensors.torch.save(state, metadata={"record": json.dumps(facts)})
+    write_atomically(path, content)
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record in a checkpoint; empty when it holds none that can be read.
+
+    Raises:
+        Unfit: there is no such file, or it is no checkpoint.
+    """
+    _check(path)
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            facts = json.loads((file.metadata() or {}).get("record", "{}"))
+        return facts if isinstance(facts, dict) else {}
+    except (safetensors.SafetensorError, OSError):
+        raise Unfit(f"{path} is no safetensors file") from None
+    except ValueError:
+        return {}
+
+
+def load_into(model: nn.Module, path: Path) -> None:
+    """Copies the weights in `path` into `model`.
+
+    Raises:
+        Unfit: the file is missing, broken, or holds weights of another model (the message says which).
+    """
+    _check(path)
+    try:
+        weights = safetensors.torch.load(path.read_bytes())
+    except (safetensors.SafetensorError, OSError, ValueError, KeyError):
+        raise Unfit(f"{path} is no safetensors file") from None
+    own = model.state_dict()
+    if set(own) != set(weights):
+        names = sorted(set(own) ^ set(weights))[:3]
+        raise Unfit(f"{path} belongs to another model: {', '.join(names)} is in only one of them")
+    for name, value in own.items():
+        if value.shape != weights[name].shape:
+            shapes = f"{tuple(weights[name].shape)} in the file, {tuple(value.shape)} in the model"
+            raise Unfit(f"{path} belongs to another model: {name} is {shapes}")
+    with torch.no_grad():
+        for name, value in own.items():
+            value.copy_(weights[name])
+
+
+def _check(path: Path) -> None:
+    if not path.is_file() or path.is_symlink():
+        raise Unfit(f"there is no checkpoint {path}")
+    if path.stat().st_size > MAX_BYTES:
+        raise Unfit(f"{path} is larger than {MAX_BYTES // 2**20} MB")

@@ -1,0 +1,86 @@
+"""The progress of a training: a bar and the loss curve, redrawn a few times a second where there is a notebook."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from .display import in_notebook, show
+
+EVERY = 0.3
+"""Seconds between two pictures."""
+_WIDTH, _HEIGHT = 420, 90
+
+
+class Curve:
+    """Draws one training's bar and losses; quiet while a notebook is graded."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._quiet = bool(os.environ.get("NBGRADER_EXECUTION"))
+        self._live = in_notebook() and not self._quiet
+        self._next = time.monotonic() + EVERY
+        self._handle: Any = None
+
+    def due(self) -> bool:
+        """Whether it is time for the next picture."""
+        return self._live and time.monotonic() >= self._next
+
+    def draw(self, done: float, losses: Sequence[float], words: str = "") -> None:
+        """Draws the bar at `done` (0 to 1) and the curve of `losses`."""
+        self._next = time.monotonic() + EVERY
+        html = picture(self.name, done, losses, words)
+        text = words or f"{self.name}: {min(done, 1):.0%}"
+        if self._handle is None:
+            self._handle = show(html, text, display_id=f"fit-{self.name}-{id(self)}")
+        else:
+            self._handle.update({"text/html": html, "text/plain": text}, raw=True)
+
+    def finish(self, done: float, losses: Sequence[float], words: str) -> None:
+        """Draws the last picture, or prints one line where there is no notebook."""
+        if self._live:
+            self.draw(done, losses, words)
+        elif not self._quiet:
+            print(words)
+
+
+def picture(name: str, done: float, losses: Sequence[float], words: str = "") -> str:
+    """The bar and the curve as an HTML fragment."""
+    percent = max(0.0, min(done, 1.0)) * 100
+    caption = words.strip("<>") or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
+    label = f"training loss, {percent:.0f} percent of the budget used"
+    return (
+        '<div style="font-family:system-ui,sans-serif;font-size:13px;color:inherit;max-width:440px">'
+        f'<div style="height:6px;border-radius:3px;background:rgba(128,128,128,.25)"><div style="height:6px;'
+        f'border-radius:3px;width:{percent:.1f}%;background:#4a7fd1"></div></div>'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{label}" '
+        f'style="max-width:100%;margin-top:4px">{_line(losses)}</svg><div>{escape(caption)}</div></div>'
+    )
+
+
+def _line(losses: Sequence[float]) -> str:
+    finite = [loss for loss in losses if loss == loss and abs(loss) != float("inf")]
+    if len(finite) < 2:
+        return ""
+    points = _averaged(finite, 140)
+    low, high = min(points), max(points)
+    span = (high - low) or 1.0
+    step = (_WIDTH - 50) / max(len(points) - 1, 1)
+    path = " ".join(
+        f"{46 + index * step:.1f},{_HEIGHT - 8 - (point - low) / span * (_HEIGHT - 20):.1f}"
+        for index, point in enumerate(points)
+    )
+    style = 'font-size="10" fill="currentColor" opacity=".75" text-anchor="end"'
+    return (
+        f'<polyline points="{path}" fill="none" stroke="#4a7fd1" stroke-width="1.6"/>'
+        f'<text x="42" y="14" {style}>{high:.3g}</text><text x="42" y="{_HEIGHT - 4}" {style}>{low:.3g}</text>'
+    )
+
+
+def _averaged(values: Sequence[float], most: int) -> list[float]:
+    """At most `most` means of neighbouring values."""
+    size = -(-len(values) // most)
+    return [sum(values[i : i + size]) / len(values[i : i + size]) for i in range(0, len(values), size)]

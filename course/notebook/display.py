@@ -1,0 +1,24 @@
+"""Shows things where there is a notebook, prints them where there is none."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a Jupyter kernel (JupyterLab, Colab, VS Code), which shows HTML."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def show(html: str, text: str, display_id: str | None = None) -> Any:
+    """Shows `html` in a notebook, prints `text` elsewhere; returns the display handle if there is one."""
+    if not in_notebook():
+        print(text)
+        return None
+    from IPython.display import display
+
+    bundle = {"text/html": html, "text/plain": text}
+    return display(bundle, raw=True, display_id=display_id) if display_id else display(bundle, raw=True)

@@ -1,0 +1,34 @@
+"""`hint`: the next, stronger hint of an exercise, one each time."""
+
+from __future__ import annotations
+
+from html import escape
+
+from .display import show
+from .folder import note, read_progress
+from .keys import key
+
+
+def hint(name: str) -> None:
+    """Shows the next hint for the exercise `name`; after the last one it begins again.
+
+    Raises:
+        KeyError: no exercise has that name.
+    """
+    ladder = key(name).hints
+    if not ladder:
+        show(f"<p>There is no hint for <code>{escape(name)}</code>.</p>", f"There is no hint for {name}.")
+        return
+    given = int(read_progress().get(name, {}).get("hints", 0))
+    position = given % len(ladder)
+    note(name, hints=given + 1)
+    left = len(ladder) - position - 1
+    more = "this was the last one" if not left else f"{left} more: call hint again"
+    body = (
+        f'<div style="border-left:4px solid #4a7fd1;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;'
+        f'color:inherit;font-family:system-ui,sans-serif;font-size:14px"><b>Hint {position + 1} of {len(ladder)}</b> '
+        f'&middot; <code style="background:none;color:inherit">{escape(name)}</code>'
+        f'<div style="margin-top:4px">{escape(ladder[position])}</div>'
+        f'<div style="margin-top:4px;opacity:.72;font-size:.9em">{more}</div></div>'
+    )
+    show(body, f"Hint {position + 1} of {len(ladder)} for {name}: {ladder[position]} ({more})")

@@ -1,0 +1,55 @@
+"""Where a notebook's keys come from: the declarations where they are installed, else the answer keys."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..exercise.key import Key, key_of, read_key_file
+from ..syllabus import TOPICS, find_item
+
+KEYS = Path(__file__).parent.parent / "keys"
+
+
+class Unknown(KeyError):
+    """No exercise has that name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@cache
+def key(name: str) -> Key:
+    """The public part of the key of an exercise.
+
+    Raises:
+        Unknown: there is no such exercise; the message says which come near.
+    """
+    try:
+        topic, item = find_item(name)
+    except KeyError:
+        raise Unknown(_unknown(name)) from None
+    if item.kind == "question":
+        raise Unknown(f"{name!r} is read by a person: there is nothing to check")
+    if find_spec("course.hidden") is not None:
+        return key_of(import_module("course.hidden").find(name), public_only=True)
+    return _topic_keys(topic.name)[name]
+
+
+@cache
+def _topic_keys(topic: str) -> dict[str, Key]:
+    path = KEYS / f"{topic}.key"
+    if not path.exists():
+        raise Unknown(f"the answer key {path.name} is missing: install the course again")
+    return read_key_file(path)
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    names = [item.name for topic in TOPICS for item in topic.items if item.kind != "question"]
+    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"no exercise is called {name!r}{suggestion}"

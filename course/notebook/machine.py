@@ -1,0 +1,30 @@
+"""`device` and `seed`: where to compute, and from which number randomness starts."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import torch
+
+from .folder import folder_number
+
+
+def device() -> torch.device:
+    """The GPU where there is one, else the CPU; `COURSE_DEVICE` overrides it (`mps` only so)."""
+    wanted = os.environ.get("COURSE_DEVICE", "")
+    if wanted:
+        return torch.device(wanted)
+    if os.environ.get("NBGRADER_EXECUTION"):  # grading is done on the CPU, without touching CUDA
+        return torch.device("cpu")
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def seed(number: int | None = None) -> int:
+    """Seeds Python, numpy and torch from `number`, or from the number this folder drew for itself; returns it."""
+    chosen = folder_number() if number is None else number
+    random.seed(chosen)
+    np.random.seed(chosen % 2**32)
+    torch.manual_seed(chosen)
+    return chosen

@@ -1,0 +1,78 @@
+"""`progress`: the notebook's exercises at a glance."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..syllabus import TOPICS, Item, Topic, find_topic
+from .display import show
+from .folder import read_progress
+
+_STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
+
+
+def progress(topic: str | None = None) -> None:
+    """Shows how far the exercises of `topic` (`"03_rnn"`) are; without one, of the notebook's own topic.
+
+    Raises:
+        KeyError: no topic has that name.
+    """
+    known = read_progress()
+    shown = find_topic(topic) if topic else _own_topic(known)
+    topics = [shown] if shown else list(TOPICS)
+    show("".join(_html(one, known) for one in topics), "\n".join(_text(one, known) for one in topics))
+
+
+def _own_topic(known: dict[str, Any]) -> Topic | None:
+    """The topic whose notebook lies in the working folder; else the one most of whose exercises were checked."""
+    here = [topic for topic in TOPICS if Path(f"{topic.folder}.ipynb").exists() or Path.cwd().name == topic.folder]
+    if len(here) == 1:
+        return here[0]
+    by_checks = [(sum(item.name in known for item in topic.items), topic) for topic in TOPICS]
+    most = max(by_checks, key=lambda pair: pair[0])
+    return most[1] if most[0] else None
+
+
+def _state(item: Item, known: dict[str, Any]) -> tuple[str, str]:
+    """Which state, and words for it."""
+    facts = known.get(item.name, {})
+    if item.kind == "question":
+        return "none", "read by a person"
+    if "kind" not in facts:
+        return "none", "not checked yet"
+    if facts["kind"] == "passed":
+        return "passed", "public checks pass"
+    if facts["kind"] == "missing":
+        return "none", "not answered yet"
+    return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
+
+
+def _html(topic: Topic, known: dict[str, Any]) -> str:
+    rows = []
+    for item in topic.items:
+        state, words = _state(item, known)
+        mark, colour = _STATES[state]
+        rows.append(
+            f'<tr style="background:none"><td style="color:{colour};text-align:center" aria-hidden="true">{mark}</td>'
+            f'<td style="text-align:left"><code style="background:none;color:inherit">{escape(item.name)}</code></td>'
+            f'<td style="text-align:left">{escape(words)}</td>'
+            f'<td style="text-align:right">{item.points} points</td>'
+            f'<td style="text-align:right;opacity:.72">{item.minutes} min</td></tr>'
+        )
+    done = sum(_state(item, known)[0] == "passed" for item in topic.items)
+    of = sum(item.kind != "question" for item in topic.items)
+    return (
+        f'<div style="font-family:system-ui,sans-serif;font-size:14px;color:inherit"><b>{escape(topic.title)}</b> '
+        f"&middot; {done} of {of} pass"
+        f'<table style="border-collapse:collapse;margin:6px 0;font-size:14px">{"".join(rows)}</table></div>'
+    )
+
+
+def _text(topic: Topic, known: dict[str, Any]) -> str:
+    lines = [topic.title]
+    for item in topic.items:
+        state, words = _state(item, known)
+        lines.append(f"  {_STATES[state][0]} {item.name:<32}{words:<28}{item.points:>3} points {item.minutes:>3} min")
+    return "\n".join(lines)

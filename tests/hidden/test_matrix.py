@@ -1,0 +1,120 @@
+"""The matrix: the reference and every alternative at full marks, every misconception and mutant below, and recognised."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from torch import Tensor
+
+from course.exercise.key import key_of
+from course.exercise.recording import Recording
+from course.exercise.runner import run
+from course.exercise.script import Script
+from course.exercise.wire import pack, unpack
+from course.hidden import exercises
+from course.judge import Verdict, judge
+from course.judge.compare import distance
+from course.syllabus import TOPICS
+
+SEEDS = (3, 11)
+FAR = 100.0
+"""Misconceptions differ by at least so many tolerances: no rounding turns one into a right answer."""
+EXERCISES = [(topic, exercise) for topic in TOPICS for exercise in exercises(topic)]
+IDS = [exercise.name for _, exercise in EXERCISES]
+
+
+def verdict_on(exercise, answer, seed) -> Verdict:
+    """Judged as at grading: all that passes between judge and answer crosses as bytes."""
+
+    def respond(script):
+        recording = run(Script.from_plain(unpack(pack(script.to_plain()))), answer)
+        return Recording.from_plain(unpack(pack(recording.to_plain())))
+
+    return judge(key_of(exercise, seed), respond, exercise.points)
+
+
+def listed(kind: str, topic, exercise):
+    module = import_module(f"tests.hidden.{kind}.{topic.name}")
+    return getattr(module, kind.upper()).get(exercise.name, [])
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_reference_and_alternatives_get_full_marks(topic, exercise):
+    alternatives = listed("alternatives", topic, exercise)
+    enough = 3 if not exercise.name.endswith("_task") else 0
+    assert len(alternatives) >= enough, f"{exercise.name} has {len(alternatives)} alternatives"
+    for answer in [exercise.reference, *alternatives]:
+        for seed in SEEDS:
+            verdict = verdict_on(exercise, answer, seed)
+            assert verdict.kind == "passed", f"{exercise.name}: {answer} -> {verdict}"
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_misconceptions_score_below_full_and_are_named(topic, exercise, record_property):
+    rows = []
+    for misconception in exercise.misconceptions:
+        for seed in SEEDS:
+            verdict = verdict_on(exercise, misconception.wrong, seed)
+            assert verdict.score < exercise.points, f"{exercise.name}: {misconception.name} scores full marks"
+            assert verdict.misconception == misconception.name, (
+                f"{exercise.name}: {misconception.name} is taken for {verdict.misconception or 'nothing known'}: "
+                f"{[(case.title, case.message) for case in verdict.cases if not case.passed]}"
+            )
+        rows.append(f"{exercise.name:<30} {misconception.name:<34} {verdict.score:>5g} of {exercise.points}")
+    record_property("matrix", "\n".join(rows))
+    print("\n" + "\n".join(rows))
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_public_checks_alone_recognise_what_they_reject(topic, exercise):
+    key = key_of(exercise, public_only=True)
+    assert key.cases, f"{exercise.name} has no public case"
+    for misconception in exercise.misconceptions:
+        verdict = judge(key, lambda script, m=misconception: run(script, m.wrong), exercise.points)
+        if verdict.kind != "passed":
+            assert verdict.misconception, f"{exercise.name}: {misconception.name} fails publicly without a hint"
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_mutants_are_killed(topic, exercise):
+    for mutant in listed("mutants", topic, exercise):
+        verdict = verdict_on(exercise, mutant, SEEDS[0])
+        assert verdict.score < exercise.points, f"{exercise.name}: the mutant {mutant.__name__} survives"
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_misconceptions_are_far_away(topic, exercise):
+    key = key_of(exercise, SEEDS[0])
+    for misconception in exercise.misconceptions:
+        gaps = []
+        for held in key.cases:
+            wrong = held.wrong(misconception.name)
+            if not held.case.values or wrong.raised or wrong.mutated or held.case.raises:
+                gaps.append(FAR)  # recognised by other means than a number
+                continue
+            for name, value in held.expected.outputs.items():
+                gaps += _gaps(value, wrong.outputs.get(name), held.case.tolerance)
+        assert max(gaps, default=0.0) >= FAR, f"{exercise.name}: {misconception.name} is only {max(gaps)} away"
+
+
+def _gaps(expected, seen, tolerance) -> list[float]:
+    if isinstance(expected, Tensor) and isinstance(seen, Tensor):
+        if expected.requires_grad != seen.requires_grad:
+            return [FAR]
+        return [distance(expected, seen, tolerance)]
+    if isinstance(expected, float) and isinstance(seen, float):
+        return [abs(expected - seen) / (tolerance * (1 + abs(expected)))] if expected != seen else [0.0]
+    if isinstance(expected, list | tuple) and isinstance(seen, list | tuple) and len(expected) == len(seen):
+        return [gap for one, other in zip(expected, seen, strict=True) for gap in _gaps(one, other, tolerance)]
+    if isinstance(expected, dict) and isinstance(seen, dict) and set(expected) == set(seen):
+        return [gap for name in expected for gap in _gaps(expected[name], seen[name], tolerance)]
+    return [0.0 if type(expected) is type(seen) and not isinstance(seen, Tensor) and expected == seen else FAR]
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_hints_climb(topic, exercise):
+    assert 2 <= len(exercise.hints) <= 4
+    assert len({hint for hint in exercise.hints}) == len(exercise.hints)
+    for misconception in exercise.misconceptions:
+        assert 10 < len(misconception.hint) < 320, misconception.name

@@ -1,0 +1,129 @@
+"""The judge decides, diagnoses and explains."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course.exercise.key import key_of, read_key_file, write_key_file
+from course.exercise.recording import Recording
+from course.exercise.runner import run
+from course.exercise.script import Script
+from course.exercise.wire import pack, unpack
+from course.judge import Verdict, judge
+from tests.judge.sample import cell, coin, sample, tosses
+
+
+def over_the_wire(answer):
+    """Runs scripts as a kernel would: everything crosses as bytes."""
+
+    def respond(script):
+        recording = run(Script.from_plain(unpack(pack(script.to_plain()))), answer)
+        return Recording.from_plain(unpack(pack(recording.to_plain())))
+
+    return respond
+
+
+def verdict_on(exercise, answer, seed=7, **options) -> Verdict:
+    return judge(key_of(exercise, seed), over_the_wire(answer), 4, **options)
+
+
+def test_the_reference_gets_full_marks():
+    assert verdict_on(sample, cell).kind == "passed"
+    assert verdict_on(tosses, coin).score == 4
+
+
+@pytest.mark.parametrize("exercise", [sample, tosses])
+def test_every_misconception_is_recognised_and_scores_below_full(exercise):
+    for misconception in exercise.misconceptions:
+        verdict = verdict_on(exercise, misconception.wrong)
+        assert verdict.score < 4
+        assert verdict.misconception == misconception.name, verdict
+        assert verdict.hint == misconception.hint
+        assert verdict.convention == misconception.convention
+
+
+def test_the_same_diagnosis_from_an_answer_key(tmp_path):
+    write_key_file(tmp_path / "a.key", [sample, tosses])
+    keys = read_key_file(tmp_path / "a.key")
+    for exercise in (sample, tosses):
+        for misconception in exercise.misconceptions:
+            verdict = judge(keys[exercise.name], over_the_wire(misconception.wrong), 4)
+            assert verdict.misconception == misconception.name
+    assert judge(keys["rnn_cell"], over_the_wire(cell), 4).kind == "passed"
+
+
+def not_implemented(x, W, b):
+    raise NotImplementedError
+
+
+def raising(x, W, b):
+    return x @ W
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (not_implemented, "missing", "not answered yet"),
+        (raising, "error", "RuntimeError"),
+        (lambda x, W, b: None, "wrong", "None came"),
+        (lambda x, W, b: cell(x, W, b).T, "wrong", "axes (1, 0)"),
+        (lambda x, W, b: 2 * cell(x, W, b), "wrong", "2 times"),
+        (lambda x, W, b: -cell(x, W, b), "wrong", "sign"),
+        (lambda x, W, b: cell(x, W, b).tolist(), "wrong", "a list came"),
+        (lambda x, W, b: cell(x, W, b).detach(), "wrong", "no gradient"),
+        (lambda x, W, b: cell(x, W, b) / 0, "wrong", "infinite"),
+        (lambda x, W, b: cell(x, W, b).float(), "partial", "float32"),
+        (torch.nn.functional.linear, "forbidden", "F.linear"),
+    ],
+)
+def test_generic_diagnoses(answer, kind, words):
+    verdict = verdict_on(sample, answer)
+    assert verdict.kind == kind, verdict
+    assert words in verdict.message
+
+
+def test_a_changed_input_is_told():
+    def in_place(x, W, b):
+        result = cell(x, W, b)
+        with torch.no_grad():
+            x.mul_(2)
+        return result
+
+    assert "`x` was changed" in verdict_on(sample, in_place).message
+
+
+def test_forbidden_calls_are_read_from_source():
+    verdict = verdict_on(sample, cell, source="from torch import softmax as s\ndef f(x): return s(x)")
+    assert verdict.kind == "forbidden"
+    assert verdict_on(sample, cell, source="def f(self, x): return self.softmax(x)").kind == "passed"
+
+
+class EqualToAll(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return torch.ones((), dtype=torch.bool)
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, W, b: torch.zeros(x.shape[0], 5, dtype=x.dtype).as_subclass(EqualToAll),
+        lambda x, W, b: type("Anything", (), {"__eq__": lambda self, other: True, "shape": (2, 5)})(),
+    ],
+)
+def test_objects_that_claim_equality_gain_nothing(answer):
+    assert verdict_on(sample, answer).score == 0
+
+
+def test_equal_seeds_give_equal_verdicts():
+    first, second = verdict_on(sample, raising), verdict_on(sample, raising)
+    assert (first.score, first.message, first.cases) == (second.score, second.message, second.cases)
+
+
+def test_a_verdict_survives_as_plain_values():
+    verdict = verdict_on(sample, raising)
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
