@@ -1,4 +1,4 @@
-"""How nbgrader runs this course: `nbgrader generate_assignment`, `autograde`, `generate_feedback`, formgrader, all of it."""
+"""How nbgrader runs this course: from its own commands, from formgrader and from `course grade` alike."""
 
 import os
 import sys

@@ -1,0 +1,69 @@
+# `make demo` and `make test` are all a fresh machine needs; `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Put first, so that programs started by name (alembic, jupyter) are the environment's.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# The first Python on this machine that the course runs on; `make PYTHON=... test` names another.
+PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,$(shell \
+	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $(name))))
+WORKERS ?= auto
+# Workers share the cores: one thread each.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+INSTALLED := $(VENV)/.installed
+SYSTEM := $(VENV)/.system
+
+.PHONY: help demo test lint format soak bench lab assignments keys clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+demo: $(INSTALLED) ## a made-up class graded end to end, with its score table and feedback
+	$(BIN)/course demo
+
+test: $(INSTALLED) $(SYSTEM) lint ## style, types and all tests but the slow ones
+	$(THREADS) $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+lint: $(INSTALLED) ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED) ## put the code into the course's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+soak: $(INSTALLED) $(SYSTEM) ## the tests that take minutes each
+	$(THREADS) $(BIN)/pytest -n $(WORKERS) -m slow $(ARGS)
+
+bench: $(INSTALLED) ## time and memory, as tables
+	$(BIN)/python -m bench
+
+lab: $(INSTALLED) ## JupyterLab on the notebooks
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments
+
+assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
+	$(BIN)/course release
+
+clean: ## remove the environment and what was built (never what students handed in)
+	rm -rf $(VENV) build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache
+
+$(INSTALLED): pyproject.toml constraints.txt hatch_build.py
+	@test -n "$(PYTHON)" || { echo "The course needs Python 3.11, 3.12 or 3.13, and found none." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# Chromium for the browser tests, bubblewrap for the sandbox: installed where this is a root shell on Debian or Ubuntu,
+# otherwise the tests that need them are skipped and say so.
+$(SYSTEM): $(INSTALLED)
+	@if { command -v chromium && command -v bwrap; } >/dev/null; then touch $@; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends bubblewrap chromium fonts-dejavu-core >/dev/null \
+			&& touch $@ || echo "Could not install chromium and bubblewrap: the tests that need them are skipped."; \
+	else echo "No chromium or no bubblewrap here: the tests that need them are skipped."; fi

@@ -1,0 +1,114 @@
+"""The student edition: this package without the references and the hidden tests, with answer keys in their place.
+
+Code of students runs on it, whatever is installed around it, and the wheel students install is made of it.
+"""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import course
+from course.grading.kernel import course_cache
+from course.grading.problem import Problem
+
+LEFT_OUT = frozenset({"reference", "hidden", "keys", "__pycache__"})
+"""Folders of the package that the student edition does not take over; its `keys` are written for it."""
+
+
+def assemble(cache_folder: Path | None = None) -> Path:
+    """The folder that holds the student edition's `course`, to be put first on a kernel's import path.
+
+    It is made once for every state of the package (its name is a hash of all that goes into it) below `cache_folder`
+    (default: `editions` in the course's cache) and appears there in one step.
+
+    Raises:
+        Problem: this is the student edition already, and holds nothing to make answer keys from.
+    """
+    package = Path(course.__file__).parent
+    _demand_hidden(package)
+    folder = cache_folder or course_cache() / "editions"
+    edition = folder / _digest(package)
+    if edition.is_dir():
+        return edition
+    folder.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=".making-", dir=folder))
+    try:
+        _fill(package, making / "course")
+        making.chmod(0o755)
+        making.rename(edition)
+    except OSError:
+        if not edition.is_dir():  # nobody else was faster: a real fault
+            raise
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return edition
+
+
+def build_wheel(root: Path, folder: Path) -> Path:
+    """Write the student wheel of the course in `root` into `folder` and return its path.
+
+    Raises:
+        Problem: hatchling is not installed, or its build failed.
+    """
+    if not (root / "hatch_build.py").is_file():
+        raise Problem(f"{root} holds no hatch_build.py, so no wheel can be built from it")
+    if find_spec("hatchling") is None:
+        raise Problem("building a wheel needs hatchling: pip install hatchling")
+    folder = folder.resolve()
+    _write_keys(root / "course" / "keys")
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=root,
+        env={**os.environ, "COURSE_EDITION": "student"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        raise Problem((built.stderr or built.stdout).strip().splitlines()[-1])
+    return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def _demand_hidden(package: Path) -> None:
+    if not (package / "hidden").is_dir():
+        raise Problem("this is the student edition: grading needs the instructor's, with course.hidden")
+
+
+def _fill(package: Path, edition: Path) -> None:
+    """Copy the package, its keys made anew, and compile it, as kernels may not write there."""
+    shutil.copytree(package, edition, ignore=lambda _, names: LEFT_OUT.intersection(names))
+    _write_keys(edition / "keys")
+    compileall.compile_dir(edition, quiet=2)
+
+
+def _write_keys(folder: Path) -> None:
+    from course.hidden import write_keys
+
+    shutil.rmtree(folder, ignore_errors=True)
+    write_keys(folder)
+
+
+@cache
+def _state() -> str:
+    """What besides the package's own files decides what an answer key holds."""
+    import torch
+
+    return f"{sys.version_info[:2]} torch {torch.__version__}"
+
+
+def _digest(package: Path) -> str:
+    digest = hashlib.sha256(_state().encode())
+    for path in sorted(package.rglob("*")):
+        relative = path.relative_to(package)
+        if path.is_file() and not {"keys", "__pycache__"}.intersection(relative.parts):
+            digest.update(f"\0{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:32]

@@ -1,0 +1,55 @@
+"""The student edition: COURSE_EDITION=student makes a wheel with answer keys in place of references and hidden tests."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+LEFT_OUT = ("course/reference", "course/hidden")
+KEYS = "course/keys"
+
+
+class EditionHook(BuildHookInterface):
+    """Leaves out what answers the exercises and puts in `course/keys`, which `course wheel` makes beforehand."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Choose the files, or fail with one sentence that says what to do."""
+        edition = os.environ.get("COURSE_EDITION", "")
+        if edition not in ("", "student"):
+            raise SystemExit(f"COURSE_EDITION is {edition!r}; the only edition that goes by a name is 'student'")
+        self.student = edition == "student"
+        if not self.student:
+            return
+        if self.target_name != "wheel" or version == "editable":
+            raise SystemExit("the student edition is a wheel only: an sdist or an editable install holds the solutions")
+        _demand_keys(Path(self.root))
+        self.build_config.target_config["exclude"] = [f"/{folder}" for folder in LEFT_OUT]
+        build_data["force_include"][str(Path(self.root, KEYS))] = KEYS
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Look into the wheel that was made: better none than one with a solution in it."""
+        if not self.student:
+            return
+        names = zipfile.ZipFile(artifact_path).namelist()
+        leaked = [name for name in names if name.startswith(tuple(f"{folder}/" for folder in LEFT_OUT))]
+        if leaked:
+            Path(artifact_path).unlink()
+            raise SystemExit(f"the student wheel would have held {leaked[0]}, so it was deleted")
+
+
+def _demand_keys(root: Path) -> None:
+    topics = {path.stem for path in (root / "course/hidden").glob("*.py")} - {"__init__"}
+    missing = sorted(topic for topic in topics if not (root / KEYS / f"{topic}.key").is_file())
+    if missing or not topics:
+        lacking = f"no answer key for {', '.join(missing)}" if topics else "no topic to make an answer key for"
+        raise SystemExit(f"{KEYS} holds {lacking}: build the student wheel with `course wheel`, which makes the keys")
+    made = min(path.stat().st_mtime_ns for path in (root / KEYS).glob("*.key"))
+    sources = (path for folder in LEFT_OUT for path in (root / folder).rglob("*.py"))
+    if any(path.stat().st_mtime_ns > made for path in sources):
+        raise SystemExit(f"{KEYS} is older than the exercises: build the student wheel with `course wheel`")
