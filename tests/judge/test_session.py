@@ -1,0 +1,180 @@
+"""The session: a kernel's side that behaves, one that lies, one that is silent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import threading
+import time
+
+import pytest
+import torch
+
+from course.exercise.key import key_of
+from course.exercise.wire import receive, send
+from course.judge import Session
+from course.notebook.checking import check
+from tests.judge.sample import cell, sample
+
+
+def find(name):
+    if name != "rnn_cell":
+        raise KeyError(name)
+    return sample
+
+
+@pytest.fixture
+def session():
+    stuck = []
+    with Session(find, seed=5, seconds=1.5, on_stuck=stuck.append) as opened:
+        opened.stuck = stuck
+        yield opened
+
+
+@pytest.fixture
+def in_kernel(session, monkeypatch, tmp_path):
+    """`check` as it runs in a graded kernel."""
+    monkeypatch.setenv("COURSE_JUDGE", session.address)
+    monkeypatch.setattr("course.notebook.checking.key", lambda name: key_of(sample, public_only=True))
+    monkeypatch.chdir(tmp_path)
+    return check
+
+
+def connect(session):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(5)
+    connection.connect(session.address)
+    return connection
+
+
+def test_the_first_check_in_the_grade_cell_counts(session, in_kernel, capsys):
+    session.enter("rnn_cell")
+    in_kernel("rnn_cell", cell)
+    assert session.leave().score == sample.points
+    assert "2 of 2 points" in capsys.readouterr().out
+
+
+def test_a_second_check_does_not_replace_the_first(session, in_kernel):
+    session.enter("rnn_cell")
+    in_kernel("rnn_cell", lambda x, W, b: x)
+    in_kernel("rnn_cell", cell)
+    assert session.leave().score == 0
+
+
+def test_checks_elsewhere_record_nothing(session, in_kernel):
+    in_kernel("rnn_cell", cell)
+    session.enter("another")
+    in_kernel("rnn_cell", cell)
+    assert session.leave() is None
+    assert session.verdicts == {}
+
+
+def test_the_source_of_the_solution_cell_is_read(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with Session(find, seed=5, sources={"rnn_cell": "def rnn_cell(x, W, b): return torch.softmax(x)"}) as session:
+        monkeypatch.setenv("COURSE_JUDGE", session.address)
+        session.enter("rnn_cell")
+        check("rnn_cell", cell)
+        assert session.leave().kind == "forbidden"
+
+
+def test_silence_is_a_verdict_of_its_own(session):
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        receive(connection)
+        verdict = session.leave()
+    assert verdict.kind == "time"
+    assert session.stuck == ["rnn_cell"]
+
+
+def test_a_kernel_that_goes_away(session):
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        receive(connection)
+    verdict = session.leave()
+    assert (verdict.kind, verdict.score) == ("error", 0)
+
+
+FORGED = [
+    b"\x00" * 64,
+    struct.pack(">QI", 2**62, 5),
+    struct.pack(">QI", 40, 8) + b'{"a": 1}' + b"x" * 32,
+]
+
+
+@pytest.mark.parametrize("answer", FORGED)
+def test_forged_answers_gain_nothing(session, answer):
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        receive(connection)
+        connection.sendall(answer)
+        assert session.leave().score == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"verdict": {"score": 100}},
+        {"outputs": {"out": True}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
+        {"outputs": {}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
+        {"outputs": {"out": torch.full((2, 5), float("nan"))}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
+        {"done": "all good"},
+    ],
+)
+def test_well_formed_lies_gain_nothing(session, answer):
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        for _ in range(3):
+            try:
+                if "run" not in receive(connection):
+                    break
+                send(connection, answer)
+            except (ConnectionError, OSError):
+                break
+        assert session.leave().score == 0
+
+
+def test_answers_before_they_are_asked_for_do_not_help(session):
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        for _ in range(4):
+            send(connection, {"outputs": {"out": 1.0}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0})
+        receive(connection)
+        assert session.leave().score == 0
+
+
+def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
+    idle = []
+    with contextlib.suppress(BlockingIOError):
+        for _ in range(40):
+            idle.append(connect(session))
+    time.sleep(0.1)
+    for connection in idle:
+        connection.close()
+    time.sleep(0.2)
+    session.enter("rnn_cell")
+    in_kernel("rnn_cell", cell)
+    assert session.leave().score == sample.points
+
+
+def test_greetings_that_are_none(session):
+    for greeting in ({"ready": 3}, {"ready": "unknown"}, [], "rnn_cell"):
+        with connect(session) as connection:
+            send(connection, greeting)
+            assert receive(connection) == {"public": True}
+
+
+def test_close_leaves_nothing_behind(session):
+    address = session.address
+    before = threading.active_count()
+    session.close()
+    time.sleep(0.2)
+    assert not os.path.exists(address)
+    assert threading.active_count() <= before
