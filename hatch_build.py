@@ -1,4 +1,4 @@
-"""The student edition: COURSE_EDITION=student makes a wheel with answer keys in place of references and hidden tests."""
+"""The student edition: with COURSE_EDITION=student, a wheel with answer keys instead of references and hidden tests."""
 
 from __future__ import annotations
 
