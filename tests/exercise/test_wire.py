@@ -18,7 +18,12 @@ from course.exercise.values import Generator, Malformed, Other, Ref, StandIn, pl
 from course.exercise.wire import pack, unpack
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=20), st.binary(max_size=0).map(lambda _: "x")
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(max_size=20),
+    st.binary(max_size=0).map(lambda _: "x"),
 )
 KEYS = st.one_of(st.text(max_size=5), st.integers(), st.tuples(st.text(max_size=3), st.integers()))
 VALUES = st.recursive(

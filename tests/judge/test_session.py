@@ -122,7 +122,13 @@ def test_forged_answers_gain_nothing(session, answer):
         {"verdict": {"score": 100}},
         {"outputs": {"out": True}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
         {"outputs": {}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
-        {"outputs": {"out": torch.full((2, 5), float("nan"))}, "raised": None, "mutated": [], "watched": [], "seconds": 0.0},
+        {
+            "outputs": {"out": torch.full((2, 5), float("nan"))},
+            "raised": None,
+            "mutated": [],
+            "watched": [],
+            "seconds": 0.0,
+        },
         {"done": "all good"},
     ],
 )

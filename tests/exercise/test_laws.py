@@ -1,0 +1,94 @@
+"""Laws hold for right answers, break for wrong ones, and a right sampler all but never breaks a law of chance."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course.exercise.laws import LAWS, broken, counts
+from course.exercise.script import LawUse
+from course.exercise.values import Other
+
+HALF = torch.tensor([0.5, 0.5], dtype=torch.float64)
+CASES = [
+    ("equal", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
+    ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
+    ("close_to", {"value": torch.tensor([2.0])}, {"out": torch.tensor([2.0])}, {"out": torch.tensor([2.1])}),
+    ("sums_to_one", {}, {"out": HALF}, {"out": HALF * 1.01}),
+    ("bounded", {"low": 0.0, "high": 1.0}, {"out": HALF}, {"out": -HALF}),
+    ("positive", {}, {"out": HALF}, {"out": torch.zeros(2)}),
+    ("finite", {}, {"out": HALF}, {"out": HALF / 0}),
+    ("shape_is", {"shape": (2,)}, {"out": HALF}, {"out": HALF[None]}),
+    ("whole_numbers", {}, {"out": torch.tensor([1])}, {"out": HALF}),
+    ("argmax_is", {"index": 1}, {"out": torch.tensor([0.1, 0.9])}, {"out": torch.tensor([0.9, 0.1])}),
+    ("at_least", {"value": 1.0}, {"out": 1.0}, {"out": 0.9}),
+    ("at_most", {"value": 1.0}, {"out": 1.0}, {"out": 1.1}),
+    (
+        "every_parameter_learns",
+        {},
+        {"gradients of out": {"w": torch.ones(2)}},
+        {"gradients of out": {"w": torch.ones(2), "b": torch.zeros(2)}},
+    ),
+    ("frequencies", {"probabilities": HALF}, {"out": torch.tensor([0, 1] * 200)}, {"out": torch.tensor([0] * 400)}),
+    (
+        "accuracy_at_least",
+        {"targets": torch.tensor([0, 1]), "bar": 0.9},
+        {"out": torch.eye(2)},
+        {"out": 1 - torch.eye(2)},
+    ),
+    (
+        "perplexity_at_most",
+        {"targets": torch.tensor([0, 1]), "bar": 1.5},
+        {"out": torch.tensor([[0.9, 0.1], [0.2, 0.8]])},
+        {"out": torch.tensor([[0.5, 0.5], [0.5, 0.5]])},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "params", "good", "bad"), CASES, ids=[case[0] for case in CASES])
+def test_laws_hold_and_break(name, params, good, bad):
+    use = LawUse(name, params)
+    assert broken(use, good) == ""
+    sentence = broken(use, bad)
+    assert sentence and not sentence[0].isupper()
+
+
+@pytest.mark.parametrize(("name", "params"), [case[:2] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize("nonsense", [None, "x", Other("Thing"), [torch.ones(2), torch.ones(3)], {}])
+def test_nonsense_breaks_a_law_and_never_raises(name, params, nonsense):
+    if name != "different":
+        assert broken(LawUse(name, params), {"out": nonsense, "b": torch.ones(3), "gradients of out": nonsense})
+
+
+def test_a_reason_replaces_the_sentence():
+    for name, params, _, bad in CASES:
+        if name != "perplexity_at_most":
+            assert broken(LawUse(name, {**params, "because": "said so"}), bad) == "said so"
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 400))
+@settings(max_examples=100, derandomize=True)
+def test_a_right_sampler_keeps_the_law(seed, k, n):
+    generator = torch.Generator().manual_seed(seed)
+    p = torch.rand(k, generator=generator, dtype=torch.float64) ** 3 + 1e-6
+    p = p / p.sum()
+    drawn = torch.multinomial(p, n, replacement=True, generator=generator)
+    assert broken(LawUse("frequencies", {"probabilities": p}), {"out": drawn}) == ""
+
+
+def test_chains_are_counted_by_the_token_before():
+    use = LawUse("frequencies", {"probabilities": torch.full((3, 3), 1 / 3), "start": 2})
+    table = counts(use, {"out": torch.tensor([[0, 1], [0, 0]])})
+    assert table.tolist() == [[1, 1, 0], [0, 0, 0], [2, 0, 0]]
+
+
+def test_what_was_impossible_and_came_breaks_the_law():
+    p = torch.tensor([1.0, 0.0])
+    assert broken(LawUse("frequencies", {"probabilities": p}), {"out": torch.tensor([0, 0, 1])})
+
+
+def test_every_law_is_examined_here():
+    ours = {case[0] for case in CASES}
+    assert ours <= set(LAWS)

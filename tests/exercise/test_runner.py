@@ -1,0 +1,143 @@
+"""The runner executes scripts alike for everybody, and records what happens."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from torch import nn
+
+from course.exercise import Generator, Ref, build, call, draws, given_model
+from course.exercise.runner import run
+from course.exercise.script import Script
+from course.exercise.wire import pack, unpack
+
+
+def recorded(case, answer, watch=()):
+    script = Script.from_plain(unpack(pack(case.script(watch).to_plain())))
+    return run(script, answer)
+
+
+def test_a_call_and_its_gradients():
+    case = call("product", torch.ones(2, 3), torch.full((3,), 2.0))
+    out = recorded(case, lambda a, b: a @ b).outputs
+    assert out["out"].tolist() == [6.0, 6.0]
+    assert [gradient.shape for gradient in out["gradients of out"]] == [(2, 3), (3,)]
+
+
+def test_inputs_are_fresh_for_every_step():
+    def spoil(x):
+        x += 1
+        return x.sum()
+
+    x = torch.zeros(3)
+    case = call("spoiled", x, grad=False).call(x, on="answer", into="again")
+    seen = recorded(case, spoil)
+    assert float(seen.outputs["out"]) == float(seen.outputs["again"]) == 3.0
+    assert seen.mutated == ("out: 0", "again: 0")
+    assert x.sum() == 0
+
+
+def test_models_are_built_filled_called_and_read():
+    case = (
+        build("linear", 3, 2)
+        .fill(5)
+        .call(torch.ones(1, 3), into="out")
+        .gradients(wrt="parameters")
+        .read("in_features")
+        .map([(torch.ones(3),), (torch.zeros(3),)], into="rows")
+    )
+    first, second = (recorded(case, nn.Linear).outputs for _ in range(2))
+    assert torch.equal(first["out"], second["out"])
+    assert set(first["gradients of out"]) == {"weight", "bias"}
+    assert first["in_features"] == 3
+    assert first["rows"].shape == (2, 2)
+
+
+def test_weights_are_loaded_by_name():
+    case = (
+        build("linear", 1, 1).load({"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}).call(torch.ones(1))
+    )
+    assert recorded(case, nn.Linear).outputs["out"].item() == 4.0
+
+
+def test_models_evaluate_unless_they_are_told_to_train():
+    case = given_model("dropout").call(torch.ones(50), into="still").train().call(torch.ones(50), into="moving")
+    out = recorded(case, nn.Dropout(0.5).eval()).outputs
+    assert torch.equal(out["still"], torch.ones(50))
+    assert not torch.equal(out["moving"], torch.ones(50))
+
+
+def test_draws_go_on_with_one_generator():
+    case = draws("noise", 4, Generator(3))
+    out = recorded(case, lambda generator: torch.rand(2, generator=generator)).outputs["out"]
+    assert out.shape == (4, 2)
+    assert len(out.unique()) == 8
+
+
+def test_one_object_given_twice_is_one_object():
+    case = build("list", (1, 2)).call(Ref("model"), on="answer", into="copy")
+    assert recorded(case, list).outputs["copy"] == [1, 2]
+
+
+def failing(x):
+    y = x + 1
+    raise ValueError(f"bad {y.item()}")
+
+
+def test_an_error_is_recorded_with_its_own_line():
+    raised = recorded(call("fails", torch.zeros(1)), failing).raised
+    assert raised.types[:2] == ("ValueError", "Exception")
+    assert raised.message == "bad 1.0"
+    assert "raise ValueError" in raised.line
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), KeyError("x"), RecursionError()])
+def test_every_error_of_an_answer_is_its_own(error):
+    def answer(x):
+        raise error
+
+    assert recorded(call("fails", torch.zeros(1)), answer).raised.name == type(error).__name__
+
+
+def test_an_interrupt_is_the_users():
+    def answer(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        recorded(call("stops", torch.zeros(1)), answer)
+
+
+def test_the_callers_randomness_goes_on_undisturbed():
+    torch.manual_seed(1)
+    random.seed(1)
+    expected = torch.rand(1), random.random()
+    torch.manual_seed(1)
+    random.seed(1)
+    seen = [recorded(call("draws", torch.zeros(1)), lambda x: x + torch.rand(1)) for _ in range(2)]
+    assert (torch.rand(1), random.random()) == expected
+    assert torch.equal(seen[0].outputs["out"], seen[1].outputs["out"])
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("F.softmax", lambda x: nn.functional.softmax(x, -1)),
+        ("torch.softmax", lambda x: torch.softmax(x, -1)),
+        ("Tensor.softmax", lambda x: x.softmax(-1)),
+        ("nn.Softmax", lambda x: nn.Softmax(-1)(x)),
+        ("torch.autograd.grad", lambda x: torch.autograd.grad((x * x).sum(), x)[0]),
+        ("Tensor.backward", lambda x: (x * x).sum().backward()),
+        ("nn.RNNCell", lambda x: nn.RNNCell(3, 3).double()(x)),
+        ("nn.RNN", lambda x: torch.rnn_tanh_cell(x, x, *(torch.ones(3, 3).double(),) * 2)),
+    ],
+)
+def test_forbidden_calls_are_noticed(name, answer):
+    watch = ("nn.RNN", "nn.RNNCell") if "RNN" in name else (name,)
+    assert recorded(call("watched", torch.ones(2, 3, dtype=torch.float64)), answer, watch).watched
+
+
+def test_no_grad_is_kept():
+    case = call("plain", torch.ones(2), grad=False).without_autograd()
+    assert recorded(case, lambda x: torch.is_grad_enabled()).outputs["out"] is False

@@ -1,0 +1,141 @@
+"""check, hint, progress: what a student sees, where it is kept, and what cannot be shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+import course
+from course.exercise.key import key_of
+from course.judge.report import html, text
+from course.judge.verdict import CaseResult, Verdict
+from course.notebook.checking import CheckFailed
+from tests.judge.sample import cell, sample
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for variable in ("COURSE_JUDGE", "NBGRADER_EXECUTION"):
+        monkeypatch.delenv(variable, raising=False)
+    for module in ("checking", "hints"):
+        monkeypatch.setattr(f"course.notebook.{module}.key", lambda name: key_of(sample, public_only=True))
+    return tmp_path
+
+
+def test_a_right_answer_passes_and_hidden_checks_are_announced(capsys):
+    course.check("rnn_cell", cell)
+    assert "the public check passes" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_meets_the_hint(capsys):
+    course.check("rnn_cell", lambda x, W, b: torch.tanh(x @ W.T))
+    out = capsys.readouterr().out
+    assert "What comes out for x = 0?" in out and "Public checks only" in out
+
+
+def test_progress_is_kept_beside_the_notebook(here, capsys):
+    course.check("rnn_cell", cell)
+    assert json.loads((here / ".course" / "progress.json").read_text())["rnn_cell"]["kind"] == "passed"
+    course.progress()
+    out = capsys.readouterr().out
+    assert "Recurrent networks" in out and "✓ rnn_cell" in out and "○ bptt" in out
+
+
+def test_progress_of_a_named_topic(capsys):
+    course.progress("06_self_attention")
+    assert "softmax" in capsys.readouterr().out
+    with pytest.raises(KeyError, match="no topic is called 'chess'"):
+        course.progress("chess")
+
+
+def test_hints_climb_and_begin_again(capsys):
+    for expected in ("Hint 1 of 2", "Hint 2 of 2", "Hint 1 of 2"):
+        course.hint("rnn_cell")
+        assert expected in capsys.readouterr().out
+
+
+def test_a_read_only_folder_is_fine(monkeypatch, capsys):
+    def deny(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    course.hint("rnn_cell")
+    course.hint("rnn_cell")
+    course.check("rnn_cell", cell)
+    assert "Hint 2 of 2" in capsys.readouterr().out
+
+
+def test_a_spoiled_progress_file_is_no_obstacle(here):
+    (here / ".course").mkdir()
+    (here / ".course" / "progress.json").write_text("{not json")
+    course.check("rnn_cell", cell)
+
+
+def test_validate_raises_with_the_report(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    course.check("rnn_cell", cell)
+    with pytest.raises(CheckFailed, match="range of your values"):
+        course.check("rnn_cell", lambda x, W, b: x @ W.T + b)
+
+
+def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
+    monkeypatch.undo()
+    with pytest.raises(KeyError, match="did you mean 'rnn_cell'"):
+        course.check("rnn_cel", cell)
+    with pytest.raises(KeyError, match="read by a person"):
+        course.check("rnn_question", cell)
+
+
+NASTY = Verdict(
+    "rnn_cell",
+    "partial",
+    1.0,
+    2.0,
+    "raised E: <script>alert(1)</script>",
+    hint="see `a < b`",
+    cases=(
+        CaseResult("one", False, True, 1.0, "raised E: <script>alert(1)</script> `x`"),
+        CaseResult("two", True, True),
+    ),
+)
+
+
+def test_reports_escape_what_came_from_students():
+    shown = html(NASTY)
+    assert "<script>" not in shown and "&lt;script&gt;" in shown
+    assert "a &lt; b</code>" in shown
+
+
+@pytest.mark.parametrize(
+    "kind", ["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
+)
+@pytest.mark.parametrize("public", [True, False])
+def test_every_verdict_has_a_report(kind, public):
+    verdict = Verdict("rnn_cell", kind, 0.0, 2.0, "because")
+    assert "rnn_cell" in text(verdict, public=public)
+    assert "NOT ISOLATED" in html(verdict, public=public, note="NOT ISOLATED")
+
+
+def test_the_front_door_offers_everything():
+    assert set(course.__all__) <= set(dir(course))
+    with pytest.raises(AttributeError):
+        course.nothing  # noqa: B018
+
+
+def test_seed_repeats():
+    assert course.seed() == course.seed()
+    course.seed(3)
+    first = torch.rand(2)
+    course.seed(3)
+    assert torch.equal(first, torch.rand(2))
+
+
+def test_the_device_can_be_chosen(monkeypatch):
+    monkeypatch.setenv("COURSE_DEVICE", "meta")
+    assert course.device().type == "meta"
+    monkeypatch.setenv("COURSE_DEVICE", "")
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert course.device().type == "cpu"

@@ -1,0 +1,153 @@
+"""`fit` trains within its budget, repeats itself, and never loses a model or zeroes a forgotten file."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+
+import pytest
+import safetensors.torch
+import torch
+from torch import nn
+
+from course import fit
+from course.notebook.curve import picture
+from course.notebook.training import TrainFirst
+from course.syllabus import Budget
+
+TASK = "rnn_task"
+BUDGET = Budget(cpu=640, gpu=6400, seconds=20)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COURSE_DEVICE", "cpu")
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    monkeypatch.setattr("course.notebook.training._budget", lambda name: BUDGET)
+    monkeypatch.setattr("course.data.stream", stream, raising=False)
+    return tmp_path
+
+
+def stream(name, generator):
+    for _ in itertools.count():
+        x = torch.randn(32, 3, generator=generator)
+        yield x, x.sum(1)
+
+
+def build():
+    return nn.Linear(3, 1)
+
+
+def train(model, batches):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in batches:
+        loss = ((model(x)[:, 0] - y) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        batches.log(loss)
+
+
+def refuse(model, batches):
+    raise AssertionError("a checkpoint was there: nothing should be trained")
+
+
+def weights(record):
+    return torch.cat([p.detach().flatten() for p in record.model.parameters()])
+
+
+def test_the_budget_is_spent_and_the_record_tells(capsys):
+    record = fit(TASK, build, train)
+    assert record.examples == BUDGET.cpu
+    assert len(record.losses) == 20 and record.losses[-1] < record.losses[0]
+    assert (record.source, record.device) == ("trained", "cpu")
+    assert not record.model.training
+    assert "640 examples" in capsys.readouterr().out
+
+
+def test_a_rerun_repeats_itself_and_two_folders_differ(tmp_path, monkeypatch):
+    first, second = fit(TASK, build, train), fit(TASK, build, train)
+    assert torch.equal(weights(first), weights(second))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert not torch.equal(weights(first), weights(fit(TASK, build, train)))
+
+
+def test_grading_loads_the_checkpoint(monkeypatch):
+    trained = fit(TASK, build, train)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    loaded = fit(TASK, build, refuse)
+    assert torch.equal(weights(trained), weights(loaded))
+    assert (loaded.source, loaded.examples, loaded.losses) == ("checkpoint", trained.examples, trained.losses)
+
+
+def test_the_retrain_policy_trains(monkeypatch):
+    fit(TASK, build, train)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setenv("COURSE_FIT_POLICY", "retrain")
+    assert fit(TASK, build, train).source == "trained"
+
+
+def broken_files(path):
+    yield "missing", lambda: path.unlink()
+    yield "noise", lambda: path.write_bytes(os.urandom(100))
+    yield "empty", lambda: path.write_bytes(b"")
+    yield "pickle", lambda: path.write_bytes(pickle.dumps({"weight": [1]}))
+    yield "other model", lambda: safetensors.torch.save_file({"a": torch.ones(1)}, path)
+    yield "other shape", lambda: safetensors.torch.save_file({"weight": torch.ones(2, 3), "bias": torch.ones(1)}, path)
+
+
+def test_whatever_is_wrong_with_the_checkpoint_the_model_is_trained_anew(tmp_path, monkeypatch, capsys):
+    fit(TASK, build, train)
+    path = tmp_path / "checkpoints" / f"{TASK}.safetensors"
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    for _, spoil in broken_files(path):
+        spoil()
+        assert fit(TASK, build, train).source == "trained"
+        assert "training anew" in capsys.readouterr().out
+        assert fit(TASK, build, refuse).source == "checkpoint"
+
+
+def test_validate_loads_or_says_train_first(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    with pytest.raises(TrainFirst, match="train first"):
+        fit(TASK, build, refuse)
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    fit(TASK, build, train)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert fit(TASK, build, refuse).source == "checkpoint"
+
+
+def test_a_folder_that_cannot_be_written_loses_nothing(monkeypatch, capsys):
+    def deny(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("course.notebook.checkpoint.write_atomically", deny)
+    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    first, second = fit(TASK, build, train), fit(TASK, build, train)
+    assert torch.equal(weights(first), weights(second))
+    assert "could not be written" in capsys.readouterr().out
+
+
+def test_seconds_are_only_a_cap(monkeypatch):
+    monkeypatch.setattr("course.notebook.training._budget", lambda name: Budget(cpu=10**9, gpu=10**9, seconds=0.2))
+    assert 0 < fit(TASK, build, train).examples < 10**9
+
+
+def test_what_is_no_model_is_refused_in_a_sentence():
+    with pytest.raises(TypeError, match="nn.Module"):
+        fit(TASK, lambda: 3, train)
+
+
+def test_a_task_that_does_not_exist(monkeypatch):
+    monkeypatch.undo()
+    with pytest.raises(KeyError, match="no exercise is called"):
+        fit("no_task", build, train)
+
+
+def test_the_picture_holds_for_any_losses():
+    for losses in ([], [1.0], [1.0, float("nan"), 2.0], [3.0] * 500, [float("inf")] * 3):
+        assert picture("a<b", 0.5, losses).startswith("<div")
+    assert "a&lt;b" in picture("a<b", 0.5, [])
