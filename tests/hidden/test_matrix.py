@@ -115,6 +115,6 @@ def _gaps(expected, seen, tolerance) -> list[float]:
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_hints_climb(topic, exercise):
     assert 2 <= len(exercise.hints) <= 4
-    assert len({hint for hint in exercise.hints}) == len(exercise.hints)
+    assert len(set(exercise.hints)) == len(exercise.hints)
     for misconception in exercise.misconceptions:
         assert 10 < len(misconception.hint) < 320, misconception.name

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import struct
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -182,5 +182,5 @@ def test_close_leaves_nothing_behind(session):
     before = threading.active_count()
     session.close()
     time.sleep(0.2)
-    assert not os.path.exists(address)
+    assert not Path(address).exists()
     assert threading.active_count() <= before

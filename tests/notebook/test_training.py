@@ -137,7 +137,7 @@ def test_seconds_are_only_a_cap(monkeypatch):
 
 
 def test_what_is_no_model_is_refused_in_a_sentence():
-    with pytest.raises(TypeError, match="nn.Module"):
+    with pytest.raises(TypeError, match=r"nn\.Module"):
         fit(TASK, lambda: 3, train)
 
 
