@@ -1,0 +1,58 @@
+"""The course's data: `load(name)` gives a corpus as `datasets` objects, `stream(task, generator)` training batches.
+
+The corpora are made on this machine, without a network, and kept in the cache (`course.data.cache`). Anything else
+comes through two doors: `load("hub:<id>")` for the Hugging Face hub and `load("path/to/files")` for files of your own.
+Nothing heavy is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from datasets import Dataset, DatasetDict
+
+__all__ = ["CORPORA", "load", "stream"]
+
+CORPORA: dict[str, str] = {
+    "docstrings": "the English of the standard library's own docstrings",
+}
+"""Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
+
+
+def load(name: str, **options: Any) -> Dataset | DatasetDict:
+    """The corpus `name`, `"hub:<id>"` from the Hugging Face hub, or the path of files of your own.
+
+    `options` go to the corpus, or to `datasets.load_dataset` for the two doors.
+
+    Raises:
+        ValueError: no corpus has that name, and it is no path either; the message lists the names.
+    """
+    if name in CORPORA:
+        return import_module(f".{name}", __name__).load(**options)
+    from . import hub
+
+    if name.startswith(hub.PREFIX):
+        return hub.from_hub(name.removeprefix(hub.PREFIX), **options)
+    if hub.is_path(name):
+        return hub.from_files(name, **options)
+    raise ValueError(
+        f"no corpus is called {name!r}; there are {', '.join(sorted(CORPORA))}, "
+        'and the doors "hub:<id>" and "path/to/files"'
+    )
+
+
+def stream(task: str, generator: torch.Generator) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Endless training batches for the task of that name, drawn with `generator`: tuples of CPU tensors.
+
+    Raises:
+        ValueError: the task has no training batches; the message lists those that do.
+    """
+    from .streams import STREAMS
+
+    if task not in STREAMS:
+        raise ValueError(f"no training batches for {task!r}; there are some for {', '.join(sorted(STREAMS)) or 'none'}")
+    return STREAMS[task](generator)

@@ -1,0 +1,16 @@
+"""The training batches of every task: endless, drawn from one generator, the same for the same seed.
+
+A stream is a generator function; what it needs from a corpus it imports when the first batch is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+Stream = Callable[[torch.Generator], Iterator[tuple[Tensor, ...]]]
+
+STREAMS: dict[str, Stream] = {}
+"""Task name (as in the syllabus) -> the function that makes its batches."""
