@@ -1,4 +1,4 @@
-"""The matrix: the reference and every alternative at full marks, every misconception and mutant below, and recognised."""
+"""The matrix: reference and alternatives at full marks; misconceptions and mutants below, and recognised."""
 
 from __future__ import annotations
 
