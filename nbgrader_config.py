@@ -1,5 +1,6 @@
 """How nbgrader runs this course: from its own commands, from formgrader and from `course grade` alike."""
 
+import glob
 import os
 import sys
 import sysconfig
@@ -26,7 +27,7 @@ c.CourseDirectory.ignore = [
     "*.pyc",
     "__pycache__",
     "feedback",
-    *(str(root / "solutions" / "." / "*" / name) for name in (".course", "checkpoints")),
+    *(f"{glob.escape(str(root))}/solutions/./*/{name}" for name in (".course", "checkpoints")),
 ]
 
 # The releases are committed, so nbgrader finds them there and would skip them while its gradebook is still empty.

@@ -108,6 +108,7 @@ def _generate(
     config = load_config(root)
     if db_url:
         config.CourseDirectory.db_url = db_url
+    config.SaveCells.enabled = not no_database
     if release_directory:
         config.CourseDirectory.release_directory = release_directory
     for topic in topics:
