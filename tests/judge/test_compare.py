@@ -1,0 +1,105 @@
+"""Comparison: what passes, what does not, and what is said about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course.exercise.key import KeyCase
+from course.exercise.recording import Raised, Recording
+from course.exercise.script import call
+from course.judge.compare import agree, difference, distance
+
+
+def compared(expected, seen, *given, raises="", **options):
+    case = call("case", *given, tolerance=1e-6, raises=raises, grad=False)
+    held = KeyCase(case, Recording({"out": expected}), lambda name: Recording())
+    return difference(held, Recording({"out": seen}, **options), ("x", "y"))
+
+
+X = torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
+PASS = [
+    (X, X.clone()),
+    (X, X + 1e-8),
+    (0.5, np.array(0.5)),
+    (0.5, torch.tensor(0.5)),
+    (2, np.array(2)),
+    (2, 2.0),
+    (True, torch.tensor(True)),
+    ((X, X), [X, X]),
+    (Counter(a=1), Counter(a=1)),
+    (float("inf"), float("inf")),
+    (X.double(), X.float()),
+    ("text", "text"),
+    (None, None),
+]
+FAIL = [
+    (X, X.T, "shape", "order of axes (1, 0)"),
+    (X, X.reshape(3, 2), "shape", "number of values is right"),
+    (X, X[:1], "shape", "(1, 3)"),
+    (X, X.numpy(), "type", "a numpy array came"),
+    (X, None, "type", "None came"),
+    (X, [X], "type", "a list came"),
+    (X, X.long(), "dtype", "int64"),
+    (X > 2, (X > 2).float(), "dtype", "float32"),
+    (X, X + torch.eye(3, dtype=torch.float64)[:2], "values", "2 of 6 values are off, the first at [0, 0]"),
+    (X, X * float("nan"), "values", "NaN"),
+    (X, X * -1, "values", "sign"),
+    (X, X * 3, "values", "3 times"),
+    (X[:, :2], X[:, :2].T, "values", "transposed"),
+    (True, 1, "type", "True or False"),
+    (0.5, "0.5", "type", "a string came"),
+    (2, 3, "values", "3"),
+    (0.5, 0.6, "values", "0.6"),
+    ((X, X), (X,), "type", "2 results"),
+    ((X, X), (X, 2 * X), "values", "result 2 of 2"),
+    (Counter(a=1), {"a": 1}, "type", "a dict came"),
+    (Counter({("a", "b"): 1}), Counter({"ab": 1}), "type", "the keys are a string"),
+    (Counter({"a": 1, "b": 1}), Counter({"a": 1}), "values", "1 missing"),
+    (Counter({"a": 1}), Counter({"a": 2}), "values", "at 'a'"),
+]
+
+
+@pytest.mark.parametrize(("expected", "seen"), PASS)
+def test_what_passes(expected, seen):
+    assert compared(expected, seen) is None
+
+
+@pytest.mark.parametrize(("expected", "seen", "kind", "words"), FAIL)
+def test_what_fails_and_what_is_said(expected, seen, kind, words):
+    found = compared(expected, seen)
+    assert found is not None
+    assert (found.kind, words in found.message) == (kind, True), found
+
+
+def test_dtype_follows_a_float_input():
+    assert compared(X, X.float(), X).kind == "dtype"
+
+
+def test_errors_asked_for():
+    value_error = Raised(("UnicodeError", "ValueError", "Exception"), "no")
+    assert compared(None, None, raises="ValueError", raised=value_error) is None
+    assert "nothing was raised" in compared(None, None, raises="ValueError").message
+    other = compared(None, None, raises="ValueError", raised=Raised(("IndexError",), "no"))
+    assert "IndexError was raised" in other.message
+
+
+def test_the_first_thing_said_is_the_first_thing_to_mend():
+    assert compared(X, X, raised=Raised(("NotImplementedError",), "")).kind == "missing"
+    assert "your line `y = x @ x`" in compared(X, X, raised=Raised(("RuntimeError",), "size", "y = x @ x")).message
+    assert "`y` was changed" in compared(X, X, mutated=("out: 1",)).message
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), st.floats(1e-9, 1e-3))
+def test_agreement_is_distance_within_one(values, gap):
+    expected = torch.tensor(values, dtype=torch.float64)
+    seen = expected + gap * (1 + expected.abs())
+    assert agree(expected, expected, 1e-6)
+    apart = distance(expected, seen, 1e-6)
+    if apart < 0.99 or apart > 1.01:
+        assert agree(expected, seen, 1e-6) == (apart < 1)
