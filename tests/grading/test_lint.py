@@ -66,7 +66,7 @@ def test_each_fault_gets_its_sentence(tmp_path: Path, old: str, new: str, compla
     assert old in sample_source()
     found = _complaints(tmp_path, sample_source().replace(old, new, 1))
     assert any(complaint in line for line in found), found
-    assert all(line.startswith("99_sample.py") or line.startswith("solutions/99_sample.py") for line in found)
+    assert all(line.startswith(("99_sample.py", "solutions/99_sample.py")) for line in found)
 
 
 def test_docstrings_and_blank_lines_do_not_make_a_cell_long(tmp_path: Path) -> None:

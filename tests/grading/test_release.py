@@ -137,7 +137,7 @@ def test_a_file_that_is_no_notebook_is_not_overwritten(root: Path) -> None:
 def test_nbgraders_refusal_is_told_in_a_sentence(root: Path) -> None:
     source = source_path(root, SAMPLE)
     source.write_text(source.read_text("utf-8").replace("    ### END SOLUTION\n", "", 1), "utf-8")
-    with pytest.raises(Problem, match="99_sample: RuntimeError: .*solution") as caught:
+    with pytest.raises(Problem, match=r"99_sample: RuntimeError: .*solution") as caught:
         release.release(root, [SAMPLE])
     assert "\n" not in str(caught.value)
 

@@ -1,0 +1,83 @@
+"""The command line: one sentence and a non-zero exit for bad input, never a traceback."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course import cli
+from course.syllabus import TOPICS
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_list_names_every_topic(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [topic.folder for topic in TOPICS]
+
+
+@pytest.mark.parametrize("name", ["03_rnn", "rnn", "3", "03"])
+def test_list_shows_a_topic_by_any_of_its_names(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", name]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("03_rnn") and "rnn_cell" in out and "self_attention" not in out
+
+
+def test_list_does_not_wait_for_torch() -> None:
+    code = "import sys; from course.cli import main; main(['list']); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["list", "nope"], r"course list: no topic is called 'nope'; there are 01_markov_ngrams"),
+        (["release", "nope"], r"course release: no topic is called 'nope'"),
+        (["lint", "3", "nope"], r"course lint: no topic is called 'nope'"),
+        (["source", "nope.ipynb"], r"course source: nope.ipynb is not a notebook"),
+    ],
+)
+def test_bad_input_gets_one_sentence(argv: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.match(says, captured.err) and captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["release"], ["lint"], ["wheel"]])
+def test_outside_a_course_it_says_so(
+    argv: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(argv) == 2
+    assert "is not inside a course" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [[], ["nope"], ["list", "--nope"]])
+def test_misspelt_commands_show_the_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(argv)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: course")
+
+
+def test_every_command_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    commands = re.findall(r"^    (\w+)(.*)$", capsys.readouterr().out, re.M)
+    assert {"list", "release", "lint", "source", "wheel"} <= {name for name, _ in commands}
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "course", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    )
+    assert listing.stdout is not None and listing.stderr is not None
+    listing.stdout.close()
+    assert b"Traceback" not in listing.stderr.read()
+    listing.wait()
