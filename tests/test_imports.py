@@ -53,9 +53,8 @@ def _imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
             yield from (".".join([*filter(None, base), alias.name]) for alias in node.names)
-        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func) and node.args:
-            if isinstance(node.args[0], ast.Constant):
-                yield str(node.args[0].value)
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            yield from (str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
 
 
 def _parts_imported(path: Path) -> set[str]:
