@@ -1,0 +1,247 @@
+"""Executes one notebook and lets the judge decide its exercises: a task's bytes in, an outcome's bytes out.
+
+The kernel proposes, the judge decides: whatever the cells printed, the outputs of a graded exercise are replaced by
+one result that holds the judge's score and report. Graded cells that are no exercise keep what the kernel gave, and
+nbgrader scores them as it always does.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from course.grading.client import CellEnd, KernelFault, NotebookRun
+from course.grading.kernel import environment
+from course.grading.task import (
+    NOT_ISOLATED,
+    Outcome,
+    Task,
+    notebook_bytes,
+    read_files,
+    read_notebook,
+    write_files,
+)
+from course.judge.verdict import Verdict
+
+METADATA = "course"
+"""Where an executed notebook's metadata keeps its verdicts, for summaries and reports."""
+
+LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
+"""Files of these names are not kept after an execution."""
+
+_WRITTEN = 64 * 2**20
+
+
+def execute(data: bytes) -> bytes:
+    """Execute the task in `data` and return its outcome; a kernel that did not start is tried a second time."""
+    task = Task.from_bytes(data)
+    outcome = _execute_once(task)
+    if outcome.fault:
+        outcome = _execute_once(task)
+    return outcome.to_bytes()
+
+
+def exercises_in(nb: NotebookNode) -> dict[int, str]:
+    """The cells the judge decides: index and name of every graded code cell whose id is an exercise."""
+    graded = {
+        index: cell.metadata["nbgrader"].get("grade_id", "")
+        for index, cell in enumerate(nb.cells)
+        if cell.cell_type == "code" and is_test(cell)
+    }
+    if not graded:
+        return {}
+    from course.hidden import find
+
+    def known(name: str) -> bool:
+        try:
+            find(name)
+        except KeyError:
+            return False
+        return True
+
+    return {index: name for index, name in graded.items() if known(name)}
+
+
+def is_test(cell: NotebookNode) -> bool:
+    """Whether nbgrader would score the cell by its outputs."""
+    metadata = cell.metadata.get("nbgrader", {})
+    return bool(metadata.get("grade")) and not metadata.get("solution")
+
+
+class Examination:
+    """The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+
+    def __init__(self, nb: NotebookNode, names: dict[int, str], task: Task) -> None:
+        self.nb, self.names, self.task = nb, names, task
+        self.verdicts: dict[str, Verdict] = {}
+        self.spent: dict[str, float] = {}
+        self.ended = ""
+        self.ends: dict[int, CellEnd] = {}
+        self.session = None
+        self.interrupt = lambda: None
+        if names:
+            from course.hidden import find
+            from course.judge import Session
+
+            self.session = Session(
+                find,
+                seed=task.seed,
+                sources=self._sources(),
+                seconds=task.limits.call,
+                on_stuck=lambda name: self.interrupt(),
+            )
+
+    @property
+    def address(self) -> str | None:
+        """Where the kernel finds the judge."""
+        return None if self.session is None else self.session.address
+
+    def enter(self, index: int) -> None:
+        """The cell at `index` starts executing."""
+        self._started = time.monotonic()
+        if index in self.names:
+            self.session.enter(self.names[index])
+
+    def leave(self, index: int, end: CellEnd) -> None:
+        """The cell at `index` came to its end."""
+        self.ends[index] = end
+        if end.over:
+            self.ended = f"{end.evalue or 'the process ended'} in {self._describe(index)}"
+        if index in self.names:
+            name = self.names[index]
+            try:
+                verdict = self.session.leave() or self._without_check(index, end)
+            except Exception as error:  # a fault of the judge must not cost anybody a point
+                verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
+            self.spent[name] = round(time.monotonic() - self._started, 3)
+            self.verdicts[name] = verdict
+
+    def close(self) -> None:
+        """Give every exercise that was not reached its verdict, and stop listening."""
+        for name in self.names.values():
+            if name not in self.verdicts:
+                message = f"Not reached: {self.ended or 'the notebook ended before'}."
+                self.verdicts[name] = self._nothing(name, "missing", message)
+        if self.session is not None:
+            self.session.close()
+
+    def _sources(self) -> dict[str, str]:
+        """What the student wrote for each exercise."""
+        written = {
+            cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source
+            for cell in self.nb.cells
+            if cell.metadata.get("nbgrader", {}).get("solution")
+        }
+        return {name: written.get(f"{name}-solution", "") for name in self.names.values()}
+
+    def _without_check(self, index: int, end: CellEnd) -> Verdict:
+        """The verdict on an exercise whose cell came to its end before the judge could look at an answer."""
+        name = self.names[index]
+        if end.kind == "time":
+            return self._nothing(name, "time", f"This cell was stopped: {end.evalue}.")
+        if end.kind == "died":
+            return self._nothing(name, "error", "The notebook's process ended while this cell ran.")
+        answer = self._end_of_answer(name)
+        if answer is not None and answer.kind != "done":
+            what = f"{answer.ename}: {answer.evalue}"[:300]
+            kind = "time" if answer.kind == "time" else "error"
+            return self._nothing(name, kind, f"The cell with your answer stopped with {what}")
+        if end.ename == "NameError":
+            return self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
+        if end.kind == "error":
+            return self._nothing(name, "error", f"The check was not made: {end.ename}: {end.evalue[:300]}")
+        return self._nothing(name, "missing", f"The check of {name} never reached the judge.")
+
+    def _end_of_answer(self, name: str) -> CellEnd | None:
+        for index, cell in enumerate(self.nb.cells):
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-solution":
+                return self.ends.get(index)
+        return None
+
+    def _nothing(self, name: str, kind: str, message: str) -> Verdict:
+        from course.hidden import find
+
+        return Verdict.without_points(name, kind, find(name).points, message)  # type: ignore[arg-type]
+
+    def _describe(self, index: int) -> str:
+        first = self.nb.cells[index].source.strip().partition("\n")[0]
+        return f"cell {index + 1} ({first[:60]!r})"
+
+
+def _execute_once(task: Task) -> Outcome:
+    started = time.monotonic()
+    nb = read_notebook(task.notebook)
+    examination = Examination(nb, exercises_in(nb), task)
+    fault = ""
+    with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as private:
+        work = Path(private) / "work"
+        work.mkdir()
+        write_files(task.files, work)
+        try:
+            _run(nb, task, examination, Path(private), work)
+        except KernelFault as error:
+            fault = str(error)
+        finally:
+            examination.close()
+        written = _new_files(task, work)
+    outcome = Outcome(b"", tuple(examination.verdicts.values()), written, spent=examination.spent, fault=fault)
+    outcome = replace(outcome, seconds=round(time.monotonic() - started, 3))
+    record(nb, examination.names, outcome)
+    return replace(outcome, notebook=notebook_bytes(nb))
+
+
+def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path) -> None:
+    from course.grading.edition import assemble
+
+    home = private / "home"
+    home.mkdir()
+    run = NotebookRun(
+        nb,
+        limits=task.limits,
+        environment=environment(home, assemble(), examination.address, task.policy, task.environment),
+        folder=work,
+        sockets=private,
+        enter=examination.enter,
+        leave=examination.leave,
+        **task.client,
+    )
+    examination.interrupt = run.interrupt
+    run.run()
+
+
+def _new_files(task: Task, work: Path) -> dict[str, bytes]:
+    """What the student's code wrote, within bounds."""
+    present = read_files(work, ignore=LEFT_BEHIND, limit=_WRITTEN)
+    return {path: content for path, content in present.items() if task.files.get(path) != content}
+
+
+def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
+    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all."""
+    if not names:
+        nb.metadata.pop(METADATA, None)
+        return
+    from course.judge import report
+
+    verdicts = {verdict.exercise: verdict for verdict in outcome.verdicts}
+    for index, name in names.items():
+        cell, verdict = nb.cells[index], verdicts[name]
+        data = {"text/plain": repr(score_of(cell, verdict)), "text/html": report.html(verdict, note=NOT_ISOLATED)}
+        cell.outputs = [new_output("execute_result", data=data, execution_count=cell.execution_count)]
+    nb.metadata[METADATA] = {
+        "isolation": NOT_ISOLATED,
+        "seconds": outcome.seconds,
+        "spent": outcome.spent,
+        "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
+    }
+
+
+def score_of(cell: NotebookNode, verdict: Verdict) -> float:
+    """The verdict's score in the cell's own points, never above them: an instructor may have changed what it is worth."""
+    points = float(cell.metadata["nbgrader"].get("points", verdict.points))
+    scale = points / verdict.points if verdict.points else 0.0
+    return float(min(points, max(0.0, verdict.score * scale)))

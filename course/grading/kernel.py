@@ -1,0 +1,70 @@
+"""The kernel that runs a student's notebook: what its process sees of the world it was started from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
+"""All that a kernel inherits from the grader's own environment: where programs and libraries are, and the locale."""
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def environment(
+    home: Path, edition: Path, judge: str | None, policy: str, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment of a student's kernel.
+
+    Args:
+        home: a private folder that serves as home and for temporary files.
+        edition: the assembled student edition, first on the import path.
+        judge: address of the judge's socket, if anything is to be judged.
+        policy: `checkpoint` or `retrain`, for `course.fit`.
+        more: variables an instructor passes on.
+    """
+    inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
+    variables = {
+        "HOME": str(home),
+        "TMPDIR": str(_folder(home / "tmp")),
+        "IPYTHONDIR": str(home / ".ipython"),
+        "MPLCONFIGDIR": str(_matplotlib_folder(home)),
+        "PYTHONHASHSEED": "0",
+        "NBGRADER_EXECUTION": os.environ.get("NBGRADER_EXECUTION", "autograde"),
+        "COURSE_FIT_POLICY": policy,
+        "COURSE_CACHE": str(course_cache()),
+        "HF_HOME": str(home / "huggingface"),
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
+        **{name: "1" for name in _ONE_THREAD},
+        **(more or {}),
+    }
+    paths = [str(edition), variables.get("PYTHONPATH", "")]
+    variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    if judge is not None:
+        variables["COURSE_JUDGE"] = judge
+    return {**inherited, **variables}
+
+
+def course_cache() -> Path:
+    """Where derived data sets are kept: `COURSE_CACHE`, else the course's folder in the user's cache."""
+    chosen = os.environ.get("COURSE_CACHE")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(chosen) if chosen else Path(cache) / "sequence-course"
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _matplotlib_folder(home: Path) -> Path:
+    """Matplotlib's folder in `home`, with the grader's own list of fonts: making one takes seconds a kernel."""
+    import matplotlib
+
+    folder = _folder(home / ".matplotlib")
+    for fonts in Path(matplotlib.get_cachedir()).glob("fontlist-*.json"):
+        shutil.copy(fonts, folder)
+    return folder

@@ -1,0 +1,394 @@
+"""The steps our course adds to nbgrader's own: `Repair`, `JudgedExecute`, `SaveVerdicts`, `TrimHiddenTests`.
+
+`configure(c)` puts them in place; it is all that an `nbgrader_config.py` needs for grading with the judge.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.nbgraderformat import SCHEMA_VERSION
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, OverwriteCells, SaveAutoGrades
+from traitlets import Dict, Enum, Float, Unicode
+from traitlets import List as ListTrait
+
+from course.grading.execution import METADATA, execute, is_test
+from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
+
+SEEDS = 16
+"""Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
+
+FORGED = {"grade": False, "solution": False, "locked": False}
+
+
+def configure(c: Any) -> None:
+    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback."""
+    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+    from nbgrader import preprocessors as stock
+
+    c.Autograde.sanitize_preprocessors = [
+        Repair,
+        stock.ClearOutput,
+        stock.DeduplicateIds,
+        stock.OverwriteKernelspec,
+        stock.OverwriteCells,
+        stock.CheckCellMetadata,
+    ]
+    c.Autograde.autograde_preprocessors = [
+        JudgedExecute,
+        stock.IgnorePattern,
+        stock.LimitOutput,
+        SaveVerdicts,
+        stock.AssignLatePenalties,
+        stock.CheckCellMetadata,
+    ]
+    c.GenerateFeedback.preprocessors = [
+        stock.GetGrades,
+        TrimHiddenTests,
+        stock.ClearHiddenTests,
+        CSSHTMLHeaderPreprocessor,
+    ]
+    c.OverwriteCells.add_missing_cells = True
+    never_follow_links()
+
+
+def never_follow_links() -> None:
+    """Make nbgrader pass over symbolic links when it copies a submission's files: one may name the gradebook.
+
+    nbgrader offers no hook before that copy, so the function it lists the files with is replaced.
+    """
+    from nbgrader.converters import base
+
+    listing = base.find_all_files
+    if getattr(listing, "passes_over_links", False):
+        return
+
+    def find_files(path: str, exclude: list[str] | None = None) -> list[str]:
+        root = Path(path)
+        found = (Path(name) for name in listing(path, exclude))
+        return [str(name) for name in found if not leads_through_link(name, root)]
+
+    find_files.passes_over_links = True  # type: ignore[attr-defined]
+    base.find_all_files = find_files
+
+
+def leads_through_link(path: Path, root: Path) -> bool:
+    """Whether `path`, or a folder between it and `root`, is a symbolic link."""
+    between = [path, *(parent for parent in path.parents if parent.is_relative_to(root) and parent != root)]
+    return any(step.is_symlink() for step in between)
+
+
+class Repair(NbGraderPreprocessor):
+    """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
+
+    Copies of a graded cell become ordinary cells (the last stays graded, as nbgrader has it), deleted test cells come
+    back, metadata no student's interface writes is dropped. A notebook with none of the released cells and other
+    graded ones is another assignment's: it is left alone, for nbgrader to refuse.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Repair `nb` in place.
+
+        Raises:
+            ValueError: the submitted notebook is a symbolic link.
+        """
+        about = resources["nbgrader"]
+        refuse_link(resources)
+        with Gradebook(about["db_url"]) as gradebook:
+            clear_scores(gradebook, about["assignment"], about["student"], about["notebook"])
+            try:
+                notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
+            except MissingEntry:
+                return nb, resources
+            self.repair(nb, notebook)
+        return nb, resources
+
+    def repair(self, nb: NotebookNode, notebook: Any) -> None:
+        """Bring the cells of `nb` in line with the gradebook's `notebook`."""
+        for key in ("widgets", METADATA):
+            nb.metadata.pop(key, None)
+        released = {cell.name: cell for cell in notebook.source_cells}
+        submitted = {_grade_id(cell) for cell in nb.cells} - {""}
+        if submitted and not submitted & released.keys():
+            return
+        seen: set[str] = set()
+        for cell in reversed(nb.cells):
+            self._repair_cell(cell, released, notebook, seen)
+        self._restore(nb, notebook)
+
+    def _repair_cell(self, cell: NotebookNode, released: dict[str, Any], notebook: Any, seen: set[str]) -> None:
+        tags = cell.metadata.get("tags", [])
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            del cell.metadata["tags"]
+        if "nbgrader" not in cell.metadata:
+            return
+        name = _grade_id(cell)
+        if name not in released or name in seen:
+            if name in seen:
+                self.log.warning("Cell '%s' was copied; the last copy is graded", name)
+            del cell.metadata["nbgrader"]
+            return
+        seen.add(name)
+        cell.metadata.pop("tags", None)
+        cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
+
+    def _restore(self, nb: NotebookNode, notebook: Any) -> None:
+        """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
+        order = [cell.name for cell in notebook.source_cells]
+        graded = {cell.name: cell for cell in notebook.grade_cells}
+        sources = {cell.name: cell for cell in notebook.source_cells}
+        solutions = {cell.name for cell in notebook.solution_cells}
+        for position, name in enumerate(order):
+            places = {_grade_id(cell): index for index, cell in enumerate(nb.cells)}
+            if name not in graded or name in places:
+                continue
+            self.log.warning("Cell '%s' was deleted; it is put back", name)
+            cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
+                sources[name], graded[name].max_score, is_solution=name in solutions
+            )
+            cell.source = sources[name].source
+            if position and order[position - 1] in places:
+                index = places[order[position - 1]] + 1
+            else:
+                index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
+            cell.id = hashlib.sha256(name.encode()).hexdigest()[:8]
+            nb.cells.insert(index, cell)
+
+
+class JudgedExecute(Execute):
+    """Executes a notebook under the judge: takes a stored outcome of the same task, or executes it now.
+
+    Its traits are those of nbgrader's `Execute`, whose settings (`c.Execute.timeout`, `--no-execute`) apply to it.
+    """
+
+    results = Unicode("", help="Folder of outcomes made before, by the digests of their tasks.").tag(config=True)
+    policy = Enum(
+        ("checkpoint", "retrain"), "checkpoint", help="Whether `fit` loads the submitted weights or trains anew."
+    ).tag(config=True)
+    call_timeout = Float(20.0, help="Seconds one call of a student's answer may take.").tag(config=True)
+    notebook_timeout = Float(600.0, help="Seconds a whole notebook may take; 0 sets no limit.").tag(config=True)
+    secret = Unicode("", help="Draws the hidden cases; by default kept beside the gradebook.").tag(config=True)
+    environment = Dict(help="Variables added to the kernel's cleaned environment.").tag(config=True)
+    ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], help="Files the kernel does not see.").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: dict, km: Any = None) -> tuple[NotebookNode, dict]:
+        """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.
+
+        Raises:
+            RuntimeError: the grading machine could not execute it.
+        """
+        folder = Path(resources["metadata"]["path"])
+        task = self.task(nb, resources, read_files(folder, self.ignore))
+        outcome = self._stored(task) or Outcome.from_bytes(execute(task.to_bytes()))
+        if outcome.fault:
+            raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
+        write_files(outcome.files, folder)
+        return _with_ids(read_notebook(outcome.notebook), nb), resources
+
+    def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
+        """What is to be executed: `nb` with `files` beside it, and all that decides its result."""
+        about = resources.get("nbgrader", {})
+        return Task(
+            name=about.get("notebook", "notebook"),
+            notebook=notebook_bytes(nb),
+            files=files,
+            seed=self._seed(about),
+            policy=self.policy,
+            limits=self._limits(nb),
+            client={name: getattr(self, name) for name in PASSED_ON},
+            environment=dict(self.environment),
+        )
+
+    def _limits(self, nb: NotebookNode) -> Limits:
+        limits = Limits(self.timeout, call=self.call_timeout, notebook=self.notebook_timeout or None)
+        cells = dict(cell_limits(nb, self.policy))
+        if self.timeout_func is not None:
+            cells = {index: self.timeout_func(cell) for index, cell in enumerate(nb.cells)}
+        return replace(limits, cells=cells)
+
+    def _seed(self, about: dict) -> int:
+        """One of `SEEDS` numbers, by class secret and submission."""
+        secret = self.secret or class_secret(about.get("db_url", ""))
+
+        def number(*parts: str) -> int:
+            return int.from_bytes(hmac.digest(secret.encode(), "/".join(parts).encode(), "sha256")[:4], "big")
+
+        place = number(about.get("student", ""), about.get("assignment", ""), about.get("notebook", ""))
+        return number("seed", str(place % SEEDS)) % 2**31
+
+    def _stored(self, task: Task) -> Outcome | None:
+        path = Path(self.results) / f"{task.digest()}.zip"
+        return Outcome.from_bytes(path.read_bytes()) if self.results and path.is_file() else None
+
+
+PASSED_ON = (
+    "kernel_name",
+    "startup_timeout",
+    "iopub_timeout",
+    "raise_on_iopub_timeout",
+    "interrupt_on_timeout",
+    "error_on_timeout",
+    "extra_arguments",
+    "skip_cells_with_tag",
+    "store_widget_state",
+    "record_timing",
+    "coalesce_streams",
+)
+"""Traits of `Execute` that go with a task, being plain values."""
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """nbgrader's `SaveAutoGrades`, but an exercise the grading machine could not judge has no score, not zero."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Save the scores of `nb`."""
+        verdicts = nb.metadata.get(METADATA, {}).get("verdicts", {})
+        self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
+        return super().preprocess(nb, resources)
+
+    def _add_score(self, cell: NotebookNode, resources: dict) -> None:
+        super()._add_score(cell, resources)
+        name = cell.metadata["nbgrader"]["grade_id"]
+        if name in self.ungraded:
+            grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+            grade.auto_score, grade.needs_manual_grade = None, True
+            self.gradebook.db.commit()
+
+
+class TrimHiddenTests(NbGraderPreprocessor):
+    """For feedback: the outputs of test cells with hidden tests do not tell what those were.
+
+    A traceback quotes the lines around a failing assertion, so it is cut to one line; the message of a hidden
+    assertion goes too.
+    """
+
+    begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+        """Trim the error outputs of one cell."""
+        if cell.cell_type == "code" and is_test(cell):
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    self._trim(output, cell.source)
+        return cell, resources
+
+    def _trim(self, output: NotebookNode, source: str) -> None:
+        message = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
+        if self.begin in source and not self._failed_in_sight(output, source):
+            message = f"{output.ename} in a hidden test"
+            output.evalue = ""
+        output.traceback = [message]
+
+    def _failed_in_sight(self, output: NotebookNode, source: str) -> bool:
+        """Whether the line the traceback points at stands outside the hidden tests."""
+        text = strip_ansi("\n".join(output.traceback))
+        pointed = [int(number) for number in re.findall(r"^-+> (\d+) ", text, re.MULTILINE)]
+        lines = source.split("\n")
+        hidden = set(_between(lines, self.begin, self.end))
+        shown = re.search(r"Cell In\[|ipython-input", text) is not None
+        return shown and bool(pointed) and pointed[0] <= len(lines) and pointed[0] - 1 not in hidden
+
+
+def refuse_link(resources: dict) -> None:
+    """Raise when the notebook being converted is a symbolic link.
+
+    Raises:
+        ValueError: it is one, and might name anybody's file.
+    """
+    about = resources.get("metadata", {})
+    path = Path(about.get("path", "")) / f"{about.get('name', '')}.ipynb"
+    if path.is_symlink() or path.parent.is_symlink():
+        raise ValueError(f"{path} is a symbolic link, and links in submissions are not followed")
+
+
+def clear_scores(gradebook: Gradebook, assignment: str, student: str, notebook: str) -> None:
+    """Forget the automatic scores of a submitted notebook, so that a regrade that fails leaves none behind."""
+    try:
+        submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+    except MissingEntry:
+        return
+    for grade in submitted.grades:
+        grade.auto_score, grade.needs_manual_grade = None, True
+    gradebook.db.commit()
+
+
+def class_secret(db_url: str) -> str:
+    """The number a class's hidden cases are drawn with, kept in a file beside the gradebook, readable by its owner."""
+    folder = Path(db_url.removeprefix("sqlite:///").partition("?")[0]).parent if "sqlite" in db_url else Path()
+    path = folder / ".course-secret"
+    if not path.is_file():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(16))
+    return path.read_text().strip()
+
+
+TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
+
+
+def cell_limits(nb: NotebookNode, policy: str = "checkpoint") -> Iterator[tuple[int, float]]:
+    """Seconds for the cells that may take longer than the others: those that train, and those judged as tasks."""
+    from course.syllabus import find_item
+
+    for index, cell in enumerate(nb.cells):
+        names = [*TRAINING.findall(cell.source), *([_grade_id(cell)] if is_test(cell) else [])]
+        for name in names:
+            try:
+                item = find_item(name)[1]
+            except KeyError:
+                continue
+            seconds = item.budget.seconds if item.budget else 0.0
+            yield index, 60.0 + (seconds if name in TRAINING.findall(cell.source) else 60.0 * (item.kind == "task"))
+
+
+def _metadata(name: str, source: Any, notebook: Any) -> dict[str, Any]:
+    """nbgrader's metadata of a released cell, from the gradebook alone."""
+    points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    metadata = {
+        "grade_id": name,
+        "grade": name in {cell.name for cell in notebook.grade_cells},
+        "solution": name in {cell.name for cell in notebook.solution_cells},
+        "task": name in {cell.name for cell in notebook.task_cells},
+        "locked": bool(source.locked),
+        "schema_version": SCHEMA_VERSION,
+        "cell_type": source.cell_type,
+        "checksum": source.checksum,
+    }
+    return {**metadata, "points": points[name]} if name in points else metadata
+
+
+def _grade_id(cell: NotebookNode) -> str:
+    metadata = cell.metadata.get("nbgrader")
+    name = metadata.get("grade_id", "") if isinstance(metadata, dict) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:
+    """`executed` with the ids `nb` has: a stored outcome may come from a reading of it that drew others."""
+    executed = copy.copy(executed)
+    for done, cell in zip(executed.cells, nb.cells):
+        if "id" in cell:
+            done["id"] = cell["id"]
+    return executed
+
+
+def _between(lines: list[str], begin: str, end: str) -> Iterator[int]:
+    inside = False
+    for index, line in enumerate(lines):
+        inside = inside or begin in line
+        if inside:
+            yield index
+        inside = inside and end not in line

@@ -1,0 +1,202 @@
+"""One submission's execution as plain bytes: what goes into a worker, and what comes out.
+
+A task holds everything that decides the result (the cells, the files beside them, the seed, the limits), so a worker
+needs no file system in common with the class, and equal tasks have equal digests. Both forms are zip archives with a
+JSON header: nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import nbformat
+
+from course.judge.verdict import Verdict
+
+NOT_ISOLATED = "NOT ISOLATED"
+"""How an execution without a sandbox is called, in reports and in the notebook's metadata."""
+
+_STAMP = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wall-clock seconds: for a cell, for single cells by index, for the whole notebook, for one call of an answer.
+
+    `None` sets no limit. A cell's 30 s are nbgrader's own default.
+    """
+
+    cell: float | None = 30.0
+    cells: dict[int, float] = field(default_factory=dict)
+    notebook: float | None = None
+    call: float = 20.0
+
+    def of(self, index: int) -> float | None:
+        """The limit of the cell at `index`."""
+        return self.cells.get(index, self.cell)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sanitised notebook to execute and judge.
+
+    `files` are the ones beside the notebook, by relative path; `client` holds traits of nbgrader's `Execute`;
+    `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases.
+    """
+
+    name: str
+    notebook: bytes
+    files: dict[str, bytes] = field(default_factory=dict)
+    seed: int = 0
+    policy: str = "checkpoint"
+    limits: Limits = field(default_factory=Limits)
+    client: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "seed": self.seed,
+            "policy": self.policy,
+            "limits": {**asdict(self.limits), "cells": sorted(self.limits.cells.items())},
+            "client": self.client,
+            "environment": self.environment,
+        }
+
+    def digest(self) -> str:
+        """The name of this task's result: a hash of all that decides it. The ids of cells decide nothing."""
+        document = json.loads(self.notebook)
+        for cell in document.get("cells", ()):
+            cell.pop("id", None)
+        digest = hashlib.sha256(_json(self._header()) + _json(document))
+        for path, content in sorted(self.files.items()):
+            digest.update(_json([path, hashlib.sha256(content).hexdigest()]))
+        return digest.hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """The task as one archive."""
+        return _pack(self._header(), self.notebook, self.files)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Task:
+        """The inverse of `to_bytes`."""
+        header, notebook, files = _unpack(data)
+        limits = header.pop("limits")
+        limits = Limits(**{**limits, "cells": dict(limits["cells"])})
+        return cls(notebook=notebook, files=files, limits=limits, **header)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What executing a task gave.
+
+    `notebook` has the judged cells' outputs replaced; `files` are those the student's code wrote; `seconds` is the
+    wall time of the whole notebook and `spent` that of each judged cell; `fault` is set when the grading machine
+    failed, and then nothing else counts.
+    """
+
+    notebook: bytes
+    verdicts: tuple[Verdict, ...] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
+    seconds: float = 0.0
+    spent: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+
+    def to_bytes(self) -> bytes:
+        """The outcome as one archive."""
+        header = {
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "seconds": self.seconds,
+            "spent": self.spent,
+            "notes": list(self.notes),
+            "fault": self.fault,
+        }
+        return _pack(header, self.notebook, self.files)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Outcome:
+        """The inverse of `to_bytes`."""
+        header, notebook, files = _unpack(data)
+        verdicts = tuple(Verdict.from_dict(values) for values in header.pop("verdicts"))
+        notes = tuple(header.pop("notes"))
+        return cls(notebook=notebook, files=files, verdicts=verdicts, notes=notes, **header)
+
+
+def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = None) -> dict[str, bytes]:
+    """The regular files below `folder` by relative path: no notebooks, and no links, which are never followed.
+
+    Args:
+        ignore: glob patterns of names left out.
+        limit: stop before the sum of sizes exceeds this number of bytes.
+    """
+    found: dict[str, bytes] = {}
+    total = 0
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        linked = any((folder / parent).is_symlink() for parent in (relative, *relative.parents[:-1]))
+        if linked or not path.is_file() or path.suffix == ".ipynb":
+            continue
+        if any(PurePosixPath(part).match(pattern) for part in relative.parts for pattern in ignore):
+            continue
+        total += path.stat().st_size
+        if limit is not None and total > limit:
+            break
+        found[relative.as_posix()] = path.read_bytes()
+    return found
+
+
+def write_files(files: dict[str, bytes], folder: Path) -> None:
+    """Write `files` below `folder`; a path that leads out of it, or through a link, is refused.
+
+    Raises:
+        ValueError: such a path.
+    """
+    for name, content in files.items():
+        relative = PurePosixPath(name)
+        if relative.is_absolute() or ".." in relative.parts or not relative.parts:
+            raise ValueError(f"{name!r} does not stay inside its folder")
+        path = folder / relative
+        if any((folder / parent).is_symlink() for parent in (relative, *relative.parents)):
+            raise ValueError(f"{name!r} leads through a symbolic link")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def notebook_bytes(nb: nbformat.NotebookNode) -> bytes:
+    """A notebook in its file's form."""
+    return nbformat.writes(nb, version=nbformat.NO_CONVERT).encode()
+
+
+def read_notebook(data: bytes) -> nbformat.NotebookNode:
+    """The inverse of `notebook_bytes`."""
+    return nbformat.reads(data.decode(), as_version=4)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def _pack(header: dict[str, Any], notebook: bytes, files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("header.json", _STAMP), _json(header))
+        archive.writestr(zipfile.ZipInfo("notebook.ipynb", _STAMP), notebook)
+        for path, content in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(f"files/{path}", _STAMP), content)
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes) -> tuple[dict[str, Any], bytes, dict[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        header = json.loads(archive.read("header.json"))
+        notebook = archive.read("notebook.ipynb")
+        names = [name for name in archive.namelist() if name.startswith("files/")]
+        return header, notebook, {name.removeprefix("files/"): archive.read(name) for name in names}
