@@ -17,25 +17,25 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import course
-from course.grading.kernel import course_cache
+from course.data.cache import cache_folder
 from course.grading.problem import Problem
 
 LEFT_OUT = frozenset({"reference", "hidden", "keys", "__pycache__"})
 """Folders of the package that the student edition does not take over; its `keys` are written for it."""
 
 
-def assemble(cache_folder: Path | None = None) -> Path:
+def assemble(editions: Path | None = None) -> Path:
     """The folder that holds the student edition's `course`, to be put first on a kernel's import path.
 
-    It is made once for every state of the package (its name is a hash of all that goes into it) below `cache_folder`
-    (default: `editions` in the course's cache) and appears there in one step.
+    It is made once for every state of the package (its name is a hash of all that goes into it) below `editions`
+    (by default in the course's cache) and appears there in one step.
 
     Raises:
         Problem: this is the student edition already, and holds nothing to make answer keys from.
     """
     package = Path(course.__file__).parent
     _demand_hidden(package)
-    folder = cache_folder or course_cache() / "editions"
+    folder = editions or cache_folder() / "editions"
     edition = folder / _digest(package)
     if edition.is_dir():
         return edition
