@@ -12,5 +12,15 @@ from torch import Tensor
 
 Stream = Callable[[torch.Generator], Iterator[tuple[Tensor, ...]]]
 
-STREAMS: dict[str, Stream] = {}
+
+def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Coloured parentheses: ids (B, T), lengths (B,), labels (B,)."""
+    from .parentheses import batches
+
+    return batches(generator)
+
+
+STREAMS: dict[str, Stream] = {
+    "rnn_task": rnn_task,
+}
 """Task name (as in the syllabus) -> the function that makes its batches."""

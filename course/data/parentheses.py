@@ -1,0 +1,196 @@
+"""Balanced parentheses in five colours: sequences whose label no count can tell, only order and memory.
+
+Tokens 0 to 4 open, tokens 5 to 9 close, and i closes with j when i + j = 9. A sequence is labelled 1 when it is
+balanced, 0 when two of its tokens were exchanged so that it no longer is. The two exchanged places have the same
+parity, and whether a sequence is corrupted is drawn after everything else, so the number of times each token stands
+at an even and at an odd place says *nothing* about the label: a bag of tokens is right half of the time. Nor do
+neighbours give it away: no pair and no triple of a corrupted sequence is impossible in a balanced one.
+
+Dimensions: B sequences, T the longest of them. Padding is 0, which is a token too: only the lengths tell.
+
+Source: Arnold and Sleep (1980), "Uniform random generation of balanced parenthesis strings", for the coin's bias.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from datasets import Dataset
+
+COLOURS = 5
+TOKENS = 2 * COLOURS
+SYMBOLS = "([{<«»>}])"
+"""How the course prints the tokens: character i opens what character 9 - i closes."""
+LENGTHS = (6, 16)
+"""Shortest and longest sequence of the training task."""
+BATCH = 64
+"""Sequences in a training batch."""
+
+
+def balanced(lengths: Tensor, generator: torch.Generator) -> Tensor:
+    """Balanced sequences (B, T), every shape of that length equally likely, every colour too.
+
+    Args:
+        lengths: LongTensor (B,), even and at least 2.
+        generator: where every draw comes from.
+
+    Raises:
+        ValueError: a length is odd or below 2.
+    """
+    if (lengths % 2).any() or (lengths < 2).any():
+        raise ValueError(f"balanced sequences have even lengths of at least 2, got {sorted(set(lengths.tolist()))}")
+    size, longest = len(lengths), int(lengths.max())
+    coins = torch.rand(longest, size, generator=generator)
+    colours = torch.randint(COLOURS, (longest, size), generator=generator)
+    ids = torch.zeros(size, longest, dtype=torch.long)
+    stack = torch.zeros(size, longest + 1, dtype=torch.long)
+    depth = torch.zeros(size, 1, dtype=torch.long)
+    for t in range(longest):
+        left = (lengths - t).clamp(min=1)
+        height = depth.squeeze(1)
+        # of all ways to come down to 0 in `left` steps, the share that starts with a step up
+        up = (coins[t] * (2 * left * (height + 1)) < (height + 2) * (left - height)).unsqueeze(1)
+        real = (t < lengths).unsqueeze(1)
+        opened = stack.gather(1, (depth - 1).clamp(min=0))
+        token = torch.where(up, colours[t].unsqueeze(1), TOKENS - 1 - opened)
+        ids[:, t : t + 1] = torch.where(real, token, 0)
+        stack.scatter_(1, depth, token)  # above the top when it closes: never read
+        depth = torch.where(real, depth + torch.where(up, 1, -1), depth)
+    return ids
+
+
+def is_balanced(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Whether the first `lengths` tokens of each row of `ids` (B, T) are balanced: a bool tensor (B,)."""
+    size, longest = ids.shape
+    stack = torch.zeros(size, longest + 1, dtype=torch.long)
+    depth = torch.zeros(size, 1, dtype=torch.long)
+    fine = torch.ones(size, 1, dtype=torch.bool)
+    for t in range(longest):
+        token = ids[:, t : t + 1]
+        opens = token < COLOURS
+        real = (t < lengths).unsqueeze(1)
+        top = stack.gather(1, (depth - 1).clamp(min=0))
+        fine &= ~real | opens | ((depth > 0) & (top + token == TOKENS - 1))
+        stack.scatter_(1, depth, token)
+        depth = torch.where(real, depth + torch.where(opens, 1, -1), depth).clamp(min=0)
+    return (fine & (depth == 0)).squeeze(1)
+
+
+def looks_right(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Whether nothing is wrong with any two neighbours, nor with the two ends: a bool tensor (B,).
+
+    An opening token must not stand right before a closing one of another colour, the first token opens, the last
+    one closes. A window of two tokens sees no more than this, and neither does a window of three.
+    """
+    before, after = ids[:, :-1], ids[:, 1:]
+    inside = torch.arange(1, ids.shape[1]) < lengths.unsqueeze(1)
+    clash = (before < COLOURS) & (after >= COLOURS) & (before + after != TOKENS - 1) & inside
+    last = ids.gather(1, (lengths - 1).unsqueeze(1)).squeeze(1)
+    return ~clash.any(dim=1) & (ids[:, 0] < COLOURS) & (last >= COLOURS)
+
+
+def corrupted(ids: Tensor, lengths: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Each balanced row of `ids` (B, T) with two tokens exchanged: balanced no more, and yet it `looks_right`.
+
+    The two places are drawn uniformly among those of equal parity. Returns the new rows and a bool tensor (B,) that
+    is False where sixteen draws found no such exchange: `()[]` has none.
+    """
+    result = ids.clone()
+    pending = torch.arange(len(ids))
+    for _ in range(16):
+        rows, size = ids[pending], lengths[pending]
+        first = (torch.rand(len(rows), 1, generator=generator) * size.unsqueeze(1)).long()
+        second = first % 2 + 2 * (torch.rand(len(rows), 1, generator=generator) * (size // 2).unsqueeze(1)).long()
+        swapped = rows.scatter(1, first, rows.gather(1, second)).scatter(1, second, rows.gather(1, first))
+        good = looks_right(swapped, size).nonzero().squeeze(1)
+        good = good[~is_balanced(swapped[good], size[good])]
+        result[pending[good]] = swapped[good]
+        still = torch.ones(len(pending), dtype=torch.bool)
+        still[good] = False
+        pending = pending[still]
+    found = torch.ones(len(ids), dtype=torch.bool)
+    found[pending] = False
+    return result, found
+
+
+def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """`count` sequences, half of them corrupted on average: ids (B, T), lengths (B,), labels (B,).
+
+    Lengths are even, uniform between the two given, both included. A balanced sequence that no exchange corrupts is
+    drawn again *before* the label is: so the counts of tokens carry no trace of it.
+
+    Raises:
+        ValueError: lengths below 6, where no exchange goes unnoticed, or no even length between the two.
+    """
+    shortest, longest = (lengths[0] + 1) // 2, lengths[1] // 2
+    if shortest < 3 or longest < shortest:
+        raise ValueError(f"lengths=(shortest, longest) needs 6 <= shortest <= longest, got {lengths}")
+    sizes = 2 * torch.randint(shortest, longest + 1, (count,), generator=generator)
+    good = balanced(sizes, generator)
+    bad, found = corrupted(good, sizes, generator)
+    while not found.all():
+        again = (~found).nonzero().squeeze(1)
+        fresh = balanced(sizes[again], generator)
+        ruined, found[again] = corrupted(fresh, sizes[again], generator)
+        good[again, : fresh.shape[1]], bad[again, : fresh.shape[1]] = fresh, ruined
+    labels = torch.randint(2, (count,), generator=generator)
+    return torch.where(labels.unsqueeze(1) == 1, good, bad), sizes, labels
+
+
+def window_sees(ids: Tensor, lengths: Tensor, n: int) -> Tensor:
+    """Whether some n neighbours of a row could not stand in any balanced sequence: a bool tensor (B,).
+
+    It is what a table of n-grams could know at best, after reading more text than there is.
+
+    Raises:
+        ValueError: a row is shorter than the window.
+    """
+    if n < 1 or n > int(lengths.min()):
+        raise ValueError(f"a window of {n} does not fit sequences of {int(lengths.min())} tokens")
+    windows = ids.unfold(1, n, 1)  # (B, T - n + 1, n)
+    size, places, _ = windows.shape
+    stack = torch.zeros(size, places, n + 1, dtype=torch.long)
+    depth = torch.zeros(size, places, 1, dtype=torch.long)
+    clash = torch.zeros(size, places, 1, dtype=torch.bool)
+    for t in range(n):
+        token = windows[..., t : t + 1]
+        opens = token < COLOURS
+        top = stack.gather(2, (depth - 1).clamp(min=0))
+        clash |= ~opens & (depth > 0) & (top + token != TOKENS - 1)  # opened before the window: anything may close
+        stack.scatter_(2, depth, token)
+        depth = (depth + torch.where(opens, 1, -1)).clamp(min=0)
+    whole = torch.arange(places) + n <= lengths.unsqueeze(1)
+    return (clash.squeeze(2) & whole).any(dim=1)
+
+
+def text(ids: Tensor) -> str:
+    """One sequence (T,), without its padding, for people to read: `[(){}]`."""
+    return "".join(SYMBOLS[token] for token in ids.tolist())
+
+
+def load(sequences: int = 2000, lengths: tuple[int, int] = LENGTHS, seed: int = 0) -> Dataset:
+    """`sequences` rows with the columns `ids` (padded to the longest), `length`, `label` and `text`, as torch tensors.
+
+    It is made from `seed` each time, which is quicker than reading it from a disk.
+    """
+    from .cache import datasets_library
+
+    ids, sizes, labels = examples(sequences, lengths, torch.Generator().manual_seed(seed))
+    texts = [text(row[:size]) for row, size in zip(ids, sizes.tolist(), strict=True)]
+    columns = {"ids": ids.numpy(), "length": sizes.numpy(), "label": labels.numpy(), "text": texts}
+    return datasets_library().Dataset.from_dict(columns).with_format("torch")
+
+
+def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Training batches without end: ids (B, T), lengths (B,), labels (B,), each as wide as its longest sequence."""
+    while True:  # many at a time: the loops over a sequence's steps cost the same for one row as for thousands
+        ids, sizes, labels = examples(128 * BATCH, LENGTHS, generator)
+        for start in range(0, len(ids), BATCH):
+            chosen = slice(start, start + BATCH)
+            yield ids[chosen, : int(sizes[chosen].max())], sizes[chosen], labels[chosen]
