@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-    Corpus = Dataset | DatasetDict
-
 
 def cache_folder() -> Path:
     """`COURSE_CACHE`, or the user's own cache folder."""
@@ -41,7 +39,7 @@ def datasets_library() -> Any:
     return datasets
 
 
-def kept(name: str, make: Callable[[], Corpus]) -> Corpus:
+def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | DatasetDict:
     """The corpus saved as `name`, made and saved first if they are not there.
 
     `name` says everything that decides the content. Processes that make the same corpus at the same time do not
@@ -58,7 +56,7 @@ def kept(name: str, make: Callable[[], Corpus]) -> Corpus:
     return _read(library, place) or made
 
 
-def _read(library: Any, place: Path) -> Corpus | None:
+def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
     """What is saved at `place`; None when that is nothing, or nothing whole."""
     if not place.is_dir():
         return None
@@ -68,7 +66,7 @@ def _read(library: Any, place: Path) -> Corpus | None:
         return None
 
 
-def _write(made: Corpus, place: Path) -> None:
+def _write(made: Dataset | DatasetDict, place: Path) -> None:
     """Saves beside `place` and renames; whoever comes second leaves the first one's work, if it can be read."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))

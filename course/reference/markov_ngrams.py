@@ -1,0 +1,163 @@
+r"""Markov n-grams: the next token depends on the n − 1 before it, and probabilities are counts divided by counts.
+
+Shannon's model of language. Slide a window of n tokens over a text, count what it shows, and read off how often each
+token follows each context; to write, draw from those frequencies again and again.
+
+    P(u_t | u_1 … u_{t−1})  ≈  P(u_t | u_{t−n+1} … u_{t−1})          the Markov assumption
+    p_v(u) = (c(v, u) + α) / (c(v, ·) + α V)                         n = 2, add α
+    perplexity = exp(−(1/T) Σ_t ln p(u_t))
+    P_k(u | h) = (c(h, u) + N(h) P_{k−1}(u | h′)) / (c(h, ·) + N(h))  h′: h without its oldest token
+    P_1(u)     = (c(u) + α) / (T + α V)
+
+c counts, · sums over all tokens, N(h) is the number of *different* tokens seen after the context h.
+
+Glossary: T tokens of text, V tokens in the vocabulary, n length of the window, k length of a context.
+
+Sources: C. E. Shannon, "A Mathematical Theory of Communication", Bell System Technical Journal 27, 1948, sections 2–3
+(the series of approximations); I. H. Witten and T. C. Bell, "The Zero-Frequency Problem", IEEE Transactions on
+Information Theory 37, 1991, method C (the weights N(h)).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+Token = TypeVar("Token", bound=Hashable)
+
+
+def count_ngrams(tokens: Sequence[Token], n: int) -> Counter[tuple[Token, ...]]:
+    """How often each window of n neighbouring tokens occurs, wholly inside the text; empty for a shorter text.
+
+    Raises:
+        ValueError: n < 1.
+    """
+    if n < 1:
+        raise ValueError(f"an n-gram has at least one token, got n = {n}")
+    shifted = [tokens[offset:] for offset in range(n)]
+    return Counter(zip(*shifted))  # zip ends with the shortest: the last window ends at the last token
+
+
+def transition_matrix(ids: Tensor, vocab_size: int, alpha: float = 0.0) -> Tensor:
+    """Probabilities of the next token, one row for each previous one: ids (T,) -> (V, V), rows sum to one.
+
+    `alpha` is added to every count. A row without any count is uniform: nothing is known about what follows.
+
+    Raises:
+        ValueError: `ids` is not a LongTensor (T,).
+    """
+    _check_ids(ids)
+    pairs = ids[:-1] * vocab_size + ids[1:]  # (T − 1,): row and column as one number
+    counts = torch.bincount(pairs, minlength=vocab_size**2).view(vocab_size, vocab_size)
+    weights = counts.to(torch.get_default_dtype()) + alpha
+    totals = weights.sum(dim=1, keepdim=True)  # (V, 1)
+    return torch.where(totals > 0, weights / totals, 1 / vocab_size)
+
+
+def perplexity(log_probs: Tensor) -> float:
+    """exp of the mean negative natural log-probability of the T tokens of a text: log_probs (T,) -> a number.
+
+    The number of equally likely choices that would be as hard to guess. One token held impossible makes it infinite.
+
+    Raises:
+        ValueError: there is no token.
+    """
+    if log_probs.ndim != 1 or len(log_probs) == 0:
+        raise ValueError(f"expected the log-probabilities of at least one token, (T,), got {tuple(log_probs.shape)}")
+    return torch.exp(-log_probs.mean()).item()
+
+
+def sample_text(P: Tensor, start: int, length: int, generator: torch.Generator) -> Tensor:
+    """Walks the chain: `length` ids, each drawn from the row of P (V, V) that its predecessor names; no `start`.
+
+    Raises:
+        ValueError: P is not square.
+    """
+    if P.ndim != 2 or P.shape[0] != P.shape[1]:
+        raise ValueError(f"a transition matrix is square, (V, V), got {tuple(P.shape)}")
+    text = torch.empty(length, dtype=torch.long)
+    current = start
+    for t in range(length):
+        current = int(torch.multinomial(P[current], 1, generator=generator))
+        text[t] = current
+    return text
+
+
+class NGramModel:
+    """A model of order n: `fit(ids)` counts windows of 1 … n tokens, `next_distribution(context)` mixes their answers.
+
+    A long context says more and has been seen less often. So each order's frequencies are mixed with the distribution
+    of the order below, which gets the larger share the more often something new has followed the context (Witten and
+    Bell). A context never seen leaves the word to its ending, down to the unigrams, where `alpha` is added.
+    """
+
+    def __init__(self, n: int, vocab_size: int, alpha: float) -> None:
+        if n < 1 or vocab_size < 1 or alpha < 0:
+            raise ValueError(f"expected n ≥ 1, vocab_size ≥ 1 and alpha ≥ 0, got {n}, {vocab_size} and {alpha}")
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+        self.fit(torch.empty(0, dtype=torch.long))
+
+    def fit(self, ids: Tensor) -> NGramModel:
+        """Counts the text ids (T,), anew each time; returns the model.
+
+        Raises:
+            ValueError: `ids` is not a LongTensor (T,).
+        """
+        _check_ids(ids)
+        tokens = ids.tolist()
+        followers: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
+        for order in range(1, self.n + 1):
+            for gram, count in count_ngrams(tokens, order).items():
+                followers[gram[:-1]][gram[-1]] = count
+        self.unigram = self._unigram(followers.pop((), {}))  # (V,)
+        self.followers = _as_tensors(followers)
+        return self
+
+    def next_distribution(self, context: Tensor) -> Tensor:
+        """P(next token | context): context (k,) for any k -> (V,), sums to one. Only its last n − 1 tokens matter."""
+        tokens = context.tolist()
+        distribution = self.unigram.clone()
+        for length in range(1, min(len(tokens), self.n - 1) + 1):
+            known = self.followers.get(tuple(tokens[-length:]))
+            if known is None:
+                break  # never seen, so no longer context was seen either
+            seen, shares, remainder = known
+            distribution.mul_(remainder).index_add_(0, seen, shares)
+        return distribution
+
+    def _unigram(self, counts: dict[int, int]) -> Tensor:
+        weights = torch.full((self.vocab_size,), float(self.alpha))
+        for token, count in counts.items():
+            weights[token] += count
+        total = weights.sum()
+        return weights / total if total > 0 else torch.full_like(weights, 1 / self.vocab_size)
+
+
+def language_model(vocab_size: int) -> NGramModel:
+    """Our own choice for characters of English prose: beyond n = 5 the held-out perplexity of 150,000 of them rises."""
+    return NGramModel(n=5, vocab_size=vocab_size, alpha=0.1)
+
+
+Followers = dict[tuple[int, ...], tuple[Tensor, Tensor, float]]
+
+
+def _as_tensors(followers: dict[tuple[int, ...], dict[int, int]]) -> Followers:
+    """For each context: the tokens seen after it, their shares c(h, u) / (c(h, ·) + N(h)), and what remains of one."""
+    sizes = [len(counts) for counts in followers.values()]  # N(h)
+    totals = [sum(counts.values()) for counts in followers.values()]  # c(h, ·)
+    tokens = torch.tensor([token for counts in followers.values() for token in counts], dtype=torch.long)
+    counted = torch.tensor([count for counts in followers.values() for count in counts.values()])
+    weights = torch.tensor([total + size for total, size in zip(totals, sizes)], dtype=torch.float64)
+    shares = (counted / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))).float()
+    # One large tensor cut into views: a hundred thousand small ones would take a hundred times as long to make.
+    rows = zip(followers, tokens.split(sizes), shares.split(sizes), sizes, totals)
+    return {context: (seen, share, size / (total + size)) for context, seen, share, size, total in rows}
+
+
+def _check_ids(ids: Tensor) -> None:
+    if ids.ndim != 1 or ids.dtype != torch.long:
+        raise ValueError(f"expected ids as a LongTensor (T,), got {tuple(ids.shape)} of {ids.dtype}")
