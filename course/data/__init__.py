@@ -20,6 +20,7 @@ __all__ = ["CORPORA", "load", "stream"]
 CORPORA: dict[str, str] = {
     "docstrings": "the English of the standard library's own docstrings",
     "parentheses": "balanced parentheses in five colours, and ones that only seem to be",
+    "recall": "lists of pairs, and a question about one of them",
 }
 """Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
 

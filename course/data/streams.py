@@ -20,7 +20,15 @@ def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Associative recall: keys (B, S), values (B, S), query (B,), answer (B,)."""
+    from .recall import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "rnn_task": rnn_task,
+    "self_attention_task": self_attention_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

@@ -1,0 +1,37 @@
+"""How a list of pairs becomes a sequence of vectors, in two layouts; what reads the sequence is up to the model.
+
+Both are called with keys (B, S), values (B, S) and query (B,), the query being a key alone at the last place.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+N_KEYS, N_VALUES = 26, 10
+
+
+class PairSlots(nn.Module):
+    """One place for each pair: key embedding + value embedding; then the query: (B, S + 1, D)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.keys = nn.Embedding(N_KEYS, width)
+        self.values = nn.Embedding(N_VALUES, width)
+
+    def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
+        pairs = self.keys(keys) + self.values(values)  # (B, S, D)
+        return torch.cat([pairs, self.keys(query)[:, None]], dim=1)
+
+
+class FlatSlots(nn.Module):
+    """One place for each symbol: key, value, key, value, ..., then the query: (B, 2S + 1, D)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.keys = nn.Embedding(N_KEYS, width)
+        self.values = nn.Embedding(N_VALUES, width)
+
+    def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
+        symbols = torch.stack([self.keys(keys), self.values(values)], dim=2)  # (B, S, 2, D)
+        return torch.cat([symbols.flatten(1, 2), self.keys(query)[:, None]], dim=1)
