@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
 from .values import Malformed, StandIn
 
 MAKERS: dict[str, Callable[..., Any]] = {}
@@ -35,3 +39,48 @@ def make(described: StandIn) -> Any:
     if described.name not in MAKERS:
         raise Malformed(f"no stand-in is called {described.name!r}")
     return MAKERS[described.name](**described.parameters)
+
+
+# -- sequence to sequence, (B, T, D) -> (B, T, D'): for topic 06 ------------------------------------------------------
+
+
+@maker
+def attending(W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Callable[[Tensor], Tensor]:
+    """Words that look at each other through torch's own layer."""
+    return lambda x: F.scaled_dot_product_attention(F.linear(x, W_q), F.linear(x, W_k), F.linear(x, W_v))
+
+
+@maker
+def beside_the_mean(W: Tensor, U: Tensor) -> Callable[[Tensor], Tensor]:
+    """Each word beside the mean of all."""
+    return lambda x: torch.tanh(x @ W.T + x.mean(1, keepdim=True) @ U.T)
+
+
+@maker
+def pooled(W: Tensor) -> Callable[[Tensor], Tensor]:
+    """The mean of all words, at every place."""
+    return lambda x: (x.mean(1, keepdim=True) @ W.T).expand(-1, x.shape[1], -1)
+
+
+@maker
+def running_mean(W: Tensor) -> Callable[[Tensor], Tensor]:
+    """The mean of the words so far."""
+    return lambda x: (x.cumsum(1) / torch.arange(1, x.shape[1] + 1, dtype=x.dtype)[:, None]) @ W.T
+
+
+@maker
+def with_positions(W: Tensor, positions: Tensor) -> Callable[[Tensor], Tensor]:
+    """Each word with a vector (T, D) of its place added."""
+    return lambda x: (x + positions) @ W.T
+
+
+@maker
+def beside_the_first(W: Tensor, U: Tensor) -> Callable[[Tensor], Tensor]:
+    """Each word beside the first one."""
+    return lambda x: torch.tanh(x @ W.T + x[:, :1] @ U.T)
+
+
+@maker
+def backwards(W: Tensor) -> Callable[[Tensor], Tensor]:
+    """The words in the opposite order."""
+    return lambda x: (x @ W.T).flip(1)

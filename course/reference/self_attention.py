@@ -11,7 +11,8 @@ weights mix the *values*. Nothing is carried from step to step, so all words are
 Glossary: B batch, T queries, S keys and values, D width of queries and keys, Dv width of values. In self-attention the
 three come from the same words, and T = S.
 
-Source: A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 3.2.1, equation 1; costs: section 4, table 1.
+Source: A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 3.2.1, equation 1;
+costs: section 4, table 1.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 
 def softmax(x: Tensor, dim: int) -> Tensor:
@@ -103,7 +105,7 @@ def crossover_length(d: int) -> float:
 
 
 def is_permutation_equivariant(fn: Callable[[Tensor], Tensor], x: Tensor, permutation: Tensor) -> bool:
-    """Whether reordering the words of x (B, T, D) reorders fn's output (B, T, ...) in the same way, and does nothing else.
+    """Whether reordering the words of x (B, T, D) does nothing but reorder fn's output (B, T, ...) in the same way.
 
     `permutation` (T,) holds every position once. Outputs are compared with a tolerance of 1e-4.
 
@@ -111,12 +113,25 @@ def is_permutation_equivariant(fn: Callable[[Tensor], Tensor], x: Tensor, permut
         ValueError: `permutation` is none of x's T positions.
     """
     if sorted(permutation.tolist()) != list(range(x.shape[1])):
-        raise ValueError(
-            f"{permutation.tolist()} is no permutation of the {x.shape[1]} positions of {tuple(x.shape)}"
-        )
+        raise ValueError(f"{permutation.tolist()} is no permutation of the {x.shape[1]} positions of {tuple(x.shape)}")
     reordered_before = fn(x[:, permutation])
     reordered_after = fn(x)[:, permutation]
     return torch.allclose(reordered_before, reordered_after, rtol=0.0, atol=1e-4)
+
+
+def recall_by_hand(keys: Tensor, values: Tensor, query: Tensor, n_keys: int = 26, n_values: int = 10) -> Tensor:
+    """Associative recall by one layer whose weights are chosen, not learned: (B, S), (B, S), (B,) -> (B, n_values).
+
+    A place holds a one-hot key beside a one-hot value. W_q and W_k read the key half, so a place scores high where its
+    own key stands; W_v reads the value half. The query's place matches itself as well, but it brings no value along.
+    """
+    certain = 50.0  # a matching key scores so much more than any other that softmax is a choice
+    pairs = torch.cat([one_hot(keys, n_keys), one_hot(values, n_values)], dim=-1)  # (B, S, n_keys + n_values)
+    question = torch.cat([one_hot(query, n_keys), torch.zeros(len(query), n_values, device=query.device)], dim=-1)
+    x = torch.cat([pairs, question[:, None]], dim=1).float()
+    reads = torch.eye(n_keys + n_values, device=query.device)
+    W_key, W_value = reads[:n_keys], reads[n_keys:]
+    return self_attention(x, certain * math.sqrt(n_keys) * W_key, W_key, W_value)[:, -1]
 
 
 def _check_widths(q: Tensor, k: Tensor, v: Tensor) -> None:

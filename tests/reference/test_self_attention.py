@@ -15,6 +15,7 @@ from course.reference.self_attention import (
     attention_for_one,
     crossover_length,
     is_permutation_equivariant,
+    recall_by_hand,
     scaled_dot_product_attention,
     self_attention,
     softmax,
@@ -120,9 +121,7 @@ def test_self_attention_agrees_with_torchs_linear_and_attention(B, T, D_in, D, D
     theirs = F.scaled_dot_product_attention(*(F.linear(x, W) for W in weights))
     assert ours.shape == (B, T, Dv) and ours.dtype == dtype
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(
-        gradients(ours, [x, *weights]), gradients(theirs, [x, *weights]), rtol=1e-3, atol=1e-4
-    )
+    torch.testing.assert_close(gradients(ours, [x, *weights]), gradients(theirs, [x, *weights]), rtol=1e-3, atol=1e-4)
 
 
 def test_self_attention_is_torchs_multihead_attention_with_one_head():
@@ -141,9 +140,7 @@ def test_outputs_are_averages_of_values(B, T, S, D, seed):
     output, weights = scaled_dot_product_attention(q, k, v)
     assert (weights >= 0).all()
     torch.testing.assert_close(weights.sum(-1), torch.ones(B, T, dtype=q.dtype))
-    assert (output <= v.amax(1, keepdim=True) + 1e-12).all() and (
-        output >= v.amin(1, keepdim=True) - 1e-12
-    ).all()
+    assert (output <= v.amax(1, keepdim=True) + 1e-12).all() and (output >= v.amin(1, keepdim=True) - 1e-12).all()
 
 
 @slow_torch
@@ -222,3 +219,10 @@ def test_what_is_equivariant_and_what_is_not():
 def test_no_permutation_is_refused():
     with pytest.raises(ValueError, match="no permutation"):
         is_permutation_equivariant(torch.tanh, torch.zeros(1, 3, 2), torch.tensor([0, 0, 2]))
+
+
+def test_weights_chosen_by_hand_recall_every_pair():
+    from course.data import recall
+
+    keys, values, query, answer = recall.draw(500, torch.Generator().manual_seed(1), slots=20)
+    assert torch.equal(recall_by_hand(keys, values, query).argmax(-1), answer)
