@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from course.grading.configuration import configure
 from course.grading.notebooks import refresh
 from course.grading.problem import Problem
 
@@ -33,34 +34,9 @@ c.CourseDirectory.ignore = [
 # The releases are committed, so nbgrader finds them there and would skip them while its gradebook is still empty.
 c.GenerateAssignment.force = True
 
-# Grading: Repair mends what students do to notebooks, JudgedExecute runs them and lets the judge decide outside.
-c.Autograde.sanitize_preprocessors = [
-    "course.grading.preprocessors.Repair",
-    "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.DeduplicateIds",
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
-c.Autograde.autograde_preprocessors = [
-    "course.grading.preprocessors.JudgedExecute",
-    "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
-# A deleted grade cell comes back and scores, instead of waiting for a manual grade for ever.
-c.OverwriteCells.add_missing_cells = True
-# With nbclient's default tag, a student could have any cell skipped, tests included.
-c.Execute.skip_cells_with_tag = ""
-
-# Feedback shows what a student wrote and what the judge said, not the hidden tests an instructor may have added.
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "nbgrader.preprocessors.ClearHiddenTests",
-    "course.grading.feedback.ShortTracebacks",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-]
+# Grading and feedback: Repair mends what students do to notebooks, JudgedExecute runs them and lets the judge decide
+# outside, feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
+configure(c)
 
 try:
     refresh(root)

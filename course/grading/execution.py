@@ -241,7 +241,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
 
 
 def score_of(cell: NotebookNode, verdict: Verdict) -> float:
-    """The verdict's score in the cell's own points, never above them: an instructor may have changed what it is worth."""
+    """The verdict's score in the cell's own points, never above them: an instructor may have changed their number."""
     points = float(cell.metadata["nbgrader"].get("points", verdict.points))
     scale = points / verdict.points if verdict.points else 0.0
     return float(min(points, max(0.0, verdict.score * scale)))

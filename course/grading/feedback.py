@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterator
 
-from nbgrader import utils
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from course.grading.execution import is_test
 
-class ShortTracebacks(NbGraderPreprocessor):
-    """In locked grade cells, reduce each traceback to its last line: the lines above quote the hidden test."""
 
-    def preprocess_cell(self, cell: Any, resources: dict, cell_index: int) -> tuple[Any, dict]:
-        if cell.cell_type == "code" and utils.is_grade(cell) and utils.is_locked(cell):
+class TrimHiddenTests(NbGraderPreprocessor):
+    """For feedback: the outputs of test cells with hidden tests do not tell what those were.
+
+    A traceback quotes the lines around a failing assertion, so it is cut to one line; the message of a hidden
+    assertion goes too.
+    """
+
+    begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+        """Trim the error outputs of one cell."""
+        if cell.cell_type == "code" and is_test(cell):
             for output in cell.outputs:
                 if output.output_type == "error":
-                    output.traceback = [f"{output.ename}: {output.evalue}"]
+                    self._trim(output, cell.source)
         return cell, resources
+
+    def _trim(self, output: NotebookNode, source: str) -> None:
+        message = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
+        if self.begin in source and not self._failed_in_sight(output, source):
+            message = f"{output.ename} in a hidden test"
+            output.evalue = ""
+        output.traceback = [message]
+
+    def _failed_in_sight(self, output: NotebookNode, source: str) -> bool:
+        """Whether the line the traceback points at stands outside the hidden tests."""
+        text = strip_ansi("\n".join(output.traceback))
+        pointed = [int(number) for number in re.findall(r"^-+> (\d+) ", text, re.MULTILINE)]
+        lines = source.split("\n")
+        hidden = set(_between(lines, self.begin, self.end))
+        shown = re.search(r"Cell In\[|ipython-input", text) is not None
+        return shown and bool(pointed) and pointed[0] <= len(lines) and pointed[0] - 1 not in hidden
+
+
+def _between(lines: list[str], begin: str, end: str) -> Iterator[int]:
+    inside = False
+    for index, line in enumerate(lines):
+        inside = inside or begin in line
+        if inside:
+            yield index
+        inside = inside and end not in line

@@ -38,7 +38,7 @@ def environment(
         "HF_HOME": str(home / "huggingface"),
         "HF_HUB_OFFLINE": "1",
         "HF_DATASETS_OFFLINE": "1",
-        **{name: "1" for name in _ONE_THREAD},
+        **dict.fromkeys(_ONE_THREAD, "1"),
         **(more or {}),
     }
     paths = [str(edition), variables.get("PYTHONPATH", "")]

@@ -1,7 +1,4 @@
-"""The steps our course adds to nbgrader's own: `Repair`, `JudgedExecute`, `SaveVerdicts`, `TrimHiddenTests`.
-
-`configure(c)` puts them in place; it is all that an `nbgrader_config.py` needs for grading with the judge.
-"""
+"""The steps our course adds to nbgrader's autograding: `Repair`, `JudgedExecute`, `SaveVerdicts`."""
 
 from __future__ import annotations
 
@@ -9,15 +6,12 @@ import copy
 import hashlib
 import hmac
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbconvert.filters import strip_ansi
-from nbformat import NotebookNode
-from nbgrader import utils
+from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, OverwriteCells, SaveAutoGrades
@@ -25,69 +19,11 @@ from traitlets import Dict, Enum, Float, Unicode
 from traitlets import List as ListTrait
 
 from course.grading.execution import METADATA, execute, is_test
+from course.grading.gradebook import class_secret
 from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
-
-FORGED = {"grade": False, "solution": False, "locked": False}
-
-
-def configure(c: Any) -> None:
-    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback."""
-    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-    from nbgrader import preprocessors as stock
-
-    c.Autograde.sanitize_preprocessors = [
-        Repair,
-        stock.ClearOutput,
-        stock.DeduplicateIds,
-        stock.OverwriteKernelspec,
-        stock.OverwriteCells,
-        stock.CheckCellMetadata,
-    ]
-    c.Autograde.autograde_preprocessors = [
-        JudgedExecute,
-        stock.IgnorePattern,
-        stock.LimitOutput,
-        SaveVerdicts,
-        stock.AssignLatePenalties,
-        stock.CheckCellMetadata,
-    ]
-    c.GenerateFeedback.preprocessors = [
-        stock.GetGrades,
-        TrimHiddenTests,
-        stock.ClearHiddenTests,
-        CSSHTMLHeaderPreprocessor,
-    ]
-    c.OverwriteCells.add_missing_cells = True
-    never_follow_links()
-
-
-def never_follow_links() -> None:
-    """Make nbgrader pass over symbolic links when it copies a submission's files: one may name the gradebook.
-
-    nbgrader offers no hook before that copy, so the function it lists the files with is replaced.
-    """
-    from nbgrader.converters import base
-
-    listing = base.find_all_files
-    if getattr(listing, "passes_over_links", False):
-        return
-
-    def find_files(path: str, exclude: list[str] | None = None) -> list[str]:
-        root = Path(path)
-        found = (Path(name) for name in listing(path, exclude))
-        return [str(name) for name in found if not leads_through_link(name, root)]
-
-    find_files.passes_over_links = True  # type: ignore[attr-defined]
-    base.find_all_files = find_files
-
-
-def leads_through_link(path: Path, root: Path) -> bool:
-    """Whether `path`, or a folder between it and `root`, is a symbolic link."""
-    between = [path, *(parent for parent in path.parents if parent.is_relative_to(root) and parent != root)]
-    return any(step.is_symlink() for step in between)
 
 
 class Repair(NbGraderPreprocessor):
@@ -99,15 +35,9 @@ class Repair(NbGraderPreprocessor):
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Repair `nb` in place.
-
-        Raises:
-            ValueError: the submitted notebook is a symbolic link.
-        """
+        """Repair `nb` in place."""
         about = resources["nbgrader"]
-        refuse_link(resources)
         with Gradebook(about["db_url"]) as gradebook:
-            clear_scores(gradebook, about["assignment"], about["student"], about["notebook"])
             try:
                 notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
             except MissingEntry:
@@ -158,12 +88,13 @@ class Repair(NbGraderPreprocessor):
             cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
                 sources[name], graded[name].max_score, is_solution=name in solutions
             )
-            cell.source = sources[name].source
+            cell = from_dict({**cell, "source": sources[name].source})
             if position and order[position - 1] in places:
                 index = places[order[position - 1]] + 1
             else:
                 index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
-            cell.id = hashlib.sha256(name.encode()).hexdigest()[:8]
+            if nb.nbformat_minor >= 5:
+                cell.id = hashlib.sha256(name.encode()).hexdigest()[:16]
             nb.cells.insert(index, cell)
 
 
@@ -269,73 +200,6 @@ class SaveVerdicts(SaveAutoGrades):
             self.gradebook.db.commit()
 
 
-class TrimHiddenTests(NbGraderPreprocessor):
-    """For feedback: the outputs of test cells with hidden tests do not tell what those were.
-
-    A traceback quotes the lines around a failing assertion, so it is cut to one line; the message of a hidden
-    assertion goes too.
-    """
-
-    begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
-
-    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
-        """Trim the error outputs of one cell."""
-        if cell.cell_type == "code" and is_test(cell):
-            for output in cell.outputs:
-                if output.output_type == "error":
-                    self._trim(output, cell.source)
-        return cell, resources
-
-    def _trim(self, output: NotebookNode, source: str) -> None:
-        message = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
-        if self.begin in source and not self._failed_in_sight(output, source):
-            message = f"{output.ename} in a hidden test"
-            output.evalue = ""
-        output.traceback = [message]
-
-    def _failed_in_sight(self, output: NotebookNode, source: str) -> bool:
-        """Whether the line the traceback points at stands outside the hidden tests."""
-        text = strip_ansi("\n".join(output.traceback))
-        pointed = [int(number) for number in re.findall(r"^-+> (\d+) ", text, re.MULTILINE)]
-        lines = source.split("\n")
-        hidden = set(_between(lines, self.begin, self.end))
-        shown = re.search(r"Cell In\[|ipython-input", text) is not None
-        return shown and bool(pointed) and pointed[0] <= len(lines) and pointed[0] - 1 not in hidden
-
-
-def refuse_link(resources: dict) -> None:
-    """Raise when the notebook being converted is a symbolic link.
-
-    Raises:
-        ValueError: it is one, and might name anybody's file.
-    """
-    about = resources.get("metadata", {})
-    path = Path(about.get("path", "")) / f"{about.get('name', '')}.ipynb"
-    if path.is_symlink() or path.parent.is_symlink():
-        raise ValueError(f"{path} is a symbolic link, and links in submissions are not followed")
-
-
-def clear_scores(gradebook: Gradebook, assignment: str, student: str, notebook: str) -> None:
-    """Forget the automatic scores of a submitted notebook, so that a regrade that fails leaves none behind."""
-    try:
-        submitted = gradebook.find_submission_notebook(notebook, assignment, student)
-    except MissingEntry:
-        return
-    for grade in submitted.grades:
-        grade.auto_score, grade.needs_manual_grade = None, True
-    gradebook.db.commit()
-
-
-def class_secret(db_url: str) -> str:
-    """The number a class's hidden cases are drawn with, kept in a file beside the gradebook, readable by its owner."""
-    folder = Path(db_url.removeprefix("sqlite:///").partition("?")[0]).parent if "sqlite" in db_url else Path()
-    path = folder / ".course-secret"
-    if not path.is_file():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(16))
-    return path.read_text().strip()
-
-
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
 
 
@@ -383,12 +247,3 @@ def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:
         if "id" in cell:
             done["id"] = cell["id"]
     return executed
-
-
-def _between(lines: list[str], begin: str, end: str) -> Iterator[int]:
-    inside = False
-    for index, line in enumerate(lines):
-        inside = inside or begin in line
-        if inside:
-            yield index
-        inside = inside and end not in line

@@ -17,6 +17,4 @@ def find_root(start: Path | None = None) -> Path:
     for folder in (start, *start.parents):
         if (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir():
             return folder
-    raise Problem(
-        f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/"
-    )
+    raise Problem(f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/")

@@ -1,0 +1,151 @@
+"""Grades one notebook for somebody who learns alone: all the cases, with the reports that say what they show."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.grading.problem import Problem
+from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.judge.verdict import Verdict
+from course.syllabus import Item, Topic, find_item, find_topic
+
+BESIDE = 64 * 2**20
+"""Bytes of a file beside the notebook that still goes along; larger ones are no part of an exercise."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A graded notebook: its topic, and the verdicts in the order of its exercises."""
+
+    topic: Topic
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        return sum(verdict.score for verdict in self.verdicts)
+
+    @property
+    def points(self) -> float:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    def text(self) -> str:
+        """The reports, and the sum of it all."""
+        from course.judge import report
+
+        told = [report.text(verdict) for verdict in self.verdicts]
+        title = f"{self.topic.folder}  {self.topic.title}"
+        total = f"{self.score:g} of {self.points:g} points, in {self.seconds:.0f} s"
+        asked = [item.name for item in self.topic.items if item.kind == "question"]
+        by_hand = f"{', '.join(asked)}: a written answer, to compare with the model answer yourself" if asked else ""
+        return "\n".join([title, "", *told, "", total, *([by_hand] if by_hand else [])])
+
+
+def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
+    """Execute the notebook at `path` in a kernel of its own and judge its exercises with all their cases.
+
+    The notebook is not changed, and nothing is saved.
+
+    Raises:
+        Problem: it is no notebook of the course, or could not be executed.
+    """
+    from course.grading.execution import execute
+    from course.grading.preprocessors import cell_limits
+
+    nb = _read(path)
+    topic = _topic(nb, path)
+    _mark_exercises(nb, topic)
+    task = Task(
+        name=path.stem,
+        notebook=notebook_bytes(nb),
+        files=_files(path.parent),
+        seed=seed,
+        policy=policy,
+        limits=Limits(60.0, dict(cell_limits(nb, policy))),
+        client={"kernel_name": "python3", "skip_cells_with_tag": ""},
+    )
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    if outcome.fault:
+        raise Problem(outcome.fault)
+    order = [item.name for item in topic.items]
+    verdicts = sorted(outcome.verdicts, key=lambda verdict: order.index(verdict.exercise))
+    return Marked(topic, tuple(verdicts), outcome.seconds)
+
+
+def _read(path: Path) -> NotebookNode:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nb = nbformat.read(path, as_version=4)
+            nbformat.validate(nb)
+    except FileNotFoundError:
+        raise Problem(f"there is no {path}") from None
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, json.JSONDecodeError, ValueError, AttributeError):
+        raise Problem(f"{path} cannot be read as a notebook") from None
+    return nb
+
+
+def _topic(nb: NotebookNode, path: Path) -> Topic:
+    """The topic most of the notebook's graded cells belong to, else the one it is named after."""
+    votes: Counter[str] = Counter()
+    for cell in nb.cells:
+        found = _item(_marks(cell).get("grade_id", ""))
+        if found:
+            votes[found[0].name] += 1
+    try:
+        return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
+    except KeyError:
+        raise Problem(f"{path} holds no exercise of the course") from None
+
+
+def _item(grade_id: str) -> tuple[Topic, Item] | None:
+    try:
+        return find_item(grade_id)
+    except KeyError:
+        return None
+
+
+def _marks(cell: NotebookNode) -> dict[str, Any]:
+    marks = cell.metadata.get("nbgrader")
+    return marks if isinstance(marks, dict) else {}
+
+
+def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
+    """Make the last cell that checks an exercise its graded cell, and give an exercise without one a cell at the end."""
+    items = {item.name: item for item in topic.items if item.kind != "question"}
+    found: dict[str, NotebookNode] = {}
+    for cell in nb.cells:
+        marks = _marks(cell)
+        if cell.cell_type == "code" and marks.get("grade_id") in items:
+            found[marks["grade_id"]] = cell
+        if marks.get("grade"):
+            cell.metadata.pop("nbgrader")
+    for name, item in items.items():
+        if name not in found:
+            answer = "record.model" if item.budget else name
+            found[name] = nbformat.v4.new_code_cell(f"check({name!r}, {answer})")
+            nb.cells.append(found[name])
+        found[name].metadata["nbgrader"] = {
+            "grade": True,
+            "solution": False,
+            "locked": True,
+            "grade_id": name,
+            "points": item.points,
+            "schema_version": 3,
+        }
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files beside the notebook and its checkpoints; what lies deeper is nobody's business."""
+    beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
+    plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")
+    small = (path for path in plain if not path.name.startswith(".") and path.stat().st_size <= BESIDE)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in small}

@@ -1,0 +1,67 @@
+"""What an `nbgrader_config.py` needs for grading with the judge: `configure(c)`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def configure(c: Any) -> None:
+    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback."""
+    # Repair mends what students do to notebooks.
+    c.Autograde.sanitize_preprocessors = [
+        "course.grading.preprocessors.Repair",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    # JudgedExecute runs the notebook and lets the judge decide, outside the student's process.
+    c.Autograde.autograde_preprocessors = [
+        "course.grading.preprocessors.JudgedExecute",
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "course.grading.preprocessors.SaveVerdicts",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
+    c.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades",
+        "course.grading.feedback.TrimHiddenTests",
+        "nbgrader.preprocessors.ClearHiddenTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    # A deleted test cell comes back and scores, instead of waiting for a manual grade for ever.
+    c.OverwriteCells.add_missing_cells = True
+    # With nbclient's default tag a student could have any cell skipped, tests included.
+    c.Execute.skip_cells_with_tag = ""
+    guard_submissions()
+
+
+def guard_submissions() -> None:
+    """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
+
+    A submission with a symbolic link in it fails by itself, and the automatic scores of an earlier grading go before
+    a new one starts, so that one that fails leaves none behind. nbgrader has no hook at that place: the converter's
+    method is wrapped.
+    """
+    from nbgrader.converters import Autograde
+
+    copy_files = Autograde.init_assignment
+    if getattr(copy_files, "guarded", False):
+        return
+
+    def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
+        from course.grading.gradebook import clear_scores
+        from course.grading.preflight import refuse_links
+
+        names = [Path(notebook).stem for notebook in self.notebooks]
+        clear_scores(self.coursedir.db_url, assignment_id, student_id, names)
+        refuse_links(Path(self._format_source(assignment_id, student_id)))
+        copy_files(self, assignment_id, student_id)
+
+    init_assignment.guarded = True  # type: ignore[attr-defined]
+    Autograde.init_assignment = init_assignment

@@ -1,0 +1,63 @@
+"""What the course reads from and writes to nbgrader's gradebook beyond nbgrader's own steps."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet."""
+
+    score: float
+    points: float
+    cells: dict[str, float | None] = field(default_factory=dict)
+    maxima: dict[str, float] = field(default_factory=dict)
+
+
+def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
+    """Forget the automatic scores of a student's notebooks; what was given by hand stays."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        for name in notebooks:
+            try:
+                submitted = gradebook.find_submission_notebook(name, assignment, student)
+            except MissingEntry:
+                continue
+            for grade in submitted.grades:
+                grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.db.commit()
+
+
+def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
+    """The points of a student's notebook, or None when the gradebook has none."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+        except MissingEntry:
+            return None
+        undecided = {
+            grade.name for grade in submitted.grades if grade.auto_score is None and grade.manual_score is None
+        }
+        return Scores(
+            submitted.score,
+            submitted.max_score,
+            {grade.name: None if grade.name in undecided else grade.score for grade in submitted.grades},
+            {grade.name: grade.max_score for grade in submitted.grades},
+        )
+
+
+def class_secret(db_url: str) -> str:
+    """The number a class's hidden cases are drawn with, kept beside the gradebook and readable by its owner alone."""
+    path = Path(db_url.removeprefix("sqlite:///").partition("?")[0]).parent if "sqlite:" in db_url else Path()
+    path = path / ".course-secret"
+    if not path.is_file():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(16))
+    return path.read_text().strip()

@@ -1,0 +1,135 @@
+"""A look at a submission before anything of it is read by nbgrader or run: one clear sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from course.grading.problem import Problem
+
+LARGEST = 100 * 2**20
+"""Bytes of the largest submission that is graded: a notebook with all its pictures is a hundredth of that."""
+
+
+def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
+    """Look at the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
+
+    Raises:
+        Problem: it cannot be graded.
+    """
+    refuse_links(folder)
+    _refuse_size(folder, largest)
+    _refuse_timestamp(folder)
+    document = _read(_find(folder, name))
+    return list(_notes(document))
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a submission with anything in it that is no ordinary file or folder.
+
+    Raises:
+        Problem: it holds a symbolic link, a socket, a device.
+    """
+    for path in (folder, *_everything(folder)):
+        if path.is_symlink():
+            inside = "the submission" if path == folder else path.relative_to(folder)
+            raise Problem(f"{inside} is a symbolic link, and links are never followed: ask for the file itself")
+        if not path.is_file() and not path.is_dir():
+            raise Problem(f"{path.relative_to(folder)} is not an ordinary file")
+
+
+def _everything(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        yield from (Path(parent, name) for name in sorted((*folders, *files)))
+
+
+def _refuse_size(folder: Path, largest: int) -> None:
+    size = sum(path.stat().st_size for path in _everything(folder) if path.is_file())
+    if size > largest:
+        raise Problem(f"the submission is too large: {size / 2**20:.0f} MB, and {largest / 2**20:.0f} MB are graded")
+
+
+def _refuse_timestamp(folder: Path) -> None:
+    from dateutil.parser import ParserError
+    from nbgrader.utils import parse_utc
+
+    path = folder / "timestamp.txt"
+    if not path.is_file():
+        return
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+        if text:
+            parse_utc(text)
+    except (ValueError, OverflowError, ParserError):
+        raise Problem("timestamp.txt does not hold a date: correct it, or delete the file") from None
+
+
+def _find(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.ipynb"
+    if path.is_file():
+        return path
+    others = sorted(other.name for other in folder.glob("*.ipynb"))
+    if others:
+        raise Problem(f"there is no {name}.ipynb but {', '.join(others)}: if that is it, rename it")
+    raise Problem(f"there is no {name}.ipynb in the submission")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Problem(f"{path.name} is not a notebook: it is not even text") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise Problem(f"{path.name} is not valid JSON{where}: it may have been cut off while it was saved") from None
+    version = document.get("nbformat") if isinstance(document, dict) else None
+    if not isinstance(version, int):
+        raise Problem(f"{path.name} is not a notebook, whatever its name says")
+    if version != 4:
+        raise Problem(f"{path.name} is in notebook format {version}: open it in JupyterLab and save it again")
+    _validate(path, document)
+    return document
+
+
+def _validate(path: Path, document: dict[str, Any]) -> None:
+    import nbformat
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            mended, _ = _with_ids(document)
+            nbformat.validate(nbformat.from_dict(mended))
+        except (nbformat.ValidationError, AttributeError, KeyError, TypeError) as error:
+            reason = str(getattr(error, "message", error)).splitlines()[0][:120]
+            raise Problem(f"{path.name} is not a valid notebook: {reason}") from None
+
+
+def _notes(document: dict[str, Any]) -> Iterator[str]:
+    if _with_ids(document)[1]:
+        yield "cells without ids got new ones"
+    names = [name for name in map(_grade_id, document["cells"]) if name]
+    copied = sorted({name for name in names if names.count(name) > 1})
+    if copied:
+        yield f"copies of {', '.join(copied)}: the last one is graded"
+    if not names:
+        yield "its graded cells had lost their marks and were put back"
+
+
+def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The notebook with an id for each cell, if its format asks for them, and whether any was missing."""
+    if document.get("nbformat_minor", 0) < 5:
+        return document, False
+    cells = document["cells"]
+    missing = [cell for cell in cells if isinstance(cell, dict) and "id" not in cell]
+    mended = [{"id": f"cell-{index}", **cell} for index, cell in enumerate(cells)]
+    return {**document, "cells": mended}, bool(missing)
+
+
+def _grade_id(cell: dict[str, Any]) -> str:
+    marks = cell.get("metadata", {}).get("nbgrader")
+    name = marks.get("grade_id") if isinstance(marks, dict) else None
+    return name if isinstance(name, str) else ""

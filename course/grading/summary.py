@@ -1,0 +1,128 @@
+"""The class at a glance: a table of scores, the misunderstandings seen and how often, and who was not graded and why."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from course.grading.classroom import Graded
+from course.judge.verdict import Verdict
+from course.syllabus import Topic
+
+MARKS = {"error": "!", "time": "⧖", "memory": "!", "forbidden": "✗", "missing": "·", "not-graded": "?"}
+LEGEND = "! raised an error   ⧖ out of time   ✗ a forbidden call   · no answer   ? not graded   – for you to grade"
+
+
+def show(topic: Topic, graded: Sequence[Graded]) -> None:
+    """Print the summary of a class."""
+    header, rows = table(topic, graded)
+    _print_table(topic, header, rows)
+    for title, lines in (("Misunderstandings", misunderstandings(graded)), ("Notes", notes(graded))):
+        if lines:
+            print(f"\n{title}")
+            print("\n".join(f"  {line}" for line in lines))
+    unfinished = not_graded(graded)
+    done = len(graded) - len(unfinished)
+    print(f"\n{done} of {len(graded)} submissions graded")
+    for line in unfinished:
+        print(f"  {line}")
+
+
+def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[str]]]:
+    """The score table: a header and a row for each graded submission, a column for each of the topic's items."""
+    names = [item.name for item in topic.items]
+    header = ["student", "points", *names, "seconds"]
+    rows = []
+    for work in graded:
+        if work.scores is not None and not work.reason:
+            cells = [_cell(work, name) for name in names]
+            points = f"{work.scores.score:g} / {work.scores.points:g}"
+            rows.append([work.student, points, *cells, f"{work.seconds:.1f}"])
+    return header, rows
+
+
+def misunderstandings(graded: Sequence[Graded]) -> list[str]:
+    """One line for each recognised misunderstanding, commonest first: exercise, name, who."""
+    seen: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for work in graded:
+        for verdict in work.verdicts.values():
+            if verdict.misconception:
+                seen[verdict.exercise, _spoken(verdict)].append(work.student)
+    ordered = sorted(seen.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    return [f"{len(who):3}  {exercise}: {what}   ({', '.join(who)})" for (exercise, what), who in ordered]
+
+
+def notes(graded: Sequence[Graded]) -> list[str]:
+    """What was mended before grading."""
+    return [f"{work.student}: {note}" for work in graded for note in work.notes]
+
+
+def not_graded(graded: Sequence[Graded]) -> list[str]:
+    """Who was not graded, or not wholly, with the reason."""
+    lines = [f"{work.student}: not graded: {work.reason}" for work in graded if work.reason]
+    for work in graded:
+        faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
+        lines += [f"{work.student}: {verdict.exercise} not graded: {verdict.message}" for verdict in faults]
+    return lines
+
+
+def _cell(work: Graded, name: str) -> str:
+    assert work.scores is not None
+    if name not in work.scores.maxima:
+        return ""
+    score, verdict = work.scores.cells.get(name), work.verdicts.get(name)
+    mark = MARKS.get(verdict.kind, "") if verdict else ""
+    return mark or "–" if score is None else f"{score:g}{mark and ' ' + mark}"
+
+
+def _spoken(verdict: Verdict) -> str:
+    words = verdict.misconception.replace("_", " ")
+    return f"{words} (another convention: {verdict.convention})" if verdict.convention else words
+
+
+def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A rich table where rich is installed and the terminal is wide enough, else plain columns."""
+    heads = [_broken(name) for name in header]
+    try:
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        print(_plain(heads, rows))
+        return
+    width = _width(heads, rows)
+    console = Console(width=max(width + 8, shutil.get_terminal_size((width + 8, 24)).columns), highlight=False)
+    if not sys.stdout.isatty():
+        console = Console(width=width + 8, highlight=False, no_color=True)
+    drawn = Table(title=f"{topic.folder}  {topic.title}", title_justify="left", caption=LEGEND, caption_justify="left")
+    for index, name in enumerate(heads):
+        drawn.add_column("\n".join(name), justify="left" if index == 0 else "right", no_wrap=True)
+    for row in rows:
+        drawn.add_row(*row)
+    console.print(drawn)
+
+
+def _broken(name: str, widest: int = 12) -> list[str]:
+    """A long name over several lines, broken at its underscores: `scaled_dot_` over `product_` over `attention`."""
+    lines = [""]
+    parts = [part + "_" for part in name.split("_")]
+    parts[-1] = parts[-1][:-1]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + len(part) > widest:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def _width(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int:
+    widths = [max(map(len, (*head, *(row[index] for row in rows))), default=0) for index, head in enumerate(heads)]
+    return sum(widths) + 3 * len(widths)
+
+
+def _plain(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+    lines = [*zip_longest(*heads, fillvalue=""), *rows]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(heads))]
+    drawn = ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)).rstrip() for line in lines]
+    return "\n".join([*drawn, "", LEGEND])
