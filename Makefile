@@ -12,8 +12,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,$(shell \
 	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $(name))))
 WORKERS ?= auto
-# Workers share the cores: one thread each.
-THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Workers share the cores, one thread each, and keep what they derive out of the home folder.
+TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CACHE=$(CURDIR)/.cache
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
@@ -26,7 +26,7 @@ demo: $(INSTALLED) ## a made-up class graded end to end, with its score table an
 	$(BIN)/course demo
 
 test: $(INSTALLED) $(SYSTEM) lint ## style, types and all tests but the slow ones
-	$(THREADS) $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	$(TESTING) $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 lint: $(INSTALLED) ## style and types
 	$(BIN)/ruff check .
@@ -38,7 +38,7 @@ format: $(INSTALLED) ## put the code into the course's style
 	$(BIN)/ruff format .
 
 soak: $(INSTALLED) $(SYSTEM) ## the tests that take minutes each
-	$(THREADS) $(BIN)/pytest -n $(WORKERS) -m slow $(ARGS)
+	$(TESTING) $(BIN)/pytest -n $(WORKERS) -m slow $(ARGS)
 
 bench: $(INSTALLED) ## time and memory, as tables
 	$(BIN)/python -m bench
@@ -50,7 +50,7 @@ assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 	$(BIN)/course release
 
 clean: ## remove the environment and what was built (never what students handed in)
-	rm -rf $(VENV) build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cache build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): pyproject.toml constraints.txt hatch_build.py
 	@test -n "$(PYTHON)" || { echo "The course needs Python 3.11, 3.12 or 3.13, and found none." >&2; exit 1; }
