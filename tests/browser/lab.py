@@ -36,9 +36,10 @@ def jupyter_lab(folder: Path, state: Path) -> Iterator[str]:
         "IPYTHONDIR": str(state / "ipython"),
     }
     with (state / "lab.log").open("w") as log:
+        options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--expose-app-in-browser"]
+        folders = [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
         server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
-            + [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=", "--expose-app-in-browser"],
+            [sys.executable, "-m", "jupyterlab", *options, *folders],
             cwd=folder,
             env=environment,
             stdout=log,
