@@ -3,7 +3,7 @@
 Each module is parsed with `ast`, never imported. A docstring is cut into paragraphs, and those that are prose are kept:
 no doctests, tables, signatures or drawings. About 240,000 words come of it; their number differs a little between
 versions of Python. Whole modules go to one split, by a hash of their name, so that no sentence is in two splits because
-two methods share it.
+two methods share it; within a split the docstrings lie in a mixed order, so that any beginning is a fair sample.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def reserved_text() -> str:
 
 def split_of(module: str) -> str:
     """The split a module belongs to: the same on every machine and for every version."""
-    percent = int.from_bytes(hashlib.sha256(module.encode()).digest()[:4], "big") % 100
+    percent = _hash(module) % 100
     for name, share in SHARES.items():
         if percent < share:
             return name
@@ -71,18 +71,23 @@ def _make() -> DatasetDict:
     library = datasets_library()
     from datasets.utils import tqdm
 
-    rows: dict[str, dict[str, list[str]]] = {name: {"module": [], "name": [], "text": []} for name in SHARES}
     place = Path(sysconfig.get_path("stdlib"))
     files = list(module_files(place))
     if not files:
         raise FileNotFoundError(f"this Python comes without the sources of its library: no .py file in {place}")
+    rows: dict[str, list[dict[str, str]]] = {name: [] for name in SHARES}
     for module, path in tqdm(files, desc="Reading the standard library", unit=" modules"):
-        for name, text in docstrings_in(path):
-            row = rows[split_of(module)]
-            row["module"].append(module)
-            row["name"].append(name)
-            row["text"].append(text)
-    return library.DatasetDict({name: library.Dataset.from_dict(columns) for name, columns in rows.items()})
+        found = [{"module": module, "name": name, "text": text} for name, text in docstrings_in(path)]
+        rows[split_of(module)] += found
+    mixed = {
+        name: sorted(split, key=lambda row: _hash(f"{row['module']}:{row['name']}")) for name, split in rows.items()
+    }
+    return library.DatasetDict({name: library.Dataset.from_list(split) for name, split in mixed.items()})
+
+
+def _hash(name: str) -> int:
+    """A number that depends on the name alone: Python's own `hash` of a string changes with every process."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
 def module_files(library: Path) -> Iterator[tuple[str, Path]]:
@@ -117,7 +122,11 @@ def _is_english(paragraph: str) -> bool:
     """Whether a paragraph is plain prose: ASCII, not indented, mostly letters, a sentence's worth of words."""
     lines = textwrap.dedent(paragraph).splitlines()
     words = paragraph.split()
-    if len(words) < 4 or not paragraph.isascii() or any(">>>" in line for line in lines):
+    if (
+        len(words) < 4
+        or not all(word.isascii() and word.isprintable() for word in words)
+        or any(">>>" in line for line in lines)
+    ):
         return False
     if any(line.startswith("    ") or "  " in line.strip().replace(".  ", ". ") for line in lines):
         return False
