@@ -90,10 +90,10 @@ class NotebookPage:
         # The kernel answers: until then, running a cell would only queue it.
         expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60 * SECONDS)
 
-    def cell(self, text: str) -> Locator:
-        """The first code cell whose input holds `text`."""
+    def cell(self, text: str | re.Pattern[str]) -> Locator:
+        """The first code cell whose text holds, or matches, `text`."""
         cells = self.page.locator(".jp-Notebook .jp-CodeCell")
-        return cells.filter(has=self.page.locator(".jp-InputArea", has_text=text)).first
+        return cells.filter(has=self.page.locator(".cm-content", has_text=text)).first
 
     def write(self, cell: Locator, code: str) -> None:
         """Replace the cell's text as by pasting."""

@@ -16,6 +16,7 @@ from course import check, fit
 #
 # Return two times `x` (about 5 minutes).
 
+
 # %% solution="double"
 def double(x: torch.Tensor) -> torch.Tensor:
     """Twice `x`, any shape."""
@@ -33,6 +34,7 @@ double(torch.arange(3))
 
 # %% [markdown]
 # ## Counting
+
 
 # %% solution="Counter"
 class Counter:
@@ -55,6 +57,7 @@ check("Counter", Counter)
 
 # %% [markdown]
 # ## The task
+
 
 # %% solution="sample_task"
 def train(model, batches):

@@ -1,0 +1,142 @@
+"""nbgrader's own commands, in a fresh clone, from release to exported grades."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from course.grading.lint import solution_lines
+from course.grading.notebooks import build, source_path
+from course.syllabus import find_topic
+
+ROOT = Path(__file__).parents[2]
+TOPIC = find_topic("self_attention")
+PROGRAMS = Path(sys.executable).parent
+SOLVED = "softmax"
+
+pytestmark = pytest.mark.xdist_group("stock commands")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files an instructor has after `git clone`, and what `nbgrader autograde` made of one submission."""
+    clone = tmp_path_factory.mktemp("clone") / "course"
+    (clone / "solutions").mkdir(parents=True)
+    for source in (ROOT / "solutions").glob("*.py"):
+        shutil.copy(source, clone / "solutions")
+    released = Path("assignments") / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    (clone / released).parent.mkdir(parents=True)
+    shutil.copy(ROOT / released, clone / released)
+    shutil.copy(ROOT / "nbgrader_config.py", clone)
+    _nbgrader(clone, "generate_assignment", TOPIC.folder)
+    _submit(clone, "ada")
+    _nbgrader(clone, "autograde", TOPIC.folder)
+    return clone
+
+
+def _nbgrader(clone: Path, *arguments: str) -> str:
+    """Run the stock command as from a shell in which no environment is activated."""
+    environment = {**os.environ, "PATH": os.defpath}
+    done = subprocess.run(
+        [PROGRAMS / "nbgrader", *arguments], cwd=clone, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def _submit(clone: Path, student: str) -> None:
+    """One exercise solved, the others as released."""
+    solved = {cell.id: cell.source for cell in build(source_path(ROOT, TOPIC), TOPIC).cells}
+    path = clone / "submitted" / student / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    path.parent.mkdir(parents=True)
+    notebook = nbformat.read(clone / "assignments" / TOPIC.folder / path.name, as_version=4)
+    for cell in notebook.cells:
+        if cell.id == f"{SOLVED}-solution":
+            cell.source = solved[cell.id]
+    nbformat.write(notebook, path)
+
+
+def test_autograde_gives_the_points_that_are_due(clone: Path) -> None:
+    points = {item.name: item.points for item in TOPIC.items}
+    with Gradebook(f"sqlite:///{clone / 'gradebook.db'}") as gradebook:
+        notebook = gradebook.find_submission_notebook(TOPIC.folder, TOPIC.folder, "ada")
+        scores = {grade.name: grade.auto_score for grade in notebook.grades}
+    question = f"{TOPIC.name}_question"
+    assert scores.pop(question) in (None, 0.0)
+    assert scores == {name: float(points[name] * (name == SOLVED)) for name in points if name != question}
+
+
+def test_the_graded_folder_holds_no_solution(clone: Path) -> None:
+    solved = build(source_path(ROOT, TOPIC), TOPIC)
+    own = next(cell.source for cell in solved.cells if cell.id == f"{SOLVED}-solution")
+    secret = [line for line in solution_lines(solved) if len(line) > 12 and line not in own]
+    for path in (clone / "autograded").rglob("*"):
+        if path.is_file():
+            text = path.read_text("utf-8", errors="replace")
+            assert [line for line in secret if json.dumps(line)[1:-1] in text] == [], path
+
+
+def test_feedback_and_export(clone: Path) -> None:
+    _nbgrader(clone, "generate_feedback", TOPIC.folder)
+    page = (clone / "feedback" / "ada" / TOPIC.folder / f"{TOPIC.folder}.html").read_text("utf-8")
+    assert "softmax" in page
+    _nbgrader(clone, "export")
+    with (clone / "grades.csv").open() as lines:
+        row = next(row for row in csv.DictReader(lines) if row["assignment"] == TOPIC.folder)
+    assert row["student_id"] == "ada"
+    assert float(row["score"]) == 2.0 and float(row["max_score"]) == TOPIC.points
+
+
+def test_validate_names_what_fails_and_passes_what_does_not(clone: Path) -> None:
+    submitted = clone / "submitted" / "ada" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    said = _nbgrader(clone, "validate", str(submitted))
+    failing = [item.name for item in TOPIC.items if f'check("{item.name}"' in said]
+    assert failing == [item.name for item in TOPIC.items if item.kind != "question" and item.name != SOLVED], said
+
+
+def test_formgrader_shows_the_class(clone: Path, tmp_path: Path) -> None:
+    server, address = _serve(clone, tmp_path)
+    try:
+        assignments = json.loads(_get(f"{address}formgrader/api/assignments"))
+        (listed,) = [assignment for assignment in assignments if assignment["name"] == TOPIC.folder]
+        assert (listed["num_submissions"], listed["max_score"]) == (1, TOPIC.points)
+        assert "ada" in _get(f"{address}formgrader/api/submissions/{TOPIC.folder}")
+        assert "Manage Assignments" in _get(f"{address}formgrader/manage_assignments")
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _serve(clone: Path, state: Path) -> tuple[subprocess.Popen, str]:
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(state)}
+    options = ["--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token="]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyter_server", *options],
+        cwd=clone,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(300):
+        for path in state.glob("jpserver-*.json"):
+            if path.stat().st_size:
+                return server, json.loads(path.read_text())["url"]
+        time.sleep(0.1)
+    server.kill()
+    raise AssertionError("the server did not start")
+
+
+def _get(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        return answer.read().decode()
