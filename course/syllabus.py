@@ -91,7 +91,7 @@ TOPICS: tuple[Topic, ...] = (
             Item("ElmanClassifier", 4, 20),
             Item("generate", 3, 15),
             Item("scheduled_inputs", 2, 10),
-            _task("rnn", 5, 25, Budget(cpu=60_000, gpu=400_000)),
+            _task("rnn", 5, 25, Budget(cpu=150_000, gpu=600_000)),
             _question("rnn"),
         ),
     ),

@@ -82,6 +82,24 @@ def is_balanced(ids: Tensor, lengths: Tensor) -> Tensor:
     return (fine & (depth == 0)).squeeze(1)
 
 
+def still_open(ids: Tensor) -> Tensor:
+    """The innermost parenthesis still open before each token of ids (B, T): its token, or -1 where none is.
+
+    What closes the wrong one closes it all the same. So token i at place t is impossible when i closes, and
+    i + still_open(ids)[t] is not 9.
+    """
+    stack = torch.full((len(ids), ids.shape[1] + 2), -1)
+    depth = torch.zeros(len(ids), 1, dtype=torch.long)  # the stack's floor at place 0 stays -1
+    innermost = []
+    for t in range(ids.shape[1]):
+        innermost.append(stack.gather(1, depth))
+        token = ids[:, t : t + 1]
+        opens = token < COLOURS
+        depth = torch.where(opens, depth + 1, (depth - 1).clamp(min=0))
+        stack.scatter_(1, depth, torch.where(opens, token, stack.gather(1, depth)))
+    return torch.cat(innermost, dim=1)
+
+
 def looks_right(ids: Tensor, lengths: Tensor) -> Tensor:
     """Whether nothing is wrong with any two neighbours, nor with the two ends: a bool tensor (B,).
 

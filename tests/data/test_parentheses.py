@@ -19,6 +19,7 @@ from course.data.parentheses import (
     examples,
     is_balanced,
     looks_right,
+    still_open,
     text,
     window_sees,
 )
@@ -117,6 +118,15 @@ def test_a_window_against_every_small_sequence():
     for window in itertools.product(tokens, repeat=3):
         sees = bool(window_sees(torch.tensor([window]), torch.tensor([3]), 3))
         assert sees == (window not in possible), window
+
+
+def test_what_is_still_open():
+    ids = torch.tensor([[0, 1, 8, 9, 2, 6, 7, 3]])
+    assert still_open(ids).tolist() == [[-1, 0, 1, 0, -1, 2, -1, -1]]
+    ids, lengths, labels = drawn(200, (12, 12))
+    closes = ids >= COLOURS
+    impossible = (closes & (ids + still_open(ids) != TOKENS - 1)).any(dim=1)
+    assert torch.equal(impossible, labels == 0)
 
 
 def test_load_gives_a_dataset():

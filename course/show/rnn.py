@@ -1,0 +1,350 @@
+"""Pictures and widgets of topic 03: memory over time, gradients over distance, accuracy over length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ..data.parentheses import COLOURS as KINDS
+from ..data.parentheses import LENGTHS, SYMBOLS, examples, is_balanced
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PALETTE = (style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.AMBER)
+"""One colour for each kind of parenthesis, opening and closing alike."""
+
+Bptt = Callable[..., dict[str, Tensor]]
+Model = Callable[[Tensor, Tensor], Tensor]
+
+
+def unrolled(steps: int = 4) -> Figure:
+    """The loop beside the same loop laid out in time: one cell, one set of weights, drawn once a step."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=(7.2, 2.5))
+        _step(axes, 0.0, "$x_t$", "$h_t$", style.BLUE)
+        axes.plot([0, 0.8, 0.8], [0.56, 0.56, 0.0], color=style.ORANGE, lw=1.6)
+        _arrow(axes, (0.83, 0.0), (0.37, 0.0), style.ORANGE)
+        axes.text(0.9, 0.3, "$W_h$", color=style.ORANGE, ha="left", va="center", fontsize=9)
+        axes.text(1.6, 0.0, "=", ha="center", va="center", fontsize=20)
+        for t in range(1, steps + 1):
+            place = 1.7 + 1.45 * t
+            _step(axes, place, f"$x_{t}$", f"$h_{t}$", style.BLUE)
+            _arrow(axes, (place - 1.08 if t > 1 else place - 0.75, 0), (place - 0.37, 0), style.ORANGE)
+            axes.text(place - 0.73, 0.14, "$W_h$" if t > 1 else "", color=style.ORANGE, ha="center", fontsize=9)
+            if t == 1:
+                axes.text(place - 0.92, 0.0, "$h_0$", ha="center", va="center")
+        axes.set(xlim=(-0.8, 1.7 + 1.45 * steps + 0.6), ylim=(-1.35, 1.35), aspect="equal")
+        axes.axis("off")
+        return style.finished(
+            figure,
+            "Left: one cell with an arrow from its output back to its input. Right: the same cell drawn once for each "
+            f"of {steps} steps, each handing its state to the next through the same weights W_h.",
+        )
+
+
+def _step(axes: Axes, place: float, below: str, above: str, colour: str) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    box = FancyBboxPatch((place - 0.27, -0.27), 0.54, 0.54, boxstyle="round,pad=0.06", fc="white", ec=colour, lw=2)
+    axes.add_patch(box)
+    axes.text(place, 0, "cell", ha="center", va="center")
+    _arrow(axes, (place, -0.85), (place, -0.37), style.INK)
+    _arrow(axes, (place, 0.37), (place, 0.85), style.INK)
+    axes.text(place, -0.9, below, ha="center", va="top")
+    axes.text(place, 0.9, above, ha="center", va="bottom")
+
+
+def _arrow(axes: Axes, tail: tuple[float, float], head: tuple[float, float], colour: str) -> None:
+    axes.annotate("", head, tail, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6})
+
+
+def windows(lengths: Sequence[int], sizes: Sequence[int], accuracy: Sequence[Sequence[float]]) -> Figure:
+    """How often the best judge who sees n neighbours at a time is right: one line for each length."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        for line, (length, values) in enumerate(zip(lengths, accuracy, strict=True)):
+            axes.plot(sizes, values, marker=style.MARKERS[line], label=f"sequences of {length}")
+        axes.axhline(0.5, color=style.GREY, lw=1, ls="--", label="a coin")
+        axes.set(
+            xlabel="window n, in tokens", ylabel="accuracy, at the very best", ylim=(0.45, 1.03), xticks=list(sizes)
+        )
+        axes.set_title("What could a window of n tokens know?")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.08))
+        return style.finished(
+            figure,
+            "Best accuracy of a window of n tokens: at chance for n up to 3, then rising slowly, "
+            + "; ".join(
+                f"{v[-1]:.0%} at n = {sizes[-1]} for length {n}" for n, v in zip(lengths, accuracy, strict=True)
+            ),
+        )
+
+
+def states(hs: Tensor, labels: Sequence[str] = (), title: str = "The state after every token") -> Figure:
+    """One sequence's states (T, H) as a map: time to the right, one row a unit, zero white."""
+    import matplotlib.pyplot as plt
+
+    values = hs.detach().double().T.cpu()
+    largest = float(values.abs().max()) or 1.0
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        picture = axes.imshow(values, aspect="auto", cmap=style.DIVERGING, vmin=-largest, vmax=largest)
+        style.plain_axes(axes)
+        axes.set_xticks(range(len(hs)), labels or [str(t + 1) for t in range(len(hs))])
+        axes.set(xlabel="token read at this step" if labels else "step t", ylabel="unit of $h_t$", yticks=[])
+        axes.set_title(title)
+        figure.colorbar(picture, ax=axes, label="value", fraction=0.04, pad=0.02)
+        return style.finished(figure, f"Heat map of {values.shape[0]} units over {len(hs)} steps. {title}.")
+
+
+def fading(curves: Mapping[str, Sequence[float]], ylabel: str, title: str, limits: tuple[float, float]) -> Figure:
+    """Positive amounts against distance in steps, on a logarithmic axis: one line for each entry of `curves`."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        _fade(axes, curves, limits)
+        axes.set(ylabel=ylabel)
+        axes.set_title(title)
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        ends = "; ".join(f"{name}: from {v[0]:.2g} to {v[-1]:.2g}" for name, v in curves.items())
+        return style.finished(figure, f"{title} Values at the smallest and largest distance: {ends}.")
+
+
+def _fade(axes: Axes, curves: Mapping[str, Sequence[float]], limits: tuple[float, float]) -> None:
+    for line, (name, values) in enumerate(curves.items()):
+        every = max(len(values) // 8, 1)
+        axes.semilogy(range(1, len(values) + 1), values, marker=style.MARKERS[line], markevery=every, label=name)
+    axes.axhline(1.0, color=style.GREY, lw=1, ls="--")
+    axes.set(xlabel="distance in steps", ylim=limits)
+
+
+def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_norm: float) -> Figure:
+    """Loss and gradient norm (before any clipping) of one training step after another, for each of the `runs`."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.3))
+        for line, (name, (losses, norms)) in enumerate(runs.items()):
+            look = {"color": (style.BLUE, style.ORANGE)[line % 2], "ls": ("-", (0, (4, 1.5)))[line % 2], "lw": 1.6}
+            left.plot(losses, label=name, **look)
+            right.semilogy([max(norm, 1e-7) for norm in norms], **look)
+        right.axhline(max_norm, color=style.GREY, lw=1, ls="--")
+        left.set(xlabel="training step", ylim=(0, None))
+        left.set_title("Loss")
+        right.set(xlabel="training step")
+        right.set_title("Norm of all gradients, as they came")
+        figure.legend(loc="outside upper center", ncols=2)
+        ends = "; ".join(
+            f"{name}: loss {losses[0]:.2f} to {losses[-1]:.2f}, largest norm {max(norms):.0f}, last {norms[-1]:.2g}"
+            for name, (losses, norms) in runs.items()
+        )
+        return style.finished(figure, f"Training with and without clipping at {max_norm:g}. {ends}.")
+
+
+def accuracy_by_length(
+    lengths: Sequence[int], curves: Mapping[str, Sequence[float]], trained: tuple[int, int] = LENGTHS
+) -> Figure:
+    """Accuracy against the length of the sequences, the lengths of training shaded."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        axes.axvspan(*trained, color=style.SKY, alpha=0.2, lw=0, label="lengths of training")
+        for line, (name, values) in enumerate(curves.items()):
+            axes.plot(lengths, values, marker=style.MARKERS[line], ls=("-", "--", ":")[line % 3], label=name)
+        axes.axhline(0.5, color=style.GREY, lw=1, ls="--", label="a coin")
+        axes.set(xlabel="length of the sequence", ylabel="accuracy", ylim=(0.45, 1.03))
+        axes.set_title("How far does the memory reach?")
+        axes.legend(loc="upper right")
+        ends = "; ".join(
+            f"{name}: {v[0]:.0%} at {lengths[0]}, {v[-1]:.0%} at {lengths[-1]}" for name, v in curves.items()
+        )
+        return style.finished(figure, f"Accuracy against length. {ends}.")
+
+
+def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
+    """The share of impossible tokens at each position, for several ways of choosing what the model reads."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        for line, (name, values) in enumerate(curves.items()):
+            axes.plot(range(1, len(values) + 1), values, marker=style.MARKERS[line], markevery=2, label=name)
+        axes.set(xlabel="position in the sequence", ylabel="impossible tokens", ylim=(0, None))
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_title("Does it hold on to the thread?")
+        axes.legend(loc="upper left")
+        ends = "; ".join(f"{name}: {values[-1]:.1%} at the end" for name, values in curves.items())
+        return style.finished(figure, f"Share of impossible tokens by position. {ends}.")
+
+
+# -- reading a sequence ------------------------------------------------------------------------------------------------
+
+
+def beliefs(model: Model, ids: Tensor) -> list[float]:
+    """How probable `model` takes "balanced" after each token of one sequence (T,), as if it ended there."""
+    ends = torch.arange(1, len(ids) + 1)
+    with torch.no_grad():
+        logits = model(ids.repeat(len(ids), 1), ends)
+    return torch.softmax(logits.double(), dim=-1)[:, 1].tolist()
+
+
+def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
+    """One sequence (T,), its nesting, and the model's belief after each of the first `read` tokens."""
+    import matplotlib.pyplot as plt
+
+    read = len(ids) if read is None else read
+    believed = beliefs(model, ids)[:read]
+    closed = [t for t in range(len(ids)) if bool(is_balanced(ids[None, : t + 1], torch.tensor([t + 1])))]
+    with style.styled():
+        figure, (top, bottom) = plt.subplots(
+            2, 1, figsize=(7.2, 3.6), sharex=True, height_ratios=(1.3, 2), gridspec_kw={"hspace": 0.02}
+        )
+        _parentheses(top, ids.tolist(), read)
+        for t in closed:
+            bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
+        bottom.plot(range(read), believed, color=style.BLUE, marker="o")
+        bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
+        bottom.set(ylim=(-0.06, 1.06), xlim=(-0.6, len(ids) - 0.4), ylabel="P(balanced)")
+        bottom.set_xticks(range(len(ids)), [str(t + 1) for t in range(len(ids))])
+        bottom.set_xlabel("tokens read (green: balanced if it ended here)")
+        verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"
+        return style.finished(
+            figure,
+            f"The sequence {''.join(SYMBOLS[i] for i in ids.tolist())}, with arcs between tokens that match, and the "
+            f"model's belief that it is balanced: {verdict}.",
+        )
+
+
+def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
+    """The tokens in a row, arcs over those that match, crosses on those that close the wrong one."""
+    from matplotlib.patches import Arc
+
+    stack: list[int] = []
+    deepest = 1
+    for t, token in enumerate(ids):
+        colour = PALETTE[token if token < KINDS else 2 * KINDS - 1 - token]
+        shown = 1.0 if t < read else 0.25
+        axes.text(t, 0, SYMBOLS[token], color=colour, alpha=shown, ha="center", va="center", fontsize=17, weight="bold")
+        if token < KINDS:
+            stack.append(t)
+            continue
+        opened = stack.pop() if stack else None
+        if opened is not None and ids[opened] + token == 2 * KINDS - 1:
+            span = t - opened
+            deepest = max(deepest, span)
+            axes.add_patch(
+                Arc(((opened + t) / 2, 0.45), span, span, theta1=0, theta2=180, color=colour, alpha=shown, lw=1.6)
+            )
+        else:
+            axes.text(t, -0.75, "×", color=style.INK, alpha=shown, ha="center", va="center", fontsize=12)
+    axes.set(ylim=(-1.1, deepest / 2 + 0.8))
+    style.plain_axes(axes)
+    axes.set_yticks([])
+    axes.tick_params(labelbottom=False)
+
+
+def parse(typed: str) -> Tensor:
+    """The token ids (T,) of typed parentheses; other characters are left out."""
+    return torch.tensor([SYMBOLS.index(character) for character in typed if character in SYMBOLS], dtype=torch.long)
+
+
+# -- widgets -----------------------------------------------------------------------------------------------------------
+
+
+def watch_it_read(model: Model) -> Any:
+    """A widget: type parentheses, or draw some, and step through them watching the model's belief."""
+    import ipywidgets as widgets
+
+    generator = torch.Generator().manual_seed(7)
+    typed = widgets.Text(value="([{}])<>", description="Sequence", tooltip=f"any of {SYMBOLS}", continuous_update=False)
+    steps = widgets.IntSlider(value=8, min=0, max=8, description="Tokens read", tooltip="arrow keys step through it")
+    good = widgets.Button(description="Draw a balanced one", tooltip="a new balanced sequence")
+    bad = widgets.Button(description="Draw a corrupted one", tooltip="a new sequence with two tokens exchanged")
+    for box in (typed, steps):
+        box.style.description_width = "6.5em"
+        box.layout.width = "28em"
+    for button in (good, bad):
+        button.layout.width = "13em"
+    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+    said = widgets.HTML()
+
+    def draw(_: Any = None) -> None:
+        ids = parse(typed.value)[:40]
+        if not len(ids):
+            said.value = f"Type some of {SYMBOLS.replace('<', '&lt;')}"
+            return
+        figure = reading(model, ids, min(steps.value, len(ids)))
+        picture.value = style.png(figure)
+        said.value = ""
+
+    def renew(_: Any = None) -> None:
+        length = max(min(len(parse(typed.value)), 40), 1)
+        steps.max = length
+        steps.value = length
+        draw()
+
+    def pick(label: int) -> Callable[[Any], None]:
+        def click(_: Any) -> None:
+            ids, lengths, labels = examples(64, (8, 24), generator)
+            row = int((labels == label).nonzero()[0])
+            typed.value = "".join(SYMBOLS[i] for i in ids[row, : lengths[row]].tolist())
+
+        return click
+
+    typed.observe(renew, "value")
+    steps.observe(draw, "value")
+    good.on_click(pick(1))
+    bad.on_click(pick(0))
+    draw()
+    return widgets.VBox([typed, widgets.HBox([good, bad]), steps, picture, said])
+
+
+def gradient_norms(bptt: Bptt, radius: float, size: float = 0.0, steps: int = 40, hidden: int = 24) -> list[float]:
+    """‖∂L/∂h_0‖ / ‖∂L/∂h_T‖ for T = 1 … steps, through `bptt`: a random W_h with spectral radius `radius`.
+
+    `size` is the standard deviation of the inputs' part in a_t: small keeps tanh straight, large saturates it.
+    """
+    generator = torch.Generator().manual_seed(4)
+    noise = [torch.randn(s, generator=generator, dtype=torch.float64) for s in ((hidden, hidden), (8, steps, hidden))]
+    W_h = radius * noise[0] / torch.linalg.eigvals(noise[0]).abs().max()
+    back = torch.randn(8, hidden, generator=generator, dtype=torch.float64)
+    W_x, h0, b = torch.eye(hidden).double(), torch.zeros(8, hidden).double(), torch.zeros(hidden).double()
+    with torch.no_grad():
+        norms = [bptt(size * noise[1][:, :t], h0, W_x, W_h, b, back)["h0"].norm() for t in range(1, steps + 1)]
+    return [float(norm / back.norm()) for norm in norms]
+
+
+def turn_the_radius(bptt: Bptt) -> Any:
+    """A widget: a slider for the spectral radius of W_h and one for the inputs' size, and the gradient's way back."""
+    import ipywidgets as widgets
+
+    radius = widgets.FloatSlider(value=1.0, min=0.4, max=1.8, step=0.05, description="Spectral radius of W_h")
+    size = widgets.FloatSlider(value=0.1, min=0.0, max=2.0, step=0.1, description="Size of the inputs")
+    for slider in (radius, size):
+        slider.style.description_width = "11em"
+        slider.layout.width = "30em"
+        slider.continuous_update = False
+    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+
+    def draw(_: Any = None) -> None:
+        norms = gradient_norms(bptt, radius.value, size.value)
+        name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
+        figure = fading({name: norms}, "‖∂L/∂h₀‖ / ‖∂L/∂h_T‖", "What is left of the gradient?", (1e-8, 1e8))
+        picture.value = style.png(figure)
+
+    radius.observe(draw, "value")
+    size.observe(draw, "value")
+    draw()
+    return widgets.VBox([radius, size, picture])
