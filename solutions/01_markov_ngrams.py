@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 1 Markov n-grams
 #
-# Cover the end of a sentence with your hand and guess the next letter: `Return the numbe`. Easy. Now with only the last letter to go by: `e`.
-# Almost anything could come. How much of a text must one see to guess what comes next?
+# Guess the next letter: `Raise an error if it is not a st`. A programmer needs no second look. Now cover all but the last letter: `t`. Almost anything could come.
+# How much of a text must one see to guess how it goes on?
 #
 # Claude Shannon asked this in 1948, with a book, a pencil and random page numbers. A **language model** answers it with numbers: for every
 # context it hands out a probability to every token that could follow. In this notebook you build the oldest one, from nothing but counting. You will
@@ -96,17 +96,17 @@ for n in (1, 2, 3):
     print(n, [(" ".join(gram), count) for gram, count in count_ngrams(words, n).most_common(5)])
 
 # %% [markdown]
-# How much of what is possible does a text show? Count the windows of 1 to 6 characters in both texts, and ask for each window of the new text whether it has ever been read.
+# How much of what is possible does a text show? Count the windows of 1 to 10 characters in both texts, and ask for each window of the new text whether it has ever been read.
 
 # %%
-read = [count_ngrams(list(text), n) for n in range(1, 7)]
-met_later = [count_ngrams(list(new_text), n) for n in range(1, 7)]
+read = [count_ngrams(list(text), n) for n in range(1, 11)]
+met_later = [count_ngrams(list(new_text), n) for n in range(1, 11)]
 show.markov_ngrams.windows_seen(read, met_later, V)
 
 # %% [markdown]
-# This picture holds the whole notebook. On the left, $V^n$ runs away: there are 96 million windows of four characters, and our text has shown us a few thousand of them.
-# On the right, the price: the longer the windows, the more of them are new in a new text. Long windows know a lot about the next character, and hardly ever
-# have anything to say.
+# This picture holds the whole notebook. On the left, $V^n$ runs away: there are 85 million possible windows of four characters, and our text has shown us twenty thousand.
+# On the right, the price: the longer the windows, the more of them are new in a new text. Long windows know a lot about the next character, and mostly
+# have nothing to say.
 #
 # ## From counts to probabilities
 #
@@ -308,11 +308,11 @@ class NGramModel:
 check("NGramModel", NGramModel)
 
 # %% [markdown]
-# What does each further character of context tell? The same place in a text, seen through longer and longer windows:
+# What does each further character of context tell? The sentence from the beginning, seen through longer and longer windows:
 
 # %%
 model = NGramModel(n=6, vocab_size=V, alpha=0.1).fit(ids)
-show.markov_ngrams.next_symbols(model, "return the numb", alphabet, lengths=[0, 1, 2, 3, 5])
+show.markov_ngrams.next_symbols(model, "if it is not a st", alphabet, lengths=[0, 1, 2, 3, 4])
 
 # %% [markdown]
 # ## Task: how far back should it look?
@@ -329,7 +329,7 @@ def score(model: NGramModel, ids: torch.Tensor, windows: int = 1500) -> float:
     return perplexity(torch.stack(p).log())
 
 
-models = {n: NGramModel(n, V, alpha=0.1).fit(ids) for n in range(1, 8)}
+models = {n: NGramModel(n, V, alpha=0.1).fit(ids) for n in range(1, 9)}
 on_read = [score(model, ids) for model in models.values()]
 on_new = [score(model, new_ids) for model in models.values()]
 show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
@@ -364,8 +364,8 @@ check("markov_ngrams_task", language_model)
 
 # %%
 lines = {}
-for n in (1, 2, 3, 4, 5, 7):
-    written, _ = show.markov_ngrams.write(models[n], alphabet, " ", length=140, seed=3)
+for n in (1, 2, 3, 4, 5, 8):
+    written, _ = show.markov_ngrams.write(models[n], alphabet, " ", length=140, seed=n)
     lines[f"{n} character{'s' * (n > 1)}"] = "".join(written)
 
 lexicon = sorted(set(words))
@@ -373,14 +373,14 @@ place = {word: i for i, word in enumerate(lexicon)}
 word_ids = torch.tensor([place[word] for word in words])
 for n in (1, 2, 3):
     by_word = NGramModel(n, len(lexicon), alpha=0.0).fit(word_ids)
-    written, _ = show.markov_ngrams.write(by_word, lexicon, length=26, seed=8)
+    written, _ = show.markov_ngrams.write(by_word, lexicon, length=26, seed=n)
     lines[f"{n} word{'s' * (n > 1)}"] = " ".join(written)
 show.markov_ngrams.approximations(lines)
 
 # %% [markdown]
 # Now write with it. The **temperature** $\tau$ changes how boldly tokens are drawn: from $p^{1/\tau}$, normalised. At $\tau = 1$ the model draws what it believes; below, it plays safe; above, it gambles. Some things to try:
 #
-# - $n = 7$ with a temperature of 0.2. What happens after a line or two, and why?
+# - $n = 8$ with a temperature of 0.2. What happens after a line or two, and why?
 # - $n = 2$: does any temperature save it?
 # - Begin with something that no docstring says. How soon is the model back on its own ground?
 

@@ -48,7 +48,8 @@ def windows_seen(read: Sequence[Counter[Any]], held_out: Sequence[Counter[Any]],
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
         left.semilogy(orders, [vocab_size**n for n in orders], "--", color=GREY)
         left.semilogy(orders, distinct, "o-", color=BLUE)
-        left.annotate("possible: $V^n$", (orders[-1], vocab_size ** orders[-1]), (-6, -2), **_BESIDE, color=INK)
+        middle = (len(orders) + 1) // 2
+        left.annotate("possible: $V^n$", (middle, vocab_size**middle), (-8, 8), textcoords="offset points", ha="right")
         left.annotate("read", (orders[-1], distinct[-1]), (0, 8), textcoords="offset points", ha="right", color=BLUE)
         left.set(title="Different windows", xlabel="window length n", xticks=orders)
         bars = right.bar(orders, unseen, color=ORANGE, width=0.65)
@@ -57,9 +58,6 @@ def windows_seen(read: Sequence[Counter[Any]], held_out: Sequence[Counter[Any]],
         right.set_ylabel("% of its windows")
         right.grid(False, axis="x")
         return finished(figure, "Possible windows grow as V to the n, windows read do not; most long ones are new")
-
-
-_BESIDE: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "top"}
 
 
 def _share_unseen(known: Counter[Any], other: Counter[Any]) -> float:
@@ -127,8 +125,10 @@ def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: S
             axes.barh(range(top), values, color=SKY if length == 0 else BLUE, height=0.7)
             axes.set_yticks(range(top), [visible(alphabet[index]) for index in best], family="monospace", fontsize=11)
             axes.invert_yaxis()
-            axes.set(xlim=(0, 1), xticks=[0, 1], title=f"“{visible(ending)}”" if ending else "no context")
-            axes.title.set(size=9.5, family="monospace", weight="normal")
+            axes.set(xlim=(0, 1), xticks=[0, 1])
+            axes.set_title(
+                visible(ending) or "(nothing)", size=11, family="monospace", color=ORANGE if ending else GREY
+            )
             axes.grid(False)
             axes.tick_params(axis="y", length=0)
         figure.supxlabel("probability of the next character", fontsize=10)
@@ -147,15 +147,18 @@ def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out:
         axes.semilogy(orders, held_out, "s-", color=ORANGE, label="held-out text")
         axes.semilogy(orders, train, "o--", color=BLUE, label="the text it read")
         axes.annotate(
-            f"best: n = {orders[best]}\nperplexity {held_out[best]:.2f}",
-            (orders[best], held_out[best]), (0, 34), textcoords="offset points", ha="center",
-            arrowprops={"arrowstyle": "-", "color": INK},
+            f"best: n = {orders[best]}",
+            (orders[best], held_out[best]), (0, 42), textcoords="offset points", ha="center",
+            arrowprops={"arrowstyle": "-", "color": INK, "shrinkB": 21},
         )  # fmt: skip
+        for n, value in zip(orders, held_out):
+            label = f"{value:.3g}" if value >= 10 else f"{value:.2f}"
+            axes.annotate(label, (n, value), (0, 9), textcoords="offset points", ha="center", fontsize=9, color=ORANGE)
         axes.yaxis.set_major_locator(FixedLocator([1, 2, 3, 5, 10, 20, 50, 100]))
         axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set(xlabel="window length n", ylabel="perplexity", xticks=orders, ylim=(1, 1.25 * max(held_out)))
+        axes.set(xlabel="window length n", ylabel="perplexity", xticks=orders, ylim=(1, 1.5 * max(held_out)))
         axes.set_title("How far back should it look?")
         axes.legend(loc="upper right")
         return finished(figure, "Train perplexity falls with every n; held-out perplexity falls, then rises")
