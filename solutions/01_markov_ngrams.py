@@ -208,7 +208,9 @@ show.markov_ngrams.smoothing_curves(alphas, curves)
 
 
 # %% solution="sample_text"
-def sample_text(P: torch.Tensor, start: int, length: int, generator: torch.Generator) -> torch.Tensor:
+def sample_text(
+    P: torch.Tensor, start: int, length: int, generator: torch.Generator
+) -> torch.Tensor:
     """A walk through P (V, V) that begins after `start` -> LongTensor (length,)."""
     ### BEGIN SOLUTION
     drawn = [start]

@@ -26,7 +26,8 @@ from course.data import parentheses
 # %%
 corpus = data.load("parentheses", sequences=2000, lengths=(6, 16))
 for row in corpus.select(range(8)):
-    print(f"{row['text']:<18} {'balanced' if row['label'] else 'corrupted'}   {row['ids'][: row['length']].tolist()}")
+    kind = "balanced" if row["label"] else "corrupted"
+    print(f"{row['text']:<18} {kind}   {row['ids'][: row['length']].tolist()}")
 
 # %% [markdown]
 # The corrupted ones are balanced sequences in which two tokens changed places, chosen with care: no count of tokens has
@@ -40,7 +41,9 @@ for row in corpus.select(range(8)):
 
 # %%
 def best_window_accuracy(n: int, length: int) -> float:
-    ids, lengths, labels = parentheses.examples(4000, (length, length), torch.Generator().manual_seed(0))
+    ids, lengths, labels = parentheses.examples(
+        4000, (length, length), torch.Generator().manual_seed(0)
+    )
     noticed = parentheses.window_sees(ids[labels == 0], lengths[labels == 0], n)
     return (1 + noticed.double().mean().item()) / 2  # it never accuses a balanced one
 
@@ -101,7 +104,9 @@ show.rnn.unrolled()
 
 
 # %% solution="rnn_forward"
-def rnn_forward(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def rnn_forward(
+    xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor
+) -> tuple[Tensor, Tensor]:
     """All states (B, T, H) and the last (B, H), reading xs (B, T, D) from the state h0 (B, H)."""
     ### BEGIN SOLUTION
     h, states = h0, []
@@ -139,7 +144,9 @@ for scale in (0.5, 0.9, 1.3):
     first, _ = rnn_forward(xs, torch.zeros(1, H), W_x, scale * W_h, b)
     second, _ = rnn_forward(other, torch.zeros(1, H), W_x, scale * W_h, b)
     memory[f"{scale} × $W_h$"] = (first - second).norm(dim=-1)[0].tolist()
-show.rnn.fading(memory, "difference of the states", "How long is the first token remembered?", (1e-4, 30))
+show.rnn.fading(
+    memory, "difference of the states", "How long is the first token remembered?", (1e-4, 30)
+)
 
 # %% [markdown]
 # A weak $W_h$ forgets within a few steps, a strong one keeps the difference alive. What the network can *learn* is
@@ -169,8 +176,10 @@ show.rnn.fading(memory, "difference of the states", "How long is the first token
 
 
 # %% solution="bptt"
-def bptt(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: Tensor) -> dict[str, Tensor]:
-    """Gradients {"W_x", "W_h", "b", "h0"} of a loss whose gradient at the last state is grad_h_T (B, H).
+def bptt(
+    xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: Tensor
+) -> dict[str, Tensor]:
+    """Gradients {"W_x", "W_h", "b", "h0"} of a loss with gradient grad_h_T (B, H) at the last state.
 
     xs is (B, T, D), h0 (B, H); each gradient has the shape of what it belongs to.
     """
@@ -212,7 +221,9 @@ for name, w in zip(("W_x", "W_h", "b"), weights, strict=True):
 # has slope one and $W_h$ alone acts.
 
 # %%
-curves = {f"ρ = {radius}": show.rnn.gradient_norms(bptt, radius) for radius in (0.6, 0.9, 1.0, 1.2, 1.5)}
+curves = {
+    f"ρ = {radius}": show.rnn.gradient_norms(bptt, radius) for radius in (0.6, 0.9, 1.0, 1.2, 1.5)
+}
 show.rnn.fading(curves, "‖∂L/∂h₀‖ / ‖∂L/∂h_T‖", "What is left of the gradient?", (1e-10, 1e8))
 
 # %% [markdown]
@@ -239,7 +250,7 @@ show.rnn.turn_the_radius(bptt)
 
 # %% solution="clip_grad_norm"
 def clip_grad_norm(grads: list[Tensor], max_norm: float) -> tuple[list[Tensor], float]:
-    """The gradients, scaled so that their common norm is at most max_norm, and their norm before."""
+    """The gradients, scaled to a common norm of at most max_norm, and their norm before."""
     ### BEGIN SOLUTION
     total = sum(float((grad**2).sum()) for grad in grads) ** 0.5
     scale = min(1.0, max_norm / total) if total > 0 else 1.0
@@ -256,9 +267,15 @@ check("clip_grad_norm", clip_grad_norm)
 
 
 # %%
-def remember_the_first(max_norm: float, steps: int = 400, T: int = 25) -> tuple[list[float], list[float]]:
+def remember_the_first(
+    max_norm: float, steps: int = 400, T: int = 25
+) -> tuple[list[float], list[float]]:
     g = torch.Generator().manual_seed(0)
-    weights = [torch.randn(32, 2, generator=g), 2 * torch.randn(32, 32, generator=g) / 32**0.5, torch.zeros(32)]
+    weights = [
+        torch.randn(32, 2, generator=g),
+        2 * torch.randn(32, 32, generator=g) / 32**0.5,
+        torch.zeros(32),
+    ]
     h0, losses, norms = torch.zeros(16, 32), [], []
     for _ in range(steps):
         xs = 0.3 * torch.randn(16, T, 2, generator=g)
@@ -313,7 +330,7 @@ class ElmanClassifier(nn.Module):
         ### END SOLUTION
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Logits (B, classes) for ids (B, T), of which the first lengths (B,) tokens of each row are real."""
+        """Logits (B, classes) for ids (B, T), whose first lengths (B,) tokens in each row are real."""
         ### BEGIN SOLUTION
         inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
         h, states = torch.zeros_like(inputs[:, 0]), []
@@ -342,8 +359,10 @@ check("ElmanClassifier", ElmanClassifier)
 
 
 # %% solution="generate"
-def generate(step, h0: Tensor, start: int, length: int, temperature: float, generator: torch.Generator) -> Tensor:
-    """A LongTensor (length,), each token drawn from softmax(logits / temperature) after reading the one before."""
+def generate(
+    step, h0: Tensor, start: int, length: int, temperature: float, generator: torch.Generator
+) -> Tensor:
+    """A LongTensor (length,): each token is drawn from softmax(logits / temperature) and read next."""
     ### BEGIN SOLUTION
     token, h, written = torch.tensor([start]), h0, []
     for _ in range(length):
@@ -391,7 +410,9 @@ class Writer(nn.Module):
 seed(0)
 writer = Writer()
 optimizer = torch.optim.Adam(writer.parameters(), lr=3e-3)
-for targets in parentheses.balanced(torch.full((32_000,), 24), torch.Generator().manual_seed(1)).split(64):
+for targets in parentheses.balanced(
+    torch.full((32_000,), 24), torch.Generator().manual_seed(1)
+).split(64):
     read = torch.cat([torch.full((len(targets), 1), 10), targets[:, :-1]], dim=1)
     loss = F.cross_entropy(writer(read).flatten(0, 1), targets.flatten())
     optimizer.zero_grad()
@@ -400,7 +421,9 @@ for targets in parentheses.balanced(torch.full((32_000,), 24), torch.Generator()
 
 with torch.no_grad():
     for temperature in (0.3, 0.7, 1.0, 2.0):
-        ids = generate(writer.step, torch.zeros(1, 64), 10, 24, temperature, torch.Generator().manual_seed(5))
+        ids = generate(
+            writer.step, torch.zeros(1, 64), 10, 24, temperature, torch.Generator().manual_seed(5)
+        )
         print(f"temperature {temperature}: {parentheses.text(ids)}")
 
 # %% [markdown]
@@ -438,7 +461,7 @@ show.rnn.drifting({"after a true beginning": impossible(True), "after its own": 
 
 # %% solution="scheduled_inputs"
 def scheduled_inputs(targets: Tensor, own: Tensor, p: float, generator: torch.Generator) -> Tensor:
-    """At each position of targets and own (B, T), on a draw of its own: targets with probability p, else own."""
+    """At each position of (B, T), on a draw of its own: targets with probability p, else own."""
     ### BEGIN SOLUTION
     coins = torch.rand(targets.shape, generator=generator)
     return torch.where(coins < p, targets, own)
@@ -451,7 +474,9 @@ check("scheduled_inputs", scheduled_inputs)
 # %%
 teacher = parentheses.balanced(torch.tensor([24]), torch.Generator().manual_seed(6))
 with torch.no_grad():
-    own = generate(writer.step, torch.zeros(1, 64), 10, 24, 1.0, torch.Generator().manual_seed(5))[None]
+    own = generate(writer.step, torch.zeros(1, 64), 10, 24, 1.0, torch.Generator().manual_seed(5))[
+        None
+    ]
 for p in (1.0, 0.75, 0.5, 0.0):
     mixed = scheduled_inputs(teacher, own, p, torch.Generator().manual_seed(4))[0]
     print(f"p = {p:<5} {parentheses.text(mixed)}")
@@ -516,7 +541,9 @@ check("rnn_task", record.model)
 # %%
 @torch.no_grad()
 def accuracy_at(length: int) -> float:
-    ids, lengths, labels = parentheses.examples(1000, (length, length), torch.Generator().manual_seed(9))
+    ids, lengths, labels = parentheses.examples(
+        1000, (length, length), torch.Generator().manual_seed(9)
+    )
     logits = record.model(ids.to(device()), lengths.to(device())).cpu()
     return (logits.argmax(dim=1) == labels).double().mean().item()
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LONGEST_CELL = 30
 """Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
+WIDEST_LINE = 100
+"""Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
 
 STUBS = ("# YOUR CODE HERE", "raise NotImplementedError()", "YOUR ANSWER HERE")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -205,6 +207,9 @@ def _lengths(cells: Sequence[NotebookNode]) -> Found:
     for index, cell in enumerate(cells):
         if cell.cell_type == "code" and (count := _code_lines(cell)) > LONGEST_CELL:
             yield index, f"{count} lines of code; {LONGEST_CELL} fit a screen"
+        widest = max((len(line) for line in cell.source.splitlines()), default=0)
+        if cell.cell_type == "code" and widest > WIDEST_LINE:
+            yield index, f"a line of {widest} characters; {WIDEST_LINE} fit a screen"
 
 
 def _code_lines(cell: NotebookNode) -> int:

@@ -54,6 +54,7 @@ def test_the_sample_is_clean(tmp_path: Path) -> None:
         ("double(torch.arange(3))", "### BEGIN SOLUTION\n1\n### END SOLUTION", "outside a solution cell"),
         ("double(torch.arange(3))", "# BEGIN SOLUTION", "would take this for a marker"),
         ("double(torch.arange(3))", "\n".join(f"double({i})" for i in range(31)), "31 lines of code"),
+        ("double(torch.arange(3))", f"double({'1' * 93})", "a line of 101 characters"),
         ("double(torch.arange(3))", "double(", "this is no Python"),
         ("![a number and its double on a line]", "![]", "without alt text"),
         ("# Triple.", '# <img src="data:x">', "without alt text"),
