@@ -474,9 +474,8 @@ check("scheduled_inputs", scheduled_inputs)
 # %%
 teacher = parentheses.balanced(torch.tensor([24]), torch.Generator().manual_seed(6))
 with torch.no_grad():
-    own = generate(writer.step, torch.zeros(1, 64), 10, 24, 1.0, torch.Generator().manual_seed(5))[
-        None
-    ]
+    dice = torch.Generator().manual_seed(5)
+    own = generate(writer.step, torch.zeros(1, 64), 10, 24, 1.0, dice)[None]
 for p in (1.0, 0.75, 0.5, 0.0):
     mixed = scheduled_inputs(teacher, own, p, torch.Generator().manual_seed(4))[0]
     print(f"p = {p:<5} {parentheses.text(mixed)}")
