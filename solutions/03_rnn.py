@@ -179,7 +179,7 @@ show.rnn.fading(
 def bptt(
     xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: Tensor
 ) -> dict[str, Tensor]:
-    """Gradients {"W_x", "W_h", "b", "h0"} of a loss with gradient grad_h_T (B, H) at the last state.
+    """Gradients {"W_x", "W_h", "b", "h0"} of a loss with gradient grad_h_T (B, H) at the end.
 
     xs is (B, T, D), h0 (B, H); each gradient has the shape of what it belongs to.
     """
@@ -330,7 +330,7 @@ class ElmanClassifier(nn.Module):
         ### END SOLUTION
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Logits (B, classes) for ids (B, T), whose first lengths (B,) tokens in each row are real."""
+        """Logits (B, classes) for ids (B, T), the first lengths (B,) tokens of each real."""
         ### BEGIN SOLUTION
         inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
         h, states = torch.zeros_like(inputs[:, 0]), []
@@ -362,7 +362,7 @@ check("ElmanClassifier", ElmanClassifier)
 def generate(
     step, h0: Tensor, start: int, length: int, temperature: float, generator: torch.Generator
 ) -> Tensor:
-    """A LongTensor (length,): each token is drawn from softmax(logits / temperature) and read next."""
+    """LongTensor (length,): each token drawn from softmax(logits / temperature) and read next."""
     ### BEGIN SOLUTION
     token, h, written = torch.tensor([start]), h0, []
     for _ in range(length):
