@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PALETTE = (style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.AMBER)
 """One colour for each kind of parenthesis, opening and closing alike."""
 
+COMES_BACK = r"$\|\partial L/\partial h_0\|\;/\;\|\partial L/\partial h_T\|$"
+"""The label of an axis of gradients that have travelled T steps back."""
+
 Bptt = Callable[..., dict[str, Tensor]]
 Model = Callable[[Tensor, Tensor], Tensor]
 
@@ -201,7 +204,10 @@ def beliefs(model: Model, ids: Tensor) -> list[float]:
 
 
 def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
-    """One sequence (T,), its nesting, and the model's belief after each of the first `read` tokens."""
+    """One sequence (T,), its nesting, and the model's belief after each of the first `read` tokens.
+
+    Dots are full where training could have asked: after an even number of tokens, of which the last one closes.
+    """
     import matplotlib.pyplot as plt
 
     read = len(ids) if read is None else read
@@ -214,7 +220,9 @@ def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
         _parentheses(top, ids.tolist(), read)
         for t in closed:
             bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
-        bottom.plot(range(read), believed, color=style.BLUE, marker="o")
+        fair = [t for t in range(read) if t % 2 and ids[t] >= KINDS]
+        bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="white")
+        bottom.plot(fair, [believed[t] for t in fair], "o", color=style.BLUE, markersize=8)
         bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
         bottom.set(ylim=(-0.06, 1.06), xlim=(-0.6, len(ids) - 0.4), ylabel="P(balanced)")
         bottom.set_xticks(range(len(ids)), [str(t + 1) for t in range(len(ids))])
@@ -341,7 +349,7 @@ def turn_the_radius(bptt: Bptt) -> Any:
     def draw(_: Any = None) -> None:
         norms = gradient_norms(bptt, radius.value, size.value)
         name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
-        figure = fading({name: norms}, "‖∂L/∂h₀‖ / ‖∂L/∂h_T‖", "What is left of the gradient?", (1e-8, 1e8))
+        figure = fading({name: norms}, COMES_BACK, "What is left of the gradient?", (1e-8, 1e8))
         picture.value = style.png(figure)
 
     radius.observe(draw, "value")
