@@ -1,0 +1,307 @@
+"""Pictures of topic 06: fading memory, scores against width, weights, costs, recall, and four words to play with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Attend = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+
+WORDS = ("Ada", "likes", "her", "cat")
+STARTING_VECTORS = {
+    "q": [[0.5, 0.5], [1.0, -1.0], [1.3, 1.2], [-0.5, 1.0]],
+    "k": [[2.5, 1.0], [-1.5, 0.5], [0.5, -2.0], [-0.5, 2.0]],
+    "v": [[2.0, 2.0], [-2.0, 1.0], [-1.5, -2.0], [2.0, -1.5]],
+}
+"""Four words in two dimensions, so that they can be drawn: `her` asks for somebody, and `Ada` is somebody."""
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+
+
+def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
+    """Bars: how often the value of the first, second, ..., last pair can be read from the last state of an RNN."""
+    import matplotlib.pyplot as plt
+
+    places = range(1, len(accuracy) + 1)
+    with styled():
+        figure, axes = plt.subplots(figsize=SMALL)
+        bars = axes.bar(places, [100 * a for a in accuracy], color=BLUE, width=0.7)
+        axes.bar_label(bars, [f"{100 * a:.0f}" for a in accuracy], padding=2, fontsize=9)
+        axes.axhline(100 * chance, color=ORANGE, linestyle="--", linewidth=1.5)
+        axes.annotate(f"guessing, {chance:.0%}", (0.5, 100 * chance), (0, 26), textcoords="offset points", color=ORANGE)
+        axes.set(title="What is left in the last state?", xlabel="place of the pair in the list", ylim=(0, 112))
+        axes.set(ylabel="value read back, %", xticks=list(places))
+        axes.grid(axis="x", visible=False)
+        return finished(
+            figure,
+            f"Bar chart: the value of the last of {len(accuracy)} pairs is read back in {accuracy[-1]:.0%} of lists, "
+            f"that of the first in {accuracy[0]:.0%}.",
+        )
+
+
+def scores_by_width(
+    widths: Sequence[int], variance: Mapping[str, Sequence[float]], largest: Mapping[str, Sequence[float]], keys: int
+) -> Figure:
+    """Two panels against the width D: the variance of a score, and the weight of the best of `keys` keys."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
+        for (name, values), colour, marker in zip(variance.items(), (ORANGE, BLUE), MARKERS):
+            left.loglog(widths, values, color=colour, marker=marker, label=name)
+        for (name, values), colour, marker in zip(largest.items(), (ORANGE, BLUE), MARKERS):
+            right.semilogx(widths, values, color=colour, marker=marker, label=name)
+        right.axhline(1 / keys, color=GREY, linestyle=":", linewidth=1.5)
+        right.annotate("all equal", (widths[-1], 1 / keys), (0, 4), textcoords="offset points", color=GREY, ha="right")
+        left.set(title="Variance of a score", xlabel="width D of queries and keys")
+        right.set(title=f"Largest of {keys} weights", xlabel="width D of queries and keys", ylim=(0, 1.03))
+        left.legend(loc="upper left")
+        for axes in (left, right):
+            axes.set_xticks(list(widths), [str(width) for width in widths])
+            axes.minorticks_off()
+        return finished(figure, "Without the division the variance grows like D and one key takes all the attention.")
+
+
+def attention_map(weights: Tensor, queries: Sequence[str], keys: Sequence[str], title: str = "") -> Figure:
+    """A heat map of weights (T, S): row i is how query i distributes its attention over the keys."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        size = (1.6 + 0.52 * len(keys), 1.3 + 0.38 * len(queries))
+        figure, axes = plt.subplots(figsize=size)
+        _heat(axes, weights, queries, keys)
+        axes.set(xlabel="keys", ylabel="queries")
+        axes.set_title(title)
+        return finished(figure, f"Heat map of attention weights, {len(queries)} queries by {len(keys)} keys.")
+
+
+def costs(
+    attention_cost: Callable[[int, int], Mapping[str, float]],
+    crossover_length: Callable[[int], float],
+    d: int = 512,
+) -> Figure:
+    """Left, both costs over n at width `d`, crossing where `crossover_length` says; right, that length against d."""
+    import matplotlib.pyplot as plt
+
+    lengths = [2**i for i in range(4, 15)]
+    both = [attention_cost(n, d) for n in lengths]
+    meeting = float(crossover_length(d))
+    widths = [32, 64, 128, 256, 512, 1024, 2048]
+    meetings = [float(crossover_length(width)) for width in widths]
+    with styled():
+        figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
+        left.loglog(lengths, [cost["recurrent"] for cost in both], color=ORANGE, marker="s", label="recurrent")
+        left.loglog(lengths, [cost["self_attention"] for cost in both], color=BLUE, marker="o", label="self-attention")
+        left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
+        left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
+        left.set(title=f"Multiplications, d = {d}", xlabel="number of words n")
+        left.legend(loc="upper left")
+        right.loglog(widths, meetings, color=INK, marker="o")
+        right.fill_between(widths, meetings, max(meetings), color=ORANGE, alpha=0.15, linewidth=0)
+        right.fill_between(widths, min(meetings), meetings, color=BLUE, alpha=0.15, linewidth=0)
+        right.text(0.06, 0.88, "recurrence is cheaper", transform=right.transAxes, color=ORANGE)
+        right.text(0.94, 0.08, "self-attention is cheaper", transform=right.transAxes, color=BLUE, ha="right")
+        right.set(title="Where they cost the same", xlabel="width d", ylabel="number of words n")
+        right.set_xticks(widths[::2], [str(width) for width in widths[::2]])
+        right.minorticks_off()
+        return finished(figure, f"Self-attention is cheaper up to n = {meeting:.4g} words at width {d}.")
+
+
+def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], trained_on: int) -> Figure:
+    """Accuracy of several models, by name, against the number of pairs in a list."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(figsize=WIDE)
+        for (name, values), colour, marker in zip(accuracy.items(), (BLUE, ORANGE, PINK, *COLOURS), MARKERS):
+            axes.plot(slots, [100 * value for value in values], color=colour, marker=marker, label=name)
+        axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
+        axes.annotate(
+            f"trained on {trained_on} pairs", (trained_on, 62), (6, 0), textcoords="offset points", color=GREY
+        )
+        axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
+        axes.annotate("guessing", (slots[-1], 10), (0, -12), textcoords="offset points", color=GREY, ha="right")
+        axes.set(title="Recall of a pair", xlabel="pairs in the list", ylabel="right answers, %", ylim=(0, 105))
+        axes.set_xticks(list(slots))
+        axes.legend(loc="center right")
+        last = ", ".join(f"{name} {values[-1]:.0%}" for name, values in accuracy.items())
+        return finished(figure, f"Accuracy against the number of pairs; at {slots[-1]} pairs: {last}.")
+
+
+def four_words(attend: Attend, chosen: int = 2) -> Figure:
+    """The playground as it starts: the query of the `chosen` word among the keys, all weights, and its output."""
+    vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
+    figure = _three_panels()
+    _draw_words(figure, **vectors, attend=attend, chosen=chosen)
+    return finished(figure, _words_in_words(**vectors, attend=attend, chosen=chosen))
+
+
+# -- the widget ------------------------------------------------------------------------------------------------------
+
+
+def playground(attend: Attend) -> VBox:
+    """Sliders for the q, k and v of four words; weights and outputs, computed by `attend`, follow them."""
+    import ipywidgets as widgets
+
+    vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
+    figure = _three_panels()
+    picture = widgets.Image(value=_redrawn(figure, vectors, attend, 2), format="png")
+    picture.layout.max_width = "100%"
+    words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
+    reset = widgets.Button(description="start again", tooltip="put all vectors back")
+    sliders = {
+        (role, axis): widgets.FloatSlider(
+            min=-3.0,
+            max=3.0,
+            step=0.1,
+            value=float(vectors[role][2, axis]),
+            description=f"{name} {'xy'[axis]}",
+            readout_format=".1f",
+            layout=widgets.Layout(width="230px"),
+        )
+        for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
+        for axis in (0, 1)
+    }
+    spoken = widgets.HTML(value=_words_in_words(**vectors, attend=attend, chosen=2))
+    busy = False
+
+    def redraw() -> None:
+        picture.value = _redrawn(figure, vectors, attend, words.value)
+        spoken.value = _words_in_words(**vectors, attend=attend, chosen=words.value)
+
+    def show_sliders(_: Any = None) -> None:
+        nonlocal busy
+        busy = True
+        for (role, axis), slider in sliders.items():
+            slider.value = float(vectors[role][words.value, axis])
+        busy = False
+        redraw()
+
+    def moved(change: Any) -> None:
+        if not busy:
+            for (role, axis), slider in sliders.items():
+                vectors[role][words.value, axis] = slider.value
+            redraw()
+
+    def start_again(_: Any) -> None:
+        for role, rows in STARTING_VECTORS.items():
+            vectors[role][:] = torch.tensor(rows)
+        show_sliders()
+
+    words.observe(show_sliders, "value")
+    reset.on_click(start_again)
+    for slider in sliders.values():
+        slider.observe(moved, "value")
+    pairs = [widgets.VBox([sliders[role, 0], sliders[role, 1]]) for role in "qkv"]
+    rows = widgets.Layout(flex_flow="row wrap")
+    return widgets.VBox([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
+
+
+def _redrawn(figure: Figure, vectors: Mapping[str, Tensor], attend: Attend, chosen: int) -> bytes:
+    import io
+
+    _draw_words(figure, **vectors, attend=attend, chosen=chosen)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
+    return buffer.getvalue()
+
+
+def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> str:
+    output, weights = attend(q[None], k[None], v[None])
+    shares = ", ".join(f"{WORDS[j]} {float(weight):.0%}" for j, weight in enumerate(weights[0, chosen]))
+    x, y = (float(number) for number in output[0, chosen])
+    return f"“{WORDS[chosen]}” looks at: {shares}. It takes home ({x:.2f}, {y:.2f})."
+
+
+# -- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def _three_panels() -> Figure:
+    """A figure whose layout is fixed, so that drawing it again takes a few hundredths of a second."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.6, 3.1), dpi=100, facecolor="white")
+    figure.subplots(1, 3, gridspec_kw={"left": 0.01, "right": 0.99, "bottom": 0.1, "top": 0.88, "wspace": 0.24})
+    return figure
+
+
+def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> None:
+    output, weights = attend(q[None], k[None], v[None])
+    left, middle, right = figure.axes
+    with styled():
+        for axes in (left, middle, right):
+            axes.clear()
+        _plane(left, "keys, and one query")
+        for word, (x, y) in zip(WORDS, k.tolist()):
+            _arrow(left, x, y, BLUE)
+            _label(left, word, x, y, BLUE)
+        asks = q[chosen].tolist()
+        _arrow(left, asks[0], asks[1], ORANGE)
+        _label(left, f"{WORDS[chosen]}?", asks[0], asks[1], ORANGE)
+        _heat(middle, weights[0], WORDS, WORDS)
+        middle.set_title("weights")
+        outline = {"fill": False, "edgecolor": ORANGE, "linewidth": 2.5, "clip_on": False}
+        middle.add_patch(_rectangle((-0.5, chosen - 0.5), len(WORDS), 1, **outline))
+        _plane(right, "values, mixed")
+        (x, y) = output[0, chosen].tolist()
+        for word, (a, b), weight in zip(WORDS, v.tolist(), weights[0, chosen].tolist()):
+            right.plot([a, x], [b, y], color=ORANGE, linewidth=0.3 + 6 * weight, alpha=0.5, zorder=1)
+            right.plot(a, b, "o", color=GREEN, markersize=7)
+            _label(right, word, a, b, GREEN)
+        right.plot(x, y, "D", color=ORANGE, markersize=9)
+
+
+def _heat(axes: Axes, weights: Tensor, queries: Sequence[str], keys: Sequence[str]) -> None:
+    """Weights as colours from 0 to 1 and, where they fit, as numbers."""
+    values = weights.detach().cpu().float()
+    axes.imshow(values.numpy(), vmin=0.0, vmax=1.0, aspect="auto")
+    axes.set_xticks(range(len(keys)), list(keys))
+    axes.set_yticks(range(len(queries)), list(queries))
+    plain_axes(axes)
+    for i, row in enumerate(values.tolist()):
+        for j, weight in enumerate(row):
+            dark = weight > 0.5
+            axes.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=INK if dark else "white")
+
+
+def _plane(axes: Axes, title: str) -> None:
+    axes.set(xlim=(-3.6, 3.6), ylim=(-3.6, 3.6), xticks=[], yticks=[])
+    axes.set_title(title)
+    axes.axhline(0, color="#D5D8DC", linewidth=1, zorder=0)
+    axes.axvline(0, color="#D5D8DC", linewidth=1, zorder=0)
+
+
+def _arrow(axes: Axes, x: float, y: float, colour: str) -> None:
+    properties = {
+        "arrowstyle": "-|>",
+        "color": colour,
+        "linewidth": 2,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "mutation_scale": 14,
+    }
+    axes.annotate("", (x, y), (0, 0), arrowprops=properties)
+
+
+def _label(axes: Axes, word: str, x: float, y: float, colour: str) -> None:
+    """A word beside its point, further out along the line from the middle."""
+    far = max((x * x + y * y) ** 0.5, 1e-6)
+    beside = (17 * x / far, 12 * y / far)
+    axes.annotate(word, (x, y), beside, textcoords="offset points", color=colour, ha="center", va="center")
+
+
+def _rectangle(corner: tuple[float, float], width: float, height: float, **style: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, **style)
