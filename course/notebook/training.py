@@ -87,8 +87,10 @@ class Batches:
             self._curve.draw(self.examples / self._budget, self.losses)
 
 
-def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train) -> Record:
+def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, variant: str = "") -> Record:
     """Trains a model for the task `name` and keeps its weights in `checkpoints/<name>.safetensors`.
+
+    A model to compare with is trained as a `variant`: the same batches and budget, `<name>.<variant>.safetensors`.
 
     `model` is a function (or class) that builds the module when called without arguments; it is called after the
     seed is set, so a rerun repeats itself. A built module is trained as it is. `train(model, batches)` is your loop.
@@ -104,7 +106,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train) -> 
     budget = _budget(name)
     seed(folder_number())
     built = _built(model).to(device())
-    path = Path("checkpoints", f"{name}.safetensors")
+    path = Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
     reason = ""
     if _loads_checkpoint():
         try:
