@@ -619,6 +619,7 @@ def reverses_instead(fn, x, permutation):
         "Print the accuracy on one batch beside the loss: 10 % is guessing, 25 % is naming a frequent digit. And then?",
         "Which place of the layer's output belongs to the query? Draw that place's attention weights for a list.",
         "If the loss does not move at all: does each batch make a prediction, a loss, a gradient and a step?",
+        "97 or 98 %, and a loss that still jumps at the end: are the optimiser's steps too long to settle?",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -638,23 +639,20 @@ def self_attention_task(rng):
 
     yield asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
     yield asked("two thousand other lists, 99 % right", *lists(2000), bar=0.99, weight=2.0)
-    yield asked("better than guessing: 60 % right", *lists(2000), bar=0.6)
+    yield asked("better than most: 90 % right", *lists(2000), bar=0.9)
+    yield asked("better than guessing: half of them right", *lists(2000), bar=0.5)
 
     keys, values, *_ = lists(500)
-    because = "even the pair read last is not remembered"
-    yield asked("the last pair of the list", keys, values, keys[:, -1], values[:, -1], 0.6, because)
-    because = "the first pair of a list is not found again; the last may be"
-    yield asked("the first pair of the list", keys, values, keys[:, 0], values[:, 0], 0.9, because)
-    keys, values, *_ = lists(500)
-    values[:, 1::2] = values[:, 1:2]
+    values[:, 1:5] = values[:, 1:2]
     because = "a digit that stands in the list four times is not named when it is asked for"
-    yield asked("a digit that stands there four times", keys, values, keys[:, 3], values[:, 3], 0.9, because)
+    yield asked(
+        "a digit that stands there four times", keys, values, keys[:, 3], values[:, 3], 0.9, because, weight=0.5
+    )
 
     keys, values, query, _ = lists(200)
-    order = rng.permutation(recall.SLOTS)
-    order = order if bool((order != torch.arange(recall.SLOTS)).any()) else order.flip(0)
+    order = torch.arange(recall.SLOTS).roll(int(rng.integers(1, recall.SLOTS, 1)))
     yield (
-        given_model("the same pairs in another order")
+        given_model("the same pairs in another order", weight=0.5)
         .call(keys, values, query, into="first")
         .call(keys[:, order], values[:, order], query, into="second")
         .law(
@@ -664,29 +662,9 @@ def self_attention_task(rng):
     )
 
 
-def _one_hot(values):
+def _votes(values):
+    """One vote for each digit in the list: (B, S, 10)."""
     return F.one_hot(values, len(recall.VALUES)).float()
-
-
-@self_attention_task.misconception(
-    "Your model answers with the first pair, whatever is asked. Which place of the layer's output belongs to the query?"
-)
-def reads_the_first_place(keys, values, query):
-    return _one_hot(values[:, 0])
-
-
-@self_attention_task.misconception(
-    "Your model answers with the pair it read last. Must this layer hand anything on from place to place?"
-)
-def remembers_only_the_last_pair(keys, values, query):
-    return _one_hot(values[:, -1])
-
-
-@self_attention_task.misconception(
-    "Your model names the digit that stands there most often. Does its answer change when you ask for another key?"
-)
-def names_the_most_frequent_digit(keys, values, query):
-    return _one_hot(values).sum(1)
 
 
 @self_attention_task.misconception(
@@ -694,3 +672,33 @@ def names_the_most_frequent_digit(keys, values, query):
 )
 def never_trained(keys, values, query):
     return torch.linspace(1.0, 0.0, len(recall.VALUES)).expand(len(keys), -1)
+
+
+@self_attention_task.misconception(
+    "Your model names the digit that stands there most often. Does its answer change when you ask for another key?"
+)
+def names_the_most_frequent_digit(keys, values, query):
+    return _votes(values).sum(1)
+
+
+@self_attention_task.misconception(
+    "Your answer depends on where pairs stand, and hardly on what is asked. Which place's output do you read?"
+)
+def place_matters_more_than_the_query(keys, values, query):
+    later_counts_for_more = torch.linspace(1.0, 1.3, keys.shape[1])
+    return (later_counts_for_more[:, None] * _votes(values)).sum(1)
+
+
+@self_attention_task.misconception(
+    "The right pair is heard, and the others shout it down. Is it one output you read? On whom are its weights?"
+)
+def other_pairs_join_in(keys, values, query):
+    asked_for = (keys == query[:, None]).float()
+    return ((1.0 + 1.5 * asked_for)[..., None] * _votes(values)).sum(1)
+
+
+@self_attention_task.misconception(
+    "Your model answers with the pair it read last. Must your layer hand anything on from place to place?"
+)
+def remembers_only_the_last_pair(keys, values, query):
+    return _votes(values)[:, -1]

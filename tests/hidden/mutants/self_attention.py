@@ -365,6 +365,10 @@ def a_tensor_of_answers(fn, x, permutation):
     return torch.isclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=1e-4)
 
 
+def answers_with_the_first_pair(keys, values, query):
+    return F.one_hot(values[:, 0], 10).float()
+
+
 def repeats_the_query(keys, values, query):
     return F.one_hot(query % 10, 10).float()
 
@@ -461,7 +465,12 @@ MUTANTS = {
         looks_at_one_number,
         a_tensor_of_answers,
     ],
-    "self_attention_task": [repeats_the_query, names_the_largest_digit, looks_up_half_of_the_time],
+    "self_attention_task": [
+        answers_with_the_first_pair,
+        repeats_the_query,
+        names_the_largest_digit,
+        looks_up_half_of_the_time,
+    ],
 }
 
 WITHOUT_COUNTERPART = {
