@@ -51,6 +51,31 @@ def release(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade a class's submissions of a topic into the gradebook, or one notebook for yourself."""
+    from course.grading.marking import grade_one, grade_topic
+
+    policy = "retrain" if arguments.retrain else "checkpoint"
+    if arguments.what.endswith(".ipynb"):
+        return grade_one(Path(arguments.what), policy)
+    settings = {"policy": policy, **({"timeout": arguments.timeout} if arguments.timeout else {})}
+    return grade_topic(
+        find_root(),
+        _topics([arguments.what])[0],
+        students=arguments.student,
+        workers=arguments.workers,
+        force=arguments.force,
+        settings=settings,
+    )
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Make up a class, grade it, and show its score table and feedback."""
+    from course.grading.demo import run
+
+    return run(_topics([arguments.topic])[0], arguments.folder, arguments.workers)
+
+
 def lint(arguments: argparse.Namespace) -> int:
     """Read the notebooks as an editor would, and print one line for each complaint."""
     from course.grading.lint import lint_topic
@@ -110,6 +135,19 @@ def _parser() -> argparse.ArgumentParser:
 
     releasing = with_topics(command("release", release))
     releasing.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
+
+    grading = command("grade", grade)
+    grading.add_argument("what", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
+    grading.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
+    grading.add_argument("--force", action="store_true", help="also those graded before")
+    grading.add_argument("--retrain", action="store_true", help="train anew instead of loading checkpoints")
+    grading.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
+    grading.add_argument("--timeout", type=int, metavar="SECONDS", help="what a cell may take; 30 by default")
+
+    showing = command("demo", demo)
+    showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
+    showing.add_argument("--folder", type=Path, help="where to put the class; a temporary folder by default")
+    showing.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
 
     command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
     command("wheel", wheel).add_argument(

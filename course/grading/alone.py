@@ -58,7 +58,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         Problem: it is no notebook of the course, or could not be executed.
     """
     from course.grading.execution import execute
-    from course.grading.preprocessors import cell_limits
+    from course.grading.preprocessors import own_limits
 
     nb = _read(path)
     topic = _topic(nb, path)
@@ -69,7 +69,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         files=_files(path.parent),
         seed=seed,
         policy=policy,
-        limits=Limits(60.0, dict(cell_limits(nb, policy))),
+        limits=own_limits(nb, Limits(60.0)),
         client={"kernel_name": "python3", "skip_cells_with_tag": ""},
     )
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
@@ -119,7 +119,7 @@ def _marks(cell: NotebookNode) -> dict[str, Any]:
 
 
 def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
-    """Make the last cell that checks an exercise its graded cell, and give an exercise without one a cell at the end."""
+    """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end."""
     items = {item.name: item for item in topic.items if item.kind != "question"}
     found: dict[str, NotebookNode] = {}
     for cell in nb.cells:

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -84,7 +85,7 @@ class Classroom:
         coursedir = self.coursedir()
         step, folder = coursedir.submitted_directory, self.topic.folder
         pattern = coursedir.format_path(step, "(?P<student>.*)", folder, escape=True)
-        found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))
+        found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))  # noqa: PTH207, as nbgrader does
         matches = ((re.fullmatch(pattern, path), Path(path)) for path in found)
         return {match["student"]: path for match, path in matches if match}
 
@@ -291,7 +292,9 @@ def _quiet() -> Iterator[list[str]]:
     before = logger.propagate, list(logger.handlers)
     logger.handlers, logger.propagate = [handler], False
     try:
-        yield said
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader fills its tables
+            yield said
     finally:
         logger.propagate, logger.handlers = before
 

@@ -105,6 +105,7 @@ class Examination:
         """The cell at `index` starts executing."""
         self._started = time.monotonic()
         if index in self.names:
+            self.session.seconds = self.task.limits.judging(self.names[index])
             self.session.enter(self.names[index])
 
     def leave(self, index: int, end: CellEnd) -> None:

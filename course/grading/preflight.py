@@ -101,11 +101,22 @@ def _validate(path: Path, document: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            mended, _ = _with_ids(document)
-            nbformat.validate(nbformat.from_dict(mended))
-        except (nbformat.ValidationError, AttributeError, KeyError, TypeError) as error:
+            nbformat.validate(nbformat.from_dict(_skeleton(document)))
+        except (nbformat.ValidationError, AttributeError, KeyError, TypeError, ValueError) as error:
             reason = str(getattr(error, "message", error)).splitlines()[0][:120]
             raise Problem(f"{path.name} is not a valid notebook: {reason}") from None
+
+
+def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
+    """The notebook without its outputs and its cells' metadata, which grading clears or repairs."""
+    mended, _ = _with_ids(document)
+    cells = [dict(cell) for cell in mended["cells"]]
+    for cell in cells:
+        if isinstance(cell.get("metadata"), dict):
+            cell["metadata"] = {}
+        if "outputs" in cell:
+            cell["outputs"] = []
+    return {**mended, "metadata": {}, "cells": cells}
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import copy
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from traitlets import List as ListTrait
 from course.grading.execution import METADATA, execute, is_test
 from course.grading.gradebook import class_secret
 from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
+from course.syllabus import Item, find_item
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
@@ -109,7 +109,9 @@ class JudgedExecute(Execute):
         ("checkpoint", "retrain"), "checkpoint", help="Whether `fit` loads the submitted weights or trains anew."
     ).tag(config=True)
     call_timeout = Float(20.0, help="Seconds one call of a student's answer may take.").tag(config=True)
-    notebook_timeout = Float(600.0, help="Seconds a whole notebook may take; 0 sets no limit.").tag(config=True)
+    notebook_timeout = Float(300.0, help="Seconds a whole notebook may take beside training; 0: no limit.").tag(
+        config=True
+    )
     secret = Unicode("", help="Draws the hidden cases; by default kept beside the gradebook.").tag(config=True)
     environment = Dict(help="Variables added to the kernel's cleaned environment.").tag(config=True)
     ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], help="Files the kernel does not see.").tag(
@@ -145,11 +147,10 @@ class JudgedExecute(Execute):
         )
 
     def _limits(self, nb: NotebookNode) -> Limits:
-        limits = Limits(self.timeout, call=self.call_timeout, notebook=self.notebook_timeout or None)
-        cells = dict(cell_limits(nb, self.policy))
-        if self.timeout_func is not None:
-            cells = {index: self.timeout_func(cell) for index, cell in enumerate(nb.cells)}
-        return replace(limits, cells=cells)
+        limits = own_limits(nb, Limits(self.timeout, call=self.call_timeout, notebook=self.notebook_timeout or None))
+        if self.timeout_func is None:
+            return limits
+        return replace(limits, cells={index: self.timeout_func(cell) for index, cell in enumerate(nb.cells)})
 
     def _seed(self, about: dict) -> int:
         """One of `SEEDS` numbers, by class secret and submission."""
@@ -201,21 +202,28 @@ class SaveVerdicts(SaveAutoGrades):
 
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
+"""A cell that trains, and the name of its task."""
 
 
-def cell_limits(nb: NotebookNode, policy: str = "checkpoint") -> Iterator[tuple[int, float]]:
-    """Seconds for the cells that may take longer than the others: those that train, and those judged as tasks."""
-    from course.syllabus import find_item
-
+def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
+    """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training."""
+    cells: dict[int, float] = {}
+    training = 0.0
     for index, cell in enumerate(nb.cells):
-        names = [*TRAINING.findall(cell.source), *([_grade_id(cell)] if is_test(cell) else [])]
-        for name in names:
-            try:
-                item = find_item(name)[1]
-            except KeyError:
-                continue
-            seconds = item.budget.seconds if item.budget else 0.0
-            yield index, 60.0 + (seconds if name in TRAINING.findall(cell.source) else 60.0 * (item.kind == "task"))
+        if is_test(cell) and _item(_grade_id(cell)):
+            cells[index] = max(limits.cell or 0.0, limits.judging(_grade_id(cell)) + 10.0)
+        budgets = [item.budget.seconds for item in map(_item, TRAINING.findall(cell.source)) if item and item.budget]
+        if budgets:
+            cells[index] = (limits.cell or 0.0) + sum(budgets)
+            training += sum(budgets)
+    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + training)
+
+
+def _item(name: str) -> Item | None:
+    try:
+        return find_item(name)[1]
+    except KeyError:
+        return None
 
 
 def _metadata(name: str, source: Any, notebook: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The class at a glance: a table of scores, the misunderstandings seen and how often, and who was not graded and why."""
+"""The class at a glance: a table of scores, the misunderstandings seen, and who was not graded and why."""
 
 from __future__ import annotations
 

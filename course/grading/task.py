@@ -28,9 +28,10 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall-clock seconds: for a cell, for single cells by index, for the whole notebook, for one call of an answer.
+    """Wall-clock seconds: for a cell, for single cells by index, for the whole notebook, for judging an exercise.
 
-    `None` sets no limit. A cell's 30 s are nbgrader's own default.
+    `None` sets no limit. A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as
+    they come, which takes longer than an exercise.
     """
 
     cell: float | None = 30.0
@@ -41,6 +42,10 @@ class Limits:
     def of(self, index: int) -> float | None:
         """The limit of the cell at `index`."""
         return self.cells.get(index, self.cell)
+
+    def judging(self, name: str) -> float:
+        """What all the cases of an exercise may take together."""
+        return self.call * (3.0 if name.endswith("_task") else 1.0)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,6 @@ class Outcome:
     files: dict[str, bytes] = field(default_factory=dict)
     seconds: float = 0.0
     spent: dict[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     fault: str = ""
 
     def to_bytes(self) -> bytes:
@@ -116,7 +120,6 @@ class Outcome:
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "seconds": self.seconds,
             "spent": self.spent,
-            "notes": list(self.notes),
             "fault": self.fault,
         }
         return _pack(header, self.notebook, self.files)
@@ -126,8 +129,7 @@ class Outcome:
         """The inverse of `to_bytes`."""
         header, notebook, files = _unpack(data)
         verdicts = tuple(Verdict.from_dict(values) for values in header.pop("verdicts"))
-        notes = tuple(header.pop("notes"))
-        return cls(notebook=notebook, files=files, verdicts=verdicts, notes=notes, **header)
+        return cls(notebook=notebook, files=files, verdicts=verdicts, **header)
 
 
 def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = None) -> dict[str, bytes]:

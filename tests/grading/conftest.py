@@ -1,0 +1,31 @@
+"""Running nbgrader as an instructor would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def run_nbgrader():
+    """`run_nbgrader(folder, "autograde", "03_rnn", status=0)` runs the command there and returns what it said."""
+
+    def run(folder: Path, *arguments: str, status: int = 0) -> str:
+        environment = {**os.environ, "USER": os.environ.get("USER", "grader")}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == status, said
+        return said
+
+    return run

@@ -1,0 +1,115 @@
+"""Each thing that can be wrong with a submission gets one clear sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from course.grading.preflight import examine
+from course.grading.problem import Problem
+
+NAME = "03_rnn"
+
+
+def notebook(**changes) -> str:
+    marks = {"grade": True, "grade_id": "rnn_cell", "solution": False, "schema_version": 3, "points": 2}
+    cell = {"id": "a", "cell_type": "code", "source": "1", "outputs": [], "execution_count": None}
+    cells = [{**cell, "metadata": {"nbgrader": marks}}]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells, **changes})
+
+
+def hand_in(folder: Path, text: str | bytes, name: str = f"{NAME}.ipynb") -> Path:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def complaint(folder: Path) -> str:
+    with pytest.raises(Problem) as caught:
+        examine(folder, NAME)
+    sentence = str(caught.value)
+    assert "\n" not in sentence and len(sentence) < 200
+    return sentence
+
+
+def test_a_sound_notebook_gets_no_complaint(tmp_path):
+    assert examine(hand_in(tmp_path, notebook()), NAME) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (notebook()[:-40], "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "not even text"),
+        ('["a", "list"]', "is not a notebook"),
+        ('{"title": "no notebook"}', "is not a notebook"),
+        ('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', "notebook format 3"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "not a valid notebook"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "not a valid notebook"),
+    ],
+)
+def test_what_is_no_notebook(tmp_path, content, said):
+    assert said in complaint(hand_in(tmp_path, content))
+
+
+def test_a_missing_notebook(tmp_path):
+    assert "there is no 03_rnn.ipynb" in complaint(tmp_path)
+
+
+def test_a_renamed_notebook(tmp_path):
+    sentence = complaint(hand_in(tmp_path, notebook(), "rnn (final).ipynb"))
+    assert "rnn (final).ipynb" in sentence and "rename it" in sentence
+
+
+@pytest.mark.parametrize("place", ["data/../03_rnn.ipynb", "notes.txt", "data"])
+def test_a_symbolic_link(tmp_path, place):
+    secret = tmp_path / "gradebook.db"
+    secret.write_text(notebook())
+    submission = tmp_path / "submission"
+    (submission / "data").mkdir(parents=True)
+    if place == "data":
+        (submission / "data").rmdir()
+    else:
+        hand_in(submission, notebook(), "other.ipynb")
+    (submission / place).symlink_to(secret if place != "data" else tmp_path, target_is_directory=place == "data")
+    assert "symbolic link" in complaint(submission)
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(hand_in(tmp_path, notebook()) / "pipe")
+    assert "not an ordinary file" in complaint(tmp_path)
+
+
+def test_a_submission_that_is_too_large(tmp_path):
+    hand_in(tmp_path, notebook())
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(101 * 2**20)
+    assert "too large: 101 MB" in complaint(tmp_path)
+
+
+def test_a_timestamp_that_is_none(tmp_path):
+    hand_in(tmp_path, notebook())
+    hand_in(tmp_path, "yesterday, I think", "timestamp.txt")
+    assert "timestamp.txt" in complaint(tmp_path)
+
+
+def test_cells_without_ids_are_noted_and_graded(tmp_path):
+    document = json.loads(notebook())
+    del document["cells"][0]["id"]
+    assert examine(hand_in(tmp_path, json.dumps(document)), NAME) == ["cells without ids got new ones"]
+
+
+def test_an_older_notebook_needs_no_ids(tmp_path):
+    document = json.loads(notebook(nbformat_minor=4))
+    del document["cells"][0]["id"]
+    assert examine(hand_in(tmp_path, json.dumps(document)), NAME) == []
+
+
+def test_copies_and_lost_marks_are_noted(tmp_path):
+    cells = json.loads(notebook())["cells"]
+    assert "copies of rnn_cell" in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
+    del cells[0]["metadata"]["nbgrader"]
+    assert "lost their marks" in examine(hand_in(tmp_path, notebook(cells=cells)), NAME)[0]

@@ -1,0 +1,244 @@
+"""What nbgrader stumbles over, as real submissions in one class: every trap here lost somebody's grade once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.grading.classroom import Classroom, Graded, grade_class
+from course.grading.gradebook import read_scores
+from course.grading.task import NOT_ISOLATED
+
+from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
+
+ALL = {"softmax": 2, "attention_cost": 1, "crossover_length": 1, "attention_for_one": 2, "ordinary": 1}
+FORGED = {"grade": True, "grade_id": "extra", "points": 50, "solution": False, "schema_version": 3, "locked": True}
+
+NOISE = """import sys, warnings
+class Noisy(float):
+    def __repr__(self):
+        return "nan"
+def crossover_length(d):
+    print("[W NNPACK.cpp:64] Could not initialize NNPACK!", file=sys.stderr)
+    warnings.warn("slow")
+    return float(d)"""
+
+LOOP = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+
+OVERFLOWS = "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"
+
+
+def tagged(tags):
+    def edit(nb):
+        for name in ALL:
+            find(nb, name).metadata["tags"] = tags
+
+    return edit
+
+
+def forged(nb):
+    nb.cells.append(nbformat.v4.new_code_cell("50", metadata={"nbgrader": dict(FORGED)}))
+    find(nb, "softmax").metadata["nbgrader"].update(points=50, solution=True, schema_version=1)
+    find(nb, "attention_cost").metadata["nbgrader"] = {"grade_id": "attention_cost"}
+    nb.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"nonsense": 1}}
+    nb.metadata["course"] = {"verdicts": {"softmax": {"kind": "passed"}}}
+
+
+def edited_tests(nb):
+    for name in ALL:
+        find(nb, name).source = "1e9"
+
+
+def without_marks(nb):
+    for cell in nb.cells:
+        cell.metadata.pop("nbgrader", None)
+
+
+def raw(nb):
+    cell = find(nb, "softmax")
+    nb.cells[nb.cells.index(cell)] = nbformat.v4.new_raw_cell(cell.source, metadata=cell.metadata)
+
+
+WRONG = answers({"softmax": "def softmax(x, dim):\n    return x * 0"})
+SUBMISSIONS = {
+    "ada": [],
+    "copied": [copied("softmax"), copied("softmax-solution"), copied("ordinary")],
+    "deleted": [deleted("softmax", "attention_cost", "ordinary"), deleted("crossover_length-solution")],
+    "deleted_both": [deleted("attention_cost-solution", "attention_cost")],
+    "died": [before("crossover_length", "import os\nos._exit(0)")],
+    "edited": [edited_tests, WRONG],
+    "forged": [forged],
+    "noisy": [answers({"crossover_length": NOISE}), before("ordinary", "float('nan')")],
+    "overflows": [answers({"softmax": OVERFLOWS})],
+    "plain": [without_marks],
+    "raw": [raw],
+    "stuck": [before("crossover_length", LOOP)],
+    "tagged": [tagged(["skip-execution"]), WRONG, answers({"attention_cost": "attention_cost = len"})],
+    "tagged_oddly": [tagged("skip-execution"), WRONG],
+    "writes": [first("open('left.txt', 'w').write('x')\nprint(open('data/given.txt').read())")],
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    root = make_course(tmp_path_factory.mktemp("class"))
+    for student, edits in SUBMISSIONS.items():
+        hand_in(root, student, solved(root), *edits)
+    data = root / "submitted" / "writes" / NAME / "data"
+    data.mkdir()
+    (data / "given.txt").write_text("given")
+    link = hand_in(root, "link", solved(root))
+    link.unlink()
+    link.symlink_to(root / "solutions" / NAME / f"{NAME}.ipynb")
+    hand_in(root, "broken", solved(root)).write_text("{")
+    return root
+
+
+@pytest.fixture(scope="module")
+def graded(root) -> dict[str, Graded]:
+    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    return {work.student: work for work in grade_class(classroom, workers=2)}
+
+
+def cells(work: Graded) -> dict[str, float | None]:
+    return {name: score for name, score in work.scores.cells.items() if name in ALL}
+
+
+def notebook(root: Path, student: str):
+    return nbformat.read(root / "autograded" / student / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+@pytest.mark.parametrize("student", ["ada", "copied", "forged", "noisy", "plain", "raw", "writes"])
+def test_right_answers_score_in_full(graded, student):
+    assert cells(graded[student]) == ALL
+
+
+def test_every_trap_leaves_the_rest_of_the_class_graded(graded):
+    assert {student for student, work in graded.items() if work.reason} == {"link", "broken"}
+    assert set(graded) == {*SUBMISSIONS, "link", "broken"}
+
+
+def test_deleted_tests_come_back_and_are_scored(graded):
+    assert cells(graded["deleted"]) == {**ALL, "crossover_length": 0}
+    assert graded["deleted"].verdicts["crossover_length"].kind == "missing"
+    assert cells(graded["deleted_both"]) == {**ALL, "attention_cost": 0, "ordinary": 0}
+
+
+def test_a_dead_kernel_loses_nothing_judged_before(graded):
+    assert cells(graded["died"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "ordinary": 0}
+    verdict = graded["died"].verdicts["crossover_length"]
+    assert verdict.kind == "missing" and "process ended in cell" in verdict.message
+
+
+def test_a_kernel_that_cannot_be_interrupted_loses_nothing_judged_before(graded):
+    assert cells(graded["stuck"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "ordinary": 0}
+    assert "could not be interrupted" in graded["stuck"].verdicts["crossover_length"].message
+
+
+def test_no_tag_skips_a_test(graded):
+    assert cells(graded["tagged"]) == {**ALL, "softmax": 0, "attention_cost": 0, "attention_for_one": 0, "ordinary": 0}
+    assert cells(graded["tagged_oddly"])["softmax"] == 0
+
+
+def test_edited_tests_are_the_released_ones_again(graded, root):
+    assert cells(graded["edited"])["softmax"] == 0
+    assert find(notebook(root, "edited"), "softmax").source == 'check("softmax", softmax)'
+
+
+def test_a_misunderstanding_has_its_name(graded):
+    verdict = graded["overflows"].verdicts["softmax"]
+    assert verdict.misconception == "overflows" and 0 < verdict.score < 2
+
+
+def test_a_judged_cell_has_exactly_one_output(graded, root):
+    for student in ("ada", "died", "noisy", "overflows"):
+        for name in TOPIC.items:
+            if name.name in graded[student].verdicts:
+                (output,) = find(notebook(root, student), name.name).outputs
+                assert output.output_type == "execute_result"
+                assert set(output.data) == {"text/plain", "text/html"}
+                assert float(output.data["text/plain"]) == graded[student].scores.cells[name.name]
+                assert NOT_ISOLATED in output.data["text/html"]
+
+
+def test_files_a_notebook_reads_and_writes(graded, root):
+    folder = root / "autograded" / "writes" / NAME
+    assert (folder / "left.txt").read_text() == "x"
+    assert "given" in notebook(root, "writes").cells[2].outputs[0].text
+
+
+def test_links_are_never_followed(graded, root):
+    assert "symbolic link" in graded["link"].reason
+    assert not (root / "autograded" / "link").exists()
+
+
+def test_the_written_question_waits_for_a_person(graded):
+    assert graded["ada"].scores.cells["self_attention_question"] is None
+
+
+def test_a_failed_regrade_leaves_no_old_scores(graded, root):
+    path = root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    whole = path.read_text()
+    path.write_text(whole[:-30])
+    try:
+        (work,) = grade_class(Classroom(root, TOPIC), students=["ada"], force=True, workers=1)
+        assert "not valid JSON" in work.reason
+        scores = read_scores(f"sqlite:///{root / 'gradebook.db'}", NAME, "ada", NAME)
+        assert scores.score == 0 and set(scores.cells.values()) == {None}
+        assert not (root / "autograded" / "ada" / NAME).exists()
+    finally:
+        path.write_text(whole)
+
+
+def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, monkeypatch):
+    """The worker's task and that of nbgrader's own pass are the same, so nothing is executed twice."""
+    from course.grading import preprocessors
+    from course.grading.classroom import fill
+
+    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    student = "writes"
+    task = classroom.task(student, classroom.submissions()[student])
+    fill(task.to_bytes(), str(tmp_path / f"{task.digest()}.zip"))
+    monkeypatch.setattr(preprocessors, "execute", lambda data: pytest.fail("executed a second time"))
+    assert classroom.save(student, tmp_path) == ""
+    assert cells(classroom.result(student)) == ALL
+
+
+def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader):
+    """`nbgrader autograde --force` over a broken submission, a linked one and a sound one."""
+    course = shutil.copytree(root, tmp_path / "course", symlinks=True)
+    for student in set(graded) - {"broken", "link", "overflows"}:
+        shutil.rmtree(course / "submitted" / student)
+    said = run_nbgrader(course, "autograde", NAME, "--force", status=1)
+    assert "symbolic link" in said
+    scores = read_scores(f"sqlite:///{course / 'gradebook.db'}", NAME, "overflows", NAME)
+    assert scores.cells == graded["overflows"].scores.cells
+    assert not (course / "autograded" / "link").exists()
+
+
+def test_feedback_and_export(graded, root, run_nbgrader):
+    run_nbgrader(root, "generate_feedback", NAME, "--force", "--student", "overflows")
+    run_nbgrader(root, "generate_feedback", NAME, "--force", "--student", "deleted_both")
+    page = (root / "feedback" / "overflows" / NAME / f"{NAME}.html").read_text()
+    hint = graded["overflows"].verdicts["softmax"].hint
+    assert hint.split("?")[0].replace("'", "&#x27;") in page.replace("&#39;", "&#x27;")
+    assert NOT_ISOLATED in page
+    page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
+    assert "NameError" in page
+    for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
+        assert secret not in page
+    run_nbgrader(root, "export")
+    lines = (root / "grades.csv").read_text().splitlines()
+    assert any(line.startswith(f"{NAME},") and ",ada," in line for line in lines)
+
+
+def test_verdicts_are_kept_in_the_notebook(graded, root):
+    kept = notebook(root, "overflows").metadata["course"]
+    assert kept["isolation"] == NOT_ISOLATED and kept["seconds"] > 0
+    assert kept["verdicts"]["softmax"]["misconception"] == "overflows"
+    assert set(kept["spent"]) == set(kept["verdicts"])
+    json.dumps(kept)
