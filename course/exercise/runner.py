@@ -107,8 +107,10 @@ class _Run:
     def _map(self, step: Step) -> Any:
         target = self._target(step)
         (rows,) = step.args
+        home = _home(self.kept[step.on])
         with torch.no_grad():
-            results = [_detached(target(*self._built(tuple(row), {})[0])) for row in rows]
+            inputs = (self._built(tuple(row), {})[0] for row in rows)
+            results = [_detached(target(*(_placed(value, home) for value in row))) for row in inputs]
         return _stacked(results)
 
     def _read(self, step: Step) -> Any:
@@ -152,7 +154,9 @@ class _Run:
         return getattr(target, step.method) if step.method else target
 
     def _inputs(self, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return self._built(step.args, dict(step.kwargs))
+        args, kwargs = self._built(step.args, dict(step.kwargs))
+        home = _home(self.kept[step.on])
+        return tuple(_placed(value, home) for value in args), {k: _placed(v, home) for k, v in kwargs.items()}
 
     def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fresh copies of the inputs, with the described ones made; what appears twice is one object."""
@@ -177,6 +181,17 @@ class _Run:
             old = before.get(name)
             if old is not None and not (tensor.shape == old.shape and torch.equal(tensor.detach(), old)):
                 self.mutated.append(f"{step.into}: {name}")
+
+
+def _home(answer: Any) -> torch.device | None:
+    """Where a trained module's parameters are; None when that says nothing or is the CPU."""
+    parameter = next(answer.parameters(), None) if isinstance(answer, nn.Module) else None
+    return None if parameter is None or parameter.device.type == "cpu" else parameter.device
+
+
+def _placed(value: Any, home: torch.device | None) -> Any:
+    """A tensor on the device of the module that will read it."""
+    return value.to(home) if home is not None and isinstance(value, Tensor) else value
 
 
 def _snapshot(args: Any, kwargs: Any) -> dict[str, Tensor]:
