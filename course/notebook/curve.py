@@ -53,9 +53,9 @@ def picture(name: str, done: float, losses: Sequence[float], words: str = "") ->
     caption = words.strip("<>") or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
     label = f"training loss, {percent:.0f} percent of the budget used"
     return (
-        '<div style="font-family:system-ui,sans-serif;font-size:13px;color:inherit;max-width:440px">'
-        f'<div style="height:6px;border-radius:3px;background:rgba(128,128,128,.25)"><div style="height:6px;'
-        f'border-radius:3px;width:{percent:.1f}%;background:#4a7fd1"></div></div>'
+        '<div style="font-family:system-ui,sans-serif;font-size:13px;color:inherit">'
+        '<div style="height:6px;max-width:440px;border-radius:3px;background:rgba(128,128,128,.25)">'
+        f'<div style="height:6px;border-radius:3px;width:{percent:.1f}%;background:#4a7fd1"></div></div>'
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{label}" '
         f'style="max-width:100%;margin-top:4px">{_line(losses)}</svg><div>{escape(caption)}</div></div>'
     )

@@ -168,7 +168,7 @@ def playground(attend: Attend) -> VBox:
             value=float(vectors[role][2, axis]),
             description=f"{name} {'xy'[axis]}",
             readout_format=".1f",
-            layout=widgets.Layout(width="230px"),
+            layout=widgets.Layout(width="260px"),
         )
         for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
         for axis in (0, 1)
@@ -204,7 +204,8 @@ def playground(attend: Attend) -> VBox:
     for slider in sliders.values():
         slider.observe(moved, "value")
     pairs = [widgets.VBox([sliders[role, 0], sliders[role, 1]]) for role in "qkv"]
-    rows = widgets.Layout(flex_flow="row wrap")
+    words.style.button_width = "90px"
+    rows = widgets.Layout(flex_flow="row wrap", align_items="flex-end")
     return widgets.VBox([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
 
 

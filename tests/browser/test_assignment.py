@@ -114,5 +114,6 @@ def test_from_a_wrong_answer_to_the_widget(server: str, browser: Browser, screen
     page.wait_for_timeout(500)
     page.screenshot(path=screenshots / "6-widget-moved.png")
     notebook.theme(dark=True)
+    output.scroll_into_view_if_needed()
     page.screenshot(path=screenshots / "6-widget-moved-dark.png")
     page.close()
