@@ -13,6 +13,13 @@ from torch import Tensor
 Stream = Callable[[torch.Generator], Iterator[tuple[Tensor, ...]]]
 
 
+def cbow_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Running text of the grammar: ids (T,)."""
+    from .grammar import batches
+
+    return batches(generator)
+
+
 def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Coloured parentheses: ids (B, T), lengths (B,), labels (B,)."""
     from .parentheses import batches
@@ -28,6 +35,7 @@ def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ..
 
 
 STREAMS: dict[str, Stream] = {
+    "cbow_task": cbow_task,
     "rnn_task": rnn_task,
     "self_attention_task": self_attention_task,
 }

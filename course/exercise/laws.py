@@ -156,6 +156,32 @@ def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") 
     return "" if found <= value else because or f"{found:.4g} is above {value:.4g}"
 
 
+@law
+def exceeds(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """Some entry is larger than `value` in absolute value, infinity included."""
+    largest = float(_tensor(outputs[of]).double().abs().max())
+    return "" if largest > value else because or f"no value grows beyond {value:g}"
+
+
+@law
+def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", within: float = 1e-5) -> str:
+    """The rows of two outputs agree in order, whatever axes of one they were computed with."""
+    a, b = (_tensor(outputs[name]).double() for name in (of, to))
+    if a.numel() == b.numel() and _agree(a.reshape(b.shape), b, within):
+        return ""
+    return because or f"the rows of {of} and {to} should be the same"
+
+
+@law
+def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", because: str = "") -> str:
+    """The rows do not cancel under `weights` (as those of a linear function would)."""
+    rows = _tensor(outputs[of]).double().reshape(len(weights), -1)
+    size = float((weights.double().abs() @ rows.abs()).max())
+    if float((weights.double() @ rows).abs().max()) > 1e-4 * size:
+        return ""
+    return because or "the results cancel as those of a linear function do"
+
+
 # -- gradients -------------------------------------------------------------------------------------------------------
 
 
@@ -167,6 +193,17 @@ def every_parameter_learns(outputs: Outputs, of: str = "gradients of out", becau
         return because or "no gradient reaches the parameters: is the result still connected to them?"
     idle = [name for name, grad in gradients.items() if grad is None or not bool((grad != 0).any())]
     return (because or f"no gradient reaches {', '.join(map(str, idle[:4]))}") if idle else ""
+
+
+@law
+def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of out", because: str = "") -> str:
+    """Wherever a parameter has an axis of size `tokens`, each of the tokens gets some gradient."""
+    for gradient in outputs[of].values():
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == tokens):
+            idle = int((gradient.movedim(axis, 0).reshape(tokens, -1) == 0).all(dim=1).sum())
+            if idle:
+                return because or f"{idle} of {tokens} tokens that were read get no gradient"
+    return "" if outputs[of] else because or "no gradient reaches the parameters"
 
 
 # -- chance ----------------------------------------------------------------------------------------------------------
@@ -239,6 +276,71 @@ def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = 
         return "the predictions are no probability distributions, so a perplexity would mean nothing"
     found = float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
     return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
+
+
+@law
+def log_loss_at_most(
+    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
+) -> str:
+    """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
+
+    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies.
+    """
+    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
+    return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
+
+
+@law
+def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
+    """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
+
+    A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
+    """
+    differences = _log_losses(outputs[of], targets) - best.double()
+    error = float(differences.std()) / math.sqrt(len(differences))
+    if float(differences.mean()) >= -4 * error - 1e-6:
+        return ""
+    return because or "better than anybody can be who knows the source itself: the answers leak into the question"
+
+
+@law
+def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The rows are scores: they are not all positive with a sum of one."""
+    logits = _tensor(outputs[of]).double()
+    if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
+        return ""
+    return because or "these are probabilities, and scores are asked for, as they are before any softmax"
+
+
+@law
+def neighbours_alike(
+    outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """Of the `k` nearest other rows, by cosine, of each of `rows`, a share of at least `bar` has a kind in common.
+
+    `kinds` (V, K) is True where a row is of a kind.
+    """
+    vectors = _tensor(outputs[of]).double()
+    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
+        return f"a table of {len(kinds)} finite vectors was expected, and one of shape {tuple(vectors.shape)} came"
+    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    similarity = directions[rows] @ directions.T
+    similarity[torch.arange(len(rows)), rows] = -math.inf
+    near = similarity.topk(k).indices  # (n, k)
+    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
+    found = float(alike.double().mean())
+    return (
+        ""
+        if found >= bar
+        else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
+    )
+
+
+def _log_losses(logits: Any, targets: Tensor) -> Tensor:
+    """−log softmax(logits)[target] for each row, (n,); infinite where there is a NaN."""
+    scores = _tensor(logits).double().reshape(len(targets), -1)
+    losses = scores.logsumexp(-1) - scores.gather(1, targets[:, None]).squeeze(1)
+    return losses.nan_to_num(nan=math.inf)
 
 
 def _tensor(value: Any) -> Tensor:
