@@ -31,6 +31,8 @@ LENGTHS = (6, 16)
 """Shortest and longest sequence of the training task."""
 BATCH = 64
 """Sequences in a training batch."""
+TRIES = 16
+"""Exchanges tried on a balanced sequence before another one is drawn."""
 
 
 def balanced(lengths: Tensor, generator: torch.Generator) -> Tensor:
@@ -117,24 +119,20 @@ def corrupted(ids: Tensor, lengths: Tensor, generator: torch.Generator) -> tuple
     """Each balanced row of `ids` (B, T) with two tokens exchanged: balanced no more, and yet it `looks_right`.
 
     The two places are drawn uniformly among those of equal parity. Returns the new rows and a bool tensor (B,) that
-    is False where sixteen draws found no such exchange: `()[]` has none.
+    is False, and the row unchanged, where none of `TRIES` draws was such an exchange: `()[]` has none.
     """
-    result = ids.clone()
-    pending = torch.arange(len(ids))
-    for _ in range(16):
-        rows, size = ids[pending], lengths[pending]
-        first = (torch.rand(len(rows), 1, generator=generator) * size.unsqueeze(1)).long()
-        second = first % 2 + 2 * (torch.rand(len(rows), 1, generator=generator) * (size // 2).unsqueeze(1)).long()
-        swapped = rows.scatter(1, first, rows.gather(1, second)).scatter(1, second, rows.gather(1, first))
-        good = looks_right(swapped, size).nonzero().squeeze(1)
-        good = good[~is_balanced(swapped[good], size[good])]
-        result[pending[good]] = swapped[good]
-        still = torch.ones(len(pending), dtype=torch.bool)
-        still[good] = False
-        pending = pending[still]
-    found = torch.ones(len(ids), dtype=torch.bool)
-    found[pending] = False
-    return result, found
+    rows = torch.arange(len(ids)).repeat(TRIES)  # all draws of all rows at once
+    size = lengths[rows].unsqueeze(1)
+    first = (torch.rand(len(rows), 1, generator=generator) * size).long()
+    second = first % 2 + 2 * (torch.rand(len(rows), 1, generator=generator) * (size // 2)).long()
+    swapped = ids[rows]
+    one, other = swapped.gather(1, first), swapped.gather(1, second)
+    swapped.scatter_(1, first, other).scatter_(1, second, one)
+    good = looks_right(swapped, lengths[rows]).nonzero().squeeze(1)
+    good = good[~is_balanced(swapped[good], lengths[rows[good]])]
+    chosen = torch.full((len(ids),), -1).scatter_reduce(0, rows[good], good, "amax")  # of several, the last
+    found = chosen >= 0
+    return torch.where(found.unsqueeze(1), swapped[chosen], ids), found
 
 
 def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:

@@ -84,3 +84,18 @@ def beside_the_first(W: Tensor, U: Tensor) -> Callable[[Tensor], Tensor]:
 def backwards(W: Tensor) -> Callable[[Tensor], Tensor]:
     """The words in the opposite order."""
     return lambda x: (x @ W.T).flip(1)
+
+
+# -- one step of a model that writes, step(token (1,), h) -> (logits (1, V), h): for topic 03 -------------------------
+
+
+@maker
+def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Logits (P, V, V) by the clock and the last token. The state (1, 1) is the clock, one further at every step."""
+
+    def step(token: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        if not isinstance(token, Tensor) or token.shape != (1,):
+            raise ValueError(f"step takes a LongTensor of shape (1,) and a state, and got {token!r:.80}")
+        return logits[int(h) % len(logits), token], h + 1
+
+    return step

@@ -25,6 +25,25 @@ CASES = [
     ("argmax_is", {"index": 1}, {"out": torch.tensor([0.1, 0.9])}, {"out": torch.tensor([0.9, 0.1])}),
     ("at_least", {"value": 1.0}, {"out": 1.0}, {"out": 0.9}),
     ("at_most", {"value": 1.0}, {"out": 1.0}, {"out": 1.1}),
+    ("exceeds", {"value": 5.0}, {"out": torch.tensor([1.0, -6.0])}, {"out": torch.tensor([1.0, -4.0])}),
+    (
+        "same_rows",
+        {"to": "b"},
+        {"out": torch.ones(3, 1), "b": torch.ones(3)},
+        {"out": torch.zeros(3, 1), "b": torch.ones(3)},
+    ),
+    (
+        "combination_is_not_zero",
+        {"weights": torch.tensor([1.0, -1.0])},
+        {"out": torch.tensor([[1.0, 2.0], [1.0, 3.0]])},
+        {"out": torch.tensor([[1.0, 2.0], [1.0, 2.0]])},
+    ),
+    (
+        "every_token_learns",
+        {"tokens": 2},
+        {"gradients of out": {"w": torch.eye(2), "b": torch.zeros(3)}},
+        {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "b": torch.ones(3)}},
+    ),
     (
         "every_parameter_learns",
         {},

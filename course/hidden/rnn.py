@@ -1,0 +1,866 @@
+"""Examiner's notes on recurrent networks: one step, many steps, the way back, and what can be trained with it.
+
+Sizes are distinct primes, so that no axis can stand in for another; square cases show what square shapes hide.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.data import parentheses
+from course.exercise import build, call, draws, exercise, given_model, noncontiguous, stand_in
+from course.reference import rnn as reference
+
+BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
+AUTOGRAD = (
+    *("torch.autograd.grad", "torch.autograd.backward", "Tensor.backward"),
+    *("torch.enable_grad", "torch.set_grad_enabled", "torch.func.grad", "torch.func.vjp", "torch.func.jacrev"),
+)
+
+
+def _weights(rng, D, H, dtype=torch.float64):
+    """W_x (H, D), W_h (H, H), b (H,): W_h far from symmetric, b far from zero."""
+    return rng.normal(H, D, dtype=dtype), 0.7 * rng.normal(H, H, dtype=dtype), rng.normal(H, dtype=dtype)
+
+
+def _inputs(rng, B, T, D, H, dtype=torch.float64):
+    return rng.normal(B, T, D, dtype=dtype), 0.5 * rng.normal(B, H, dtype=dtype), *_weights(rng, D, H, dtype)
+
+
+# -- one step ----------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.rnn_cell,
+    hints=(
+        "Write the shape of each factor under the formula. Which axis of W_x has to meet the axis of x?",
+        "Feed zeros for x and h. What should be left of the formula?",
+        "Is every number of your result between -1 and 1? Take inputs of size 100 to be sure.",
+    ),
+    forbidden=BUILT_IN,
+)
+def rnn_cell(rng):
+    """All three terms and what is around them; as wide as its input, where swapped matrices would not be noticed."""
+    yield call("a small batch", rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5), public=True)
+    yield call("a state as wide as the input", rng.normal(2, 3), rng.normal(2, 3), *_weights(rng, 3, 3), public=True)
+    yield call("nothing but zeros", torch.zeros(2, 3).double(), torch.zeros(2, 5).double(), *_weights(rng, 3, 5))
+    yield call("a batch of one", rng.normal(1, 7), rng.normal(1, 2), *_weights(rng, 7, 2))
+    yield call("as many rows as units", rng.normal(5, 3), rng.normal(5, 5), *_weights(rng, 3, 5))
+    yield call("a state of one number", rng.normal(3, 2), rng.normal(3, 1), *_weights(rng, 2, 1))
+    f32 = torch.float32
+    yield call("float32", rng.normal(2, 3, dtype=f32), rng.normal(2, 5, dtype=f32), *_weights(rng, 3, 5, f32))
+    strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
+    yield call("memory that is not contiguous", *strided)
+    yield call("large inputs", 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5), grad=False)
+
+
+@rnn_cell.misconception("What comes out of your cell when x and h are zero? Should b be seen there?")
+def no_bias(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h.T)
+
+
+@rnn_cell.misconception("Feed inputs of size 100. How large may a state become?")
+def no_tanh(x, h, W_x, W_h, b):
+    return x @ W_x.T + h @ W_h.T + b
+
+
+@rnn_cell.misconception("Can a number of your state ever be negative? Look at the name of the function in the formula.")
+def sigmoid(x, h, W_x, W_h, b):
+    return torch.sigmoid(x @ W_x.T + h @ W_h.T + b)
+
+
+@rnn_cell.misconception("Which of the two axes of W_h is 'from' and which is 'to'? The convention is (out, in).")
+def W_h_not_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h + b)
+
+
+@rnn_cell.misconception(
+    "Set W_h to zero: your result should depend on x alone. Which matrix reads the input, and which the state?"
+)
+def x_and_h_swapped(x, h, W_x, W_h, b):
+    return torch.tanh(h @ W_x.T + x @ W_h.T + b)
+
+
+@rnn_cell.misconception("Set all weights to zero. Is the state you return still the one that came in?")
+def residual_added(x, h, W_x, W_h, b):
+    return h + torch.tanh(x @ W_x.T + h @ W_h.T + b)
+
+
+@rnn_cell.misconception("Can your state leave the interval from -1 to 1? What exactly stands inside the tanh?")
+def tanh_of_the_input_only(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b) + h @ W_h.T
+
+
+@rnn_cell.misconception("This formula has one bias. With x and h zero, does tanh(b) come out?")
+def bias_once_for_each_matrix(x, h, W_x, W_h, b):
+    return torch.tanh((x @ W_x.T + b) + (h @ W_h.T + b))
+
+
+@rnn_cell.misconception(
+    "Your states are never negative. ReLU comes later in this notebook; which function is asked for?"
+)
+def relu(x, h, W_x, W_h, b):
+    return torch.relu(x @ W_x.T + h @ W_h.T + b)
+
+
+# -- many steps --------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.rnn_forward,
+    hints=(
+        "Change the first input only. Which of your states move, and which should?",
+        "Is hs[:, -1] the same as the state you return beside it? And does hs[:, 0] depend on xs[:, 0]?",
+        "Run one sequence alone, then in a batch with others. Does it get the same states?",
+    ),
+    forbidden=BUILT_IN,
+)
+def rnn_forward(rng):
+    """Carried, in order, from h0, for each sequence alone; with the gradient flowing all the way back."""
+    yield call("two sequences of three steps", *_inputs(rng, 2, 3, 5, 7), public=True)
+    yield call("as many sequences as steps", *_inputs(rng, 3, 3, 2, 5), public=True)
+    yield call("a single step", *_inputs(rng, 3, 1, 2, 5))
+    yield call("a single sequence", *_inputs(rng, 1, 5, 3, 2))
+    yield call("thirteen steps", *_inputs(rng, 2, 13, 3, 5))
+    yield call("every size the same", *_inputs(rng, 3, 3, 3, 3))
+    yield call("float32", *_inputs(rng, 2, 5, 3, 7, torch.float32))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in _inputs(rng, 2, 5, 3, 7)))
+
+
+def _states(xs, h0, W_x, W_h, b):
+    return reference.rnn_forward(xs, h0, W_x, W_h, b)[0]
+
+
+@rnn_forward.misconception(
+    "Change the first input: which of your states move? What does the network know at step 3 of it?"
+)
+def state_not_carried(xs, h0, W_x, W_h, b):
+    hs = torch.stack([reference.rnn_cell(x, h0, W_x, W_h, b) for x in xs.unbind(1)], 1)
+    return hs, hs[:, -1]
+
+
+@rnn_forward.misconception("Call it with two different h0. Should the states be the same?")
+def h0_ignored(xs, h0, W_x, W_h, b):
+    return reference.rnn_forward(xs, torch.zeros_like(h0), W_x, W_h, b)
+
+
+@rnn_forward.misconception("How many states should T inputs make? Which one was there before the first input?")
+def h0_among_the_states(xs, h0, W_x, W_h, b):
+    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    return torch.cat([h0[:, None], hs], 1), h_T
+
+
+@rnn_forward.misconception(
+    "Is the last of your states the one that you return beside them? When is a state kept: before or after the step?"
+)
+def one_step_late(xs, h0, W_x, W_h, b):
+    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    return torch.cat([h0[:, None], hs[:, :-1]], 1), h_T
+
+
+@rnn_forward.misconception(
+    "Change the last input only: which of your states move? Nobody has read it before the last step."
+)
+def backwards_in_time(xs, h0, W_x, W_h, b):
+    return reference.rnn_forward(xs.flip(1), h0, W_x, W_h, b)
+
+
+@rnn_forward.misconception("Which axis of your states is time? In this course the batch comes first, as it does in xs.")
+def time_first(xs, h0, W_x, W_h, b):
+    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    return hs.transpose(0, 1), h_T
+
+
+@rnn_forward.misconception(
+    "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
+)
+def walks_along_the_batch(xs, h0, W_x, W_h, b):
+    return reference.rnn_forward(xs.transpose(0, 1), h0, W_x, W_h, b)
+
+
+@rnn_forward.misconception(
+    "The values are right. What is the derivative of the last state by the first input in yours: should it be zero?"
+)
+def detached(xs, h0, W_x, W_h, b):
+    h, hs = h0, []
+    for x in xs.unbind(1):
+        h = reference.rnn_cell(x, h.detach(), W_x, W_h, b)
+        hs.append(h)
+    return torch.stack(hs, 1), h
+
+
+@rnn_forward.misconception(
+    "Run one sequence alone and inside a batch. Stacking makes a new axis: where does it go, and can a reshape move it?"
+)
+def reshaped_instead_of_transposed(xs, h0, W_x, W_h, b):
+    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    return hs.transpose(0, 1).reshape(hs.shape), h_T
+
+
+# -- the way back ------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.bptt,
+    hints=(
+        "Do T = 1 on paper and compare, then T = 2. The first T at which it goes wrong tells you where to look.",
+        "Name the three states that meet at step t: which one does tanh' need, and which one did W_h read?",
+        "Shapes: delta is (B, H). Which product of it makes an (H, H), and which one a (B, H)? For the second there "
+        "are two candidates, and a W_h that is not symmetric tells them apart.",
+    ),
+    forbidden=(*BUILT_IN, *AUTOGRAD),
+)
+def bptt(rng):
+    """Under no_grad. One step isolates the formulas, two the order, thirteen the sums."""
+
+    def case(title, B, T, D, H, dtype=torch.float64, **settings):
+        tensors = (*_inputs(rng, B, T, D, H, dtype), rng.normal(B, H, dtype=dtype))
+        return call(title, *tensors, grad=False, **settings).without_autograd()
+
+    yield case("one step", 2, 1, 3, 5, public=True)
+    yield case("two steps", 2, 2, 3, 5, public=True)
+    yield case("seven steps", 3, 7, 2, 5, weight=2.0)
+    yield case("thirteen steps", 2, 13, 5, 3, weight=2.0)
+    yield case("one sequence", 1, 5, 3, 2)
+    yield case("every size the same", 3, 3, 3, 3)
+    yield case("float32", 2, 5, 3, 7, torch.float32)
+    tensors = (*_inputs(rng, 2, 5, 3, 7), rng.normal(2, 7))
+    yield call("memory that is not contiguous", *map(noncontiguous, tensors), grad=False).without_autograd()
+
+
+def _walk_back(
+    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, first=None, back=None, steps=None, adds=True, short=False
+):
+    """The right algorithm with one piece exchanged.
+
+    `slope` is tanh', `read` the states that W_h read, `first` the one before all, `back` the step to the state before;
+    `steps` are walked, sums are not added up without `adds`, and a `short` walk leaves out the last product.
+    """
+    hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
+    before = torch.cat([first(hs, h0) if first else h0[:, None], hs[:, :-1]], 1)
+    before = read(hs) if read else before
+    found = {"W_x": torch.zeros_like(W_x), "W_h": torch.zeros_like(W_h), "b": torch.zeros_like(b)}
+    grad_h = grad_h_T
+    for t in list(reversed(range(xs.shape[1])))[:steps]:
+        a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
+        delta = (slope(hs[:, t], a) if slope else 1 - hs[:, t] ** 2) * grad_h
+        step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
+        found = {name: found[name] * adds + step[name] for name in found}
+        grad_h = back(delta, W_h) if back else delta @ W_h
+    return {**found, "h0": delta if short else grad_h}
+
+
+@bptt.misconception(
+    "With one step it is right. How many steps does the gradient of your W_x add up: does x_1 ever appear?"
+)
+def one_step_only(*inputs):
+    return _walk_back(*inputs, steps=1)
+
+
+@bptt.misconception(
+    "tanh' can be written with what goes into tanh or with what comes out. Which of the two goes with 1 - (...)²?"
+)
+def slope_of_the_input(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a: 1 - a**2)
+
+
+@bptt.misconception("Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.")
+def no_slope(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a: torch.ones_like(h))
+
+
+@bptt.misconception(
+    "Forward, h meets W_h.T. What does the gradient meet on its way back? Try a W_h that is not symmetric."
+)
+def W_h_not_turned_around(*inputs):
+    return _walk_back(*inputs, back=lambda d, W: d @ W.T)
+
+
+@bptt.misconception("Look at the gradient of W_h with T = 1: which state did W_h read in that step, h_0 or h_1?")
+def state_after_the_step(*inputs):
+    return _walk_back(*inputs, read=lambda hs: hs)
+
+
+@bptt.misconception("Print the index of the state before the step, for the first step. What is hs[:, -1]?")
+def index_minus_one(*inputs):
+    return _walk_back(*inputs, first=lambda hs, h0: hs[:, -1:])
+
+
+@bptt.misconception("Which state did the first step start from? It need not be zero.")
+def first_state_taken_for_zero(*inputs):
+    return _walk_back(*inputs, first=lambda hs, h0: 0 * h0[:, None])
+
+
+@bptt.misconception("Your gradient of h0 stops in front of the last matrix: is it dL/da_1 or dL/dh_0?")
+def h0_short_of_a_step(*inputs):
+    return _walk_back(*inputs, short=True)
+
+
+@bptt.misconception(
+    "Repeat each sequence of a batch: should the gradients double or stay? The loss is a sum over the batch."
+)
+def mean_over_the_batch(*inputs):
+    right = _walk_back(*inputs)
+    return {name: value if name == "h0" else value / len(inputs[0]) for name, value in right.items()}
+
+
+@bptt.misconception(
+    "The weights were used at every step. Is each step's share added, or does the next one overwrite it?"
+)
+def overwritten_instead_of_added(*inputs):
+    return _walk_back(*inputs, adds=False)
+
+
+# -- clipping ----------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.clip_grad_norm,
+    hints=(
+        "Clip [3, 0] and [0, 4] together at 1. Their common norm is 5: what should come out of each?",
+        "Clip something that is already short. Does it come back as it was?",
+        "The direction must not change. How many different factors does your list get?",
+    ),
+    forbidden=(
+        "nn.utils.clip_grad_norm_",
+        "nn.utils.clip_grad_value_",
+        "nn.utils.get_total_norm",
+        "nn.utils.clip_grads_with_norm_",
+    ),
+    tolerance=1e-5,  # torch adds 1e-6 to the norm before it divides
+)
+def clip_grad_norm(rng):
+    """Long and short, of many shapes, together."""
+
+    def grads(*shapes, scale=1.0, dtype=torch.float64):
+        return [scale * rng.normal(*shape, dtype=dtype) for shape in shapes]
+
+    yield call(
+        "three, four, five",
+        [torch.tensor([3.0, 0.0]).double(), torch.tensor([[0.0, -4.0]]).double()],
+        1.0,
+        public=True,
+        grad=False,
+    )
+    yield call("short already", grads((2, 3), (5,), scale=0.1), 7.0, public=True, grad=False)
+    yield call("long", grads((5, 3), (5, 5), (5,), scale=20.0), 2.5, grad=False)
+    yield call("one long, one short", [*grads((3, 2), scale=30.0), *grads((7,), scale=0.01)], 3.0, grad=False)
+    yield call("a single tensor", grads((3, 5)), 0.5, grad=False)
+    yield call("nothing but zeros", [torch.zeros(2, 3).double(), torch.zeros(3).double()], 1.0, grad=False)
+    yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False)
+    yield call("memory that is not contiguous", [noncontiguous(g) for g in grads((3, 5), (2, 7))], 0.9, grad=False)
+
+
+def _norm(grads):
+    return sum(float((g**2).sum()) for g in grads) ** 0.5
+
+
+def _scaled(grads, factor):
+    return [g * factor for g in grads]
+
+
+@clip_grad_norm.misconception(
+    "Clip [3, 0] and [0, 4] together. How many norms do you compute, and how many factors come of them?"
+)
+def each_tensor_for_itself(grads, max_norm):
+    return [g * min(1.0, max_norm / max(_norm([g]), 1e-12)) for g in grads], _norm(grads)
+
+
+@clip_grad_norm.misconception(
+    "Does your result still point in the same direction? Compare the ratios of its numbers before and after."
+)
+def by_value(grads, max_norm):
+    return [g.clamp(-max_norm, max_norm) for g in grads], _norm(grads)
+
+
+@clip_grad_norm.misconception("Clip a gradient that is already short. Is it still that short?")
+def always_to_the_full_length(grads, max_norm):
+    return _scaled(grads, max_norm / max(_norm(grads), 1e-12)), _norm(grads)
+
+
+@clip_grad_norm.misconception("What is the length of (3, 4)? Seven is the way along the streets.")
+def sum_of_absolute_values(grads, max_norm):
+    total = sum(float(g.abs().sum()) for g in grads)
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
+@clip_grad_norm.misconception("What is the length of (3, 4)? If 25 comes out, one step is missing.")
+def square_of_the_norm(grads, max_norm):
+    total = _norm(grads) ** 2
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
+@clip_grad_norm.misconception(
+    "The gradients are right. Which norm is returned: the one before clipping or the one after?"
+)
+def norm_after(grads, max_norm):
+    clipped, _ = reference.clip_grad_norm(grads, max_norm)
+    return clipped, _norm(clipped)
+
+
+@clip_grad_norm.misconception(
+    "Is the length of the whole the sum of the lengths of its parts? Take two perpendicular parts, 3 and 4."
+)
+def sum_of_the_norms(grads, max_norm):
+    total = sum(_norm([g]) for g in grads)
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
+@clip_grad_norm.misconception(
+    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 1."
+)
+def divided_by_the_norm_only(grads, max_norm):
+    total = _norm(grads)
+    return (_scaled(grads, 1 / total) if total > max_norm else list(grads)), total
+
+
+# -- a classifier ------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.ElmanClassifier,
+    hints=(
+        "Print ids and lengths of a small batch. At which index does each sequence end?",
+        "Change the padding, and compare the logits. Then change the first token, and compare again.",
+        "Trace one sequence by hand with hidden = 2. Where does h come in, and what if it turns negative?",
+    ),
+    forbidden=BUILT_IN,
+    name="ElmanClassifier",
+)
+def ElmanClassifier(rng):
+    """Its parameters are the student's own, so laws decide: what it must not see, what it must, and how it grows."""
+    lengths = torch.tensor([7, 1, 4, 6, 2])
+    ids = rng.integers(0, 11, 5, 7)
+    refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
+    rows = [(ids[k : k + 1, :n], lengths[k : k + 1]) for k, n in enumerate(lengths.tolist())]
+
+    def case(title, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings):
+        return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
+
+    yield (
+        case("one row of logits for each sequence", public=True)
+        .call(ids, lengths)
+        .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
+        .law("finite")
+    )
+    yield (
+        case("what stands behind the end", public=True)
+        .call(ids, lengths)
+        .call(refilled, lengths, into="other")
+        .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
+    )
+    yield (
+        case("alone and in company", public=True)
+        .call(ids, lengths)
+        .map(rows, into="alone")
+        .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
+    )
+    full = torch.full((6,), 5)
+    words = rng.integers(0, 11, 6, 5)
+    first, last = words.clone(), words.clone()
+    first[:, 0], last[:, 4] = (words[:, 0] + 3) % 11, (words[:, 4] + 3) % 11
+    yield (
+        case("the first token counts", public=True)
+        .call(words, full)
+        .call(first, full, into="other")
+        .law("different", to="other", because="another first token changes nothing: is the state carried along?")
+    )
+    yield (
+        case("the last token counts")
+        .call(words, full)
+        .call(last, full, into="other")
+        .law("different", to="other", because="another last token changes nothing: which state is read?")
+    )
+    steps = torch.full((4,), 43)
+    tail = rng.integers(0, 11, 1, 40).expand(4, 40)
+    one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
+    yield (
+        case("weak weights forget", scale=0.1)
+        .call(one, steps)
+        .call(two, steps, into="other")
+        .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
+             "shows the first ones after 40 steps: is it the last state alone that is read?")
+    )  # fmt: skip
+    yield (
+        case("strong weights grow", scale=2.0)
+        .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
+        .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step; yours is held back")
+    )
+    middle, x, y, other_x, other_y = rng.permutation(11)[:5].tolist()
+    mixed = torch.tensor([[before, middle, after] for before in (x, other_x) for after in (y, other_y)])
+    yield (
+        case("more than a sum")
+        .call(mixed, torch.full((4,), 3))
+        .law("combination_is_not_zero", weights=torch.tensor([1.0, -1.0, -1.0, 1.0]), because="each token adds its "
+             "share, whatever stood before it: is there no ReLU in the recurrence?")
+    )  # fmt: skip
+    shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
+    yield (
+        case("everything learns")
+        .call(shuffled, torch.full((6,), 11))
+        .gradients(wrt="parameters")
+        .law("every_parameter_learns")
+        .law("every_token_learns", tokens=11, because="only late tokens get a gradient: where is the way back cut?")
+    )
+    yield (
+        case("other sizes", 2, 5, 7)
+        .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
+        .law("shape_is", shape=(1, 7))
+    )  # fmt: skip
+
+
+class _Elman(reference.ElmanClassifier):
+    """The reference with its pieces laid open, for wrong ones to take their place."""
+
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), lengths - 1]
+
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(h))
+
+    def forward(self, ids, lengths):
+        inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
+        h, states = torch.zeros_like(inputs[:, 0]), []
+        for x in inputs.unbind(1):
+            h = self.next(x, h)
+            states.append(h)
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+@ElmanClassifier.misconception("Print the last column of a padded batch. Is it the last token of every sequence?")
+class LastColumn(_Elman):
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+@ElmanClassifier.misconception(
+    "How many states go into your logits? In a mean the beginning weighs as much as the end."
+)
+class MeanOverTime(_Elman):
+    def read(self, states, lengths):
+        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
+        return (states * real).sum(1) / lengths[:, None]
+
+
+@ElmanClassifier.misconception("How many states go into your logits, and do those of the padding belong to them?")
+class MeanOverColumns(_Elman):
+    def read(self, states, lengths):
+        return states.mean(1)
+
+
+@ElmanClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
+class StateNotCarried(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(torch.zeros_like(h)))
+
+
+@ElmanClassifier.misconception(
+    "Which function does the lecture put around the recurrence here? Yours can never exceed one."
+)
+class TanhForRelu(_Elman):
+    def next(self, x, h):
+        return torch.tanh(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception("Without a bend, many steps are one matrix. Where is the nonlinearity?")
+class NoNonlinearity(_Elman):
+    def next(self, x, h):
+        return x + self.from_state(h)
+
+
+@ElmanClassifier.misconception(
+    "At which index does a sequence of length 3 end? Count from zero; then change its last token."
+)
+class OneTooEarly(_Elman):
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
+
+
+@ElmanClassifier.misconception(
+    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?"
+)
+class Detached(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(h.detach()))
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _certain(rng, clocks, vocabulary):
+    """Logits (clocks, V, V) that leave no choice: after each token at each clock one successor is certain."""
+    successors = torch.stack([rng.permutation(vocabulary) for _ in range(clocks)])  # (P, V)
+    return 500.0 * F.one_hot(successors, vocabulary).double()
+
+
+@exercise(
+    reference.generate,
+    hints=(
+        "Follow three steps with pencil and paper: what is `token` at each of them, and what is `h`?",
+        "Draw a thousand tokens at a temperature of 0.1 and at 10. Which text is bolder?",
+        "How many tokens do you return for length = 1, and is the start among them?",
+    ),
+)
+def generate(rng):
+    """Certain successors show what is fed back; uncertain ones, how it is drawn."""
+    start_state = torch.zeros(1, 1).double()
+
+    def written(title, clocks, vocabulary, length, temperature, **settings):
+        step = stand_in("clock_step", logits=_certain(rng, clocks, vocabulary))
+        start = int(rng.integers(0, vocabulary, 1))
+        return call(title, step, start_state, start, length, temperature, rng.generator(), grad=False, **settings)
+
+    def chance(title, length, temperature, **settings):
+        logits = 1.5 * rng.normal(1, 4, 4)
+        step = stand_in("clock_step", logits=logits)
+        return (
+            draws(title, 1, step, start_state, 2, length, temperature, rng.generator(), **settings)
+            .law("shape_is", shape=(1, length), because="`length` tokens are asked for, the start not among them")
+            .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
+            .law("frequencies", probabilities=torch.softmax(logits[0] / temperature, -1), start=2)
+        )
+
+    yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
+    yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
+    yield chance("a temperature of two", 500, 2.0, public=True)
+    yield chance("a temperature of one half", 700, 0.5, weight=2.0)
+    yield written("one token", 2, 5, 1, 0.5)
+    yield written("a long text", 5, 11, 60, 2.0)
+    step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
+    twice = call("the same generator, the same text", step, start_state, 0, 40, 1.0, generator, grad=False, into="out")
+    yield (
+        twice.call(step, start_state, 0, 40, 1.0, generator, on="answer", into="again")
+        .call(step, start_state, 0, 40, 1.0, rng.generator(), on="answer", into="other")
+        .laws_only()
+        .law("equal", to="again", because="the same generator gave two texts: some chance comes from elsewhere")
+        .law("different", to="other", because="two generators gave the same text of 40 tokens")
+    )
+
+
+def _write(step, h0, start, length, temperature, generator, *, feed=None, keep=None, logits_to_p=None, draw=None):
+    """The right loop with one piece exchanged."""
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, new = step(token, h)
+        h = new if keep is None else keep(h0, new)
+        p = torch.softmax(logits / temperature if logits_to_p is None else logits_to_p(logits, temperature), -1)
+        drawn = torch.multinomial(p, 1, generator=generator)[0] if draw is None else draw(p)
+        written.append(drawn)
+        token = drawn if feed is None else feed(start)
+    return torch.cat(written)
+
+
+@generate.misconception("What does your network read at the second step: the start again, or what it has just written?")
+def feeds_the_start_every_time(*inputs):
+    return _write(*inputs, feed=lambda start: torch.tensor([start]))
+
+
+@generate.misconception(
+    "Write twice with different generators. Does anything change? A distribution is there to be drawn from."
+)
+def always_the_likeliest(*inputs):
+    return _write(*inputs, draw=lambda p: p.argmax(-1))
+
+
+@generate.misconception("At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?")
+def temperature_multiplied(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: logits * temperature)
+
+
+@generate.misconception("Does your text change with the temperature?")
+def temperature_ignored(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: logits)
+
+
+@generate.misconception("`step` returns a state. Where does it go?")
+def state_not_carried_on(*inputs):
+    return _write(*inputs, keep=lambda h0, new: h0)
+
+
+@generate.misconception("For length = 1, what comes out? The start was given; it is not written.")
+def start_among_the_tokens(step, h0, start, length, temperature, generator):
+    written = reference.generate(step, h0, start, length, temperature, generator)
+    return torch.cat([torch.tensor([start]), written])[:length]
+
+
+@generate.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
+def another_source_of_chance(*inputs):
+    return _write(*inputs, draw=lambda p: torch.multinomial(p, 1)[0])
+
+
+# -- scheduled sampling ------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    reference.scheduled_inputs,
+    hints=(
+        "What should come out for p = 1, and for p = 0?",
+        "Take targets of zeros and own of ones, and print a few rows at p = 0.5. Do rows or columns look alike?",
+        "How many coins does a table of B times T tokens need?",
+    ),
+)
+def scheduled_inputs(rng):
+    """Zeros and ones make the coins visible; two long rows, or many short ones, whether each place has its own."""
+
+    def table(B, T):
+        return torch.zeros(B, T, dtype=torch.long), torch.ones(B, T, dtype=torch.long)
+
+    def coins(title, n, B, T, p, **settings):
+        share = torch.tensor([p, 1 - p], dtype=torch.float64)
+        return draws(title, n, *table(B, T), p, rng.generator(), **settings).law("frequencies", probabilities=share)
+
+    targets, own = rng.integers(0, 50, 3, 5), rng.integers(50, 99, 3, 5)
+    yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True)
+    yield call("p = 0: its own alone", targets, own, 0.0, rng.generator(), public=True)
+    yield coins("three quarters", 3, 30, 20, 0.75, public=True)
+    yield coins("two sentences", 1, 2, 700, 0.25, weight=2.0)
+    yield coins("sentences of one token", 2, 700, 1, 0.25)
+    yield coins("one in ten", 3, 20, 30, 0.1)
+    generator = rng.generator()
+    yield (
+        call("the same generator, the same coins", *table(11, 13), 0.5, generator)
+        .call(*table(11, 13), 0.5, generator, on="answer", into="again")
+        .call(*table(11, 13), 0.5, rng.generator(), on="answer", into="other")
+        .laws_only()
+        .law("equal", to="again", because="the same generator gave two mixtures: some chance comes from elsewhere")
+        .law("different", to="other", because="two generators gave the same mixture of 143 tokens")
+    )
+
+
+def _coins(shape, generator):
+    return torch.rand(shape, generator=generator)
+
+
+@scheduled_inputs.misconception(
+    "Print one sentence of zeros and ones at p = 0.5. Do teacher and model ever alternate within it?"
+)
+def one_coin_for_a_sentence(targets, own, p, generator):
+    return torch.where(_coins((len(targets), 1), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception(
+    "Print a batch of zeros and ones at p = 0.5. Do all sentences change over at the same places?"
+)
+def one_coin_for_a_column(targets, own, p, generator):
+    return torch.where(_coins((1, targets.shape[1]), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception("How many coins did you toss for the whole batch?")
+def one_coin_for_all(targets, own, p, generator):
+    return torch.where(_coins((1, 1), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception("What comes out for p = 1? p is the probability of the teacher's token.")
+def the_other_way_round(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, generator) < p, own, targets)
+
+
+@scheduled_inputs.misconception("What comes out for p = 1, and for p = 0? Is p used at all?")
+def half_and_half(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, generator) < 0.5, targets, own)
+
+
+@scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
+def coins_from_elsewhere(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
+@scheduled_inputs.misconception(
+    "Call it twice with different generators. Should the teacher always have the beginning?"
+)
+def teacher_first(targets, own, p, generator):
+    places = torch.arange(targets.shape[1]) < round(p * targets.shape[1])
+    return torch.where(places, targets, own)
+
+
+# -- the task ----------------------------------------------------------------------------------------------------------
+
+
+class Reader(nn.Module):
+    """Reads with a stack: the right answer, untrained."""
+
+    def forward(self, ids, lengths):
+        return F.one_hot(parentheses.is_balanced(ids, lengths).long(), 2).double()
+
+
+def _refilled(ids, lengths, rng):
+    """The same sequences, with random tokens for padding."""
+    real = torch.arange(ids.shape[1]) < lengths[:, None]
+    return torch.where(real, ids, rng.integers(0, parentheses.TOKENS, *ids.shape))
+
+
+@exercise(
+    Reader(),
+    hints=(
+        "Look at the curve. Chance is a loss of 0.69: does yours leave it within the first third?",
+        "Measure the accuracy yourself, on `parentheses.examples`, with the padding replaced by random tokens.",
+        "Try learning rates a factor of three apart, and print the norm of the gradients before clipping.",
+    ),
+)
+def rnn_task(rng):
+    """New sequences of the training's lengths, behind whose end stand random tokens.
+
+    Over ten seeds the reference reaches 93 to 97 %; a state that is not carried 50 %, reading the last column 67 %, a
+    detached state 71 %, and the best window of four tokens 72 %.
+    """
+
+    def new(title, count, bar, **settings):
+        generator = torch.Generator().manual_seed(rng.seed())
+        ids, lengths, labels = parentheses.examples(count, parentheses.LENGTHS, generator)
+        asked = given_model(title, **settings).laws_only().call(_refilled(ids, lengths, rng), lengths)
+        return asked.law("accuracy_at_least", targets=labels, bar=bar)
+
+    yield new("better than a coin", 1200, 0.65, public=True)
+    yield new("better than any window of four", 1200, 0.77, public=True)
+    yield new("at least 88 % right", 2000, 0.88, weight=3.0)
+    ids, lengths, _ = parentheses.examples(200, parentheses.LENGTHS, torch.Generator().manual_seed(rng.seed()))
+    yield (
+        given_model("what stands behind the end", public=True)
+        .laws_only()
+        .call(ids, lengths)
+        .call(_refilled(ids, lengths, rng), lengths, into="other")
+        .law("equal", to="other", within=1e-4, because="other tokens behind a sequence's end change its logits")
+    )
+
+
+def _answers(balanced):
+    return F.one_hot(balanced.long(), 2).double()
+
+
+@rnn_task.misconception(
+    "It is no better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?",
+    name="no_better_than_a_coin",
+)
+def _coin(ids, lengths):
+    return _answers(torch.ones(len(ids)))
+
+
+@rnn_task.misconception(
+    "It is about as good as a window of four tokens. Does a gradient reach tokens further back?",
+    name="no_memory_beyond_a_few_tokens",
+)
+def _window(ids, lengths):
+    return _answers(~parentheses.window_sees(ids, lengths, 4))
+
+
+@rnn_task.misconception(
+    "It has learned something real, but not enough. Was the whole budget used? Try other learning rates.",
+    name="trained_too_little",
+)
+def _tired(ids, lengths):
+    """Right except where a checksum of the sequence says otherwise, one time in six."""
+    real = torch.arange(ids.shape[1]) < lengths[:, None]
+    wrong = ((ids * real * torch.arange(1, ids.shape[1] + 1)).sum(1) % 6) == 0
+    return _answers(parentheses.is_balanced(ids, lengths) ^ wrong)
+
+
+@rnn_task.misconception(
+    "In training all padding is zero; here it is anything. Which column does your model read?",
+    name="reads_the_padding",
+)
+def _to_the_edge(ids, lengths):
+    """Leaves off what it takes for padding: zeros at the end."""
+    ends = (ids != 0).long() * torch.arange(1, ids.shape[1] + 1)
+    return _answers(parentheses.is_balanced(ids, ends.max(1).values))
