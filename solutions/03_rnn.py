@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Recurrent networks
+# # 3 Recurrent networks
 #
 # An n-gram model looks at the world through a window. What lies outside has never happened. This notebook builds the
 # oldest cure: a network with a **state**, which it hands to itself from one step to the next. You write the cell, run

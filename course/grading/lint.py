@@ -120,8 +120,8 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     if not cells or not titles or titles[0][0] != 0:
         yield 0, "the notebook does not open with a title"
         return
-    if topic.title.lower() not in titles[0][1].lower():
-        yield 0, f"the title {titles[0][1]!r} does not hold the syllabus's {topic.title!r}"
+    if titles[0][1] != (wanted := f"{topic.number} {topic.title}"):
+        yield 0, f"the title is {titles[0][1]!r}; by the syllabus it is {wanted!r}"
     for index, title in titles[1:]:
         yield index, f"a second title, {title!r}: sections begin with ##"
     last = 1

@@ -96,8 +96,8 @@ def states(hs: Tensor, labels: Sequence[str] = (), title: str = "The state after
     """One sequence's states (T, H) as a map: time to the right, one row a unit, zero white."""
     import matplotlib.pyplot as plt
 
-    values = hs.detach().double().T.cpu()
-    largest = float(values.abs().max()) or 1.0
+    values = hs.detach().double().T.cpu().numpy()
+    largest = float(abs(values).max()) or 1.0
     with style.styled():
         figure, axes = plt.subplots(figsize=style.WIDE)
         picture = axes.imshow(values, aspect="auto", cmap=style.DIVERGING, vmin=-largest, vmax=largest)
@@ -341,7 +341,7 @@ def turn_the_radius(bptt: Bptt) -> Any:
     radius = widgets.FloatSlider(value=1.0, min=0.4, max=1.8, step=0.05, description="Spectral radius of W_h")
     size = widgets.FloatSlider(value=0.1, min=0.0, max=2.0, step=0.1, description="Size of the inputs")
     for slider in (radius, size):
-        slider.style.description_width = "11em"
+        slider.style.description_width = "12.5em"
         slider.layout.width = "30em"
         slider.continuous_update = False
     picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))

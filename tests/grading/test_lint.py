@@ -36,7 +36,7 @@ def test_the_sample_is_clean(tmp_path: Path) -> None:
     ("old", "new", "complaint"),
     [
         ("# # 99 Doubling", "# Doubling", "does not open with a title"),
-        ("# # 99 Doubling", "# # 99 Trebling", "does not hold the syllabus's 'Doubling'"),
+        ("# # 99 Doubling", "# # 99 Trebling", "by the syllabus it is '99 Doubling'"),
         ("# ## Counting", "# # Counting", "a second title"),
         ("# ## Counting", "# #### Counting", "skips a level"),
         ("import torch\n", "import torch\n\nx = 1\n", "something besides imports"),
