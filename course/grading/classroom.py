@@ -65,7 +65,7 @@ class Classroom:
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
         self.root, self.topic = root, topic
-        self.config = load_config(root)
+        self.config: Any = load_config(root)
         self.config.CourseDirectory.assignment_id = topic.folder
         for name, value in (settings or {}).items():
             self.config.JudgedExecute[name] = value
@@ -120,7 +120,7 @@ class Classroom:
 
         config = self.config.copy()
         config.JudgedExecute.results = str(results)
-        with _quiet() as said:
+        with quiet() as said:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
             converter.force = True
             try:
@@ -248,7 +248,7 @@ def _execute_all(
     """
     running: dict[Future, str] = {}
     for student, submission in todo.items():
-        with _quiet():
+        with quiet():
             try:
                 task = classroom.task(student, submission)
                 job = pool.submit(fill, task.to_bytes(), str(folder / f"{task.digest()}.zip"))
@@ -278,9 +278,9 @@ def _pool(workers: int) -> Iterator[Executor]:
 
 
 @contextmanager
-def _quiet() -> Iterator[list[str]]:
+def quiet() -> Iterator[list[str]]:
     """Keep nbgrader's log off the screen and hand over the messages of its errors."""
-    from traitlets import log
+    from traitlets.log import get_logger
 
     said: list[str] = []
 
@@ -288,7 +288,7 @@ def _quiet() -> Iterator[list[str]]:
         def emit(self, record: logging.LogRecord) -> None:
             said.append(record.getMessage())
 
-    logger, handler = log.get_logger(), Keep(logging.ERROR)
+    logger, handler = logging.getLogger(get_logger().name), Keep(logging.ERROR)
     before = logger.propagate, list(logger.handlers)
     logger.handlers, logger.propagate = [handler], False
     try:

@@ -82,8 +82,8 @@ class NotebookRun(Execute):
         self.nb = nb
         self.limits, self.environment, self.folder, self.sockets = limits, environment, folder, sockets
         self.enter, self.leave = enter, leave
-        self.patience = self.iopub_timeout
-        self.notices: list[str] = []
+        self.patience: float = self.iopub_timeout
+        self._group: int | None = None
 
     def run(self) -> None:
         """Execute the cells in order until the last, or until the kernel is gone or the notebook's time is up.
@@ -148,8 +148,8 @@ class NotebookRun(Execute):
             return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
         if self._timed_out:
             return CellEnd("time", "CellTimeoutError", f"no end after {self._get_timeout(cell):g} seconds")
-        error = next((output for output in cell.outputs if output.output_type == "error"), None)
-        return CellEnd() if error is None else CellEnd("error", error.ename, error.evalue)
+        told = next((output for output in cell.outputs if output.output_type == "error"), None)
+        return CellEnd() if told is None else CellEnd("error", told.ename, told.evalue)
 
     def _cut(self, cell: NotebookNode, ename: str, evalue: str, kind: Any = "time") -> CellEnd:
         """End a cell with an error output, which is worth nothing to nbgrader."""
@@ -157,7 +157,7 @@ class NotebookRun(Execute):
         cell.outputs.append(NotebookNode(output_type="error", ename=ename, evalue=evalue, traceback=[red]))
         return CellEnd(kind, ename, evalue)
 
-    def _get_timeout(self, cell: NotebookNode | None) -> float | None:  # type: ignore[override]
+    def _get_timeout(self, cell: NotebookNode | None) -> float | None:
         if cell is None:
             return self.startup_timeout
         limits = [self.limits.of(self._index)]
@@ -165,7 +165,7 @@ class NotebookRun(Execute):
             limits.append(max(0.1, self._deadline - time.monotonic()))
         return min((limit for limit in limits if limit), default=None)
 
-    async def _async_handle_timeout(self, timeout: float, cell: NotebookNode | None = None) -> Any:  # type: ignore[override]
+    async def _async_handle_timeout(self, timeout: float, cell: NotebookNode | None = None) -> Any:
         self._timed_out = True
         self.iopub_timeout = min(self.patience, AFTER_INTERRUPT)
         return await super()._async_handle_timeout(timeout, cell)
@@ -200,7 +200,7 @@ class NotebookRun(Execute):
         self.shutdown_kernel = "immediate"
         with contextlib.suppress(Exception):
             await self._async_cleanup_kernel()
-        if getattr(self, "_group", None):
+        if self._group:
             with contextlib.suppress(OSError):
                 os.killpg(self._group, signal.SIGKILL)
 

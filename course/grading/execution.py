@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -27,6 +29,9 @@ from course.grading.task import (
     write_files,
 )
 from course.judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from course.judge.session import Session
 
 METADATA = "course"
 """Where an executed notebook's metadata keeps its verdicts, for summaries and reports."""
@@ -82,11 +87,11 @@ class Examination:
         self.spent: dict[str, float] = {}
         self.ended = ""
         self.ends: dict[int, CellEnd] = {}
-        self.session = None
-        self.interrupt = lambda: None
+        self.session: Session | None = None
+        self.interrupt: Callable[[], None] = lambda: None
         if names:
             from course.hidden import find
-            from course.judge import Session
+            from course.judge.session import Session
 
             self.session = Session(
                 find,
@@ -104,7 +109,7 @@ class Examination:
     def enter(self, index: int) -> None:
         """The cell at `index` starts executing."""
         self._started = time.monotonic()
-        if index in self.names:
+        if self.session is not None and index in self.names:
             self.session.seconds = self.task.limits.judging(self.names[index])
             self.session.enter(self.names[index])
 
@@ -113,7 +118,7 @@ class Examination:
         self.ends[index] = end
         if end.over:
             self.ended = f"{end.evalue or 'the process ended'} in {self._describe(index)}"
-        if index in self.names:
+        if self.session is not None and index in self.names:
             name = self.names[index]
             try:
                 verdict = self.session.leave() or self._without_check(index, end)

@@ -104,19 +104,18 @@ class JudgedExecute(Execute):
     Its traits are those of nbgrader's `Execute`, whose settings (`c.Execute.timeout`, `--no-execute`) apply to it.
     """
 
-    results = Unicode("", help="Folder of outcomes made before, by the digests of their tasks.").tag(config=True)
+    results = Unicode("", config=True, help="Folder of outcomes made before, by the digests of their tasks.")
     policy = Enum(
-        ("checkpoint", "retrain"), "checkpoint", help="Whether `fit` loads the submitted weights or trains anew."
-    ).tag(config=True)
-    call_timeout = Float(20.0, help="Seconds one call of a student's answer may take.").tag(config=True)
-    notebook_timeout = Float(300.0, help="Seconds a whole notebook may take beside training; 0: no limit.").tag(
-        config=True
+        ("checkpoint", "retrain"),
+        "checkpoint",
+        config=True,
+        help="Whether `fit` loads the submitted weights or trains anew.",
     )
-    secret = Unicode("", help="Draws the hidden cases; by default kept beside the gradebook.").tag(config=True)
-    environment = Dict(help="Variables added to the kernel's cleaned environment.").tag(config=True)
-    ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], help="Files the kernel does not see.").tag(
-        config=True
-    )
+    call_timeout = Float(20.0, config=True, help="Seconds for judging an exercise; a task gets three times as many.")
+    notebook_timeout = Float(300.0, config=True, help="Seconds for a whole notebook beside training; 0: no limit.")
+    secret = Unicode("", config=True, help="Draws the hidden cases; by default kept beside the gradebook.")
+    environment = Dict(config=True, help="Variables added to the kernel's cleaned environment.")
+    ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], config=True, help="Files the kernel does not see.")
 
     def preprocess(self, nb: NotebookNode, resources: dict, km: Any = None) -> tuple[NotebookNode, dict]:
         """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.
