@@ -624,8 +624,8 @@ def generate(rng):
 
     yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
     yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
-    yield chance("a temperature of two", 500, 2.0, public=True)
-    yield chance("a temperature of one half", 700, 0.5, weight=2.0)
+    yield chance("a temperature of two", 500, 2.0, public=True, weight=2.0)
+    yield chance("a temperature of one half", 700, 0.5, weight=3.0)
     yield written("one token", 2, 5, 1, 0.5)
     yield written("a long text", 5, 11, 60, 2.0)
     step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
