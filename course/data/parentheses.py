@@ -29,6 +29,8 @@ SYMBOLS = "([{<«»>}])"
 """How the course prints the tokens: character i opens what character 9 - i closes."""
 LENGTHS = (6, 16)
 """Shortest and longest sequence of the training task."""
+LONGER = (6, 24)
+"""The same for networks with gates."""
 BATCH = 64
 """Sequences in a training batch."""
 TRIES = 16
@@ -209,4 +211,18 @@ def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor
         ids, sizes, labels = examples(128 * BATCH, LENGTHS, generator)
         for start in range(0, len(ids), BATCH):
             chosen = slice(start, start + BATCH)
+            yield ids[chosen, : int(sizes[chosen].max())], sizes[chosen], labels[chosen]
+
+
+def similar_batches(generator: torch.Generator, size: int = 2 * BATCH) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Training batches without end, of the lengths `LONGER`: ids (B, T), lengths (B,), labels (B,) of B = `size`.
+
+    A batch holds sequences of one length or of two neighbouring ones, so that hardly a step is spent on padding; the
+    batches come in random order.
+    """
+    while True:
+        ids, sizes, labels = examples(64 * size, LONGER, generator)
+        batches = sizes.argsort(stable=True).split(size)
+        for place in torch.randperm(len(batches), generator=generator).tolist():
+            chosen = batches[place]
             yield ids[chosen, : int(sizes[chosen].max())], sizes[chosen], labels[chosen]

@@ -27,6 +27,13 @@ def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def lstm_gru_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Longer coloured parentheses, batches of similar lengths: ids (B, T), lengths (B,), labels (B,)."""
+    from .parentheses import similar_batches
+
+    return similar_batches(generator)
+
+
 def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Associative recall: keys (B, S), values (B, S), query (B,), answer (B,)."""
     from .recall import batches
@@ -37,6 +44,7 @@ def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ..
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "rnn_task": rnn_task,
+    "lstm_gru_task": lstm_gru_task,
     "self_attention_task": self_attention_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

@@ -206,6 +206,13 @@ def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of ou
     return "" if outputs[of] else because or "no gradient reaches the parameters"
 
 
+@law
+def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out", because: str = "") -> str:
+    """The parameters that get a gradient hold so many numbers between them."""
+    found = sum(gradient.numel() for gradient in (outputs[of] or {}).values() if gradient is not None)
+    return "" if found >= numbers else because or f"{found} numbers are learned; at least {numbers} were expected"
+
+
 # -- chance ----------------------------------------------------------------------------------------------------------
 
 

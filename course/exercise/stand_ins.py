@@ -41,6 +41,32 @@ def make(described: StandIn) -> Any:
     return MAKERS[described.name](**described.parameters)
 
 
+# -- one step of a recurrent cell, cell(x (B, D), h (B, H)) -> (B, H): for topic 04 -----------------------------------
+
+
+@maker
+def squashing_cell(W_x: Tensor, W_h: Tensor, b: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """Elman's cell: what was read last counts most."""
+    return lambda x, h: torch.tanh(F.linear(x, W_x, b) + F.linear(h, W_h))
+
+
+@maker
+def adding_cell(W: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """A running sum: the state says which inputs have been read, and nothing of their order."""
+    return lambda x, h: h + F.linear(x, W)
+
+
+@maker
+def keeping_cell(W_x: Tensor, V_x: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """A gate that looks at the input alone mixes the state with a new one."""
+
+    def cell(x: Tensor, h: Tensor) -> Tensor:
+        z = torch.sigmoid(F.linear(x, V_x))
+        return z * h + (1 - z) * torch.tanh(F.linear(x, W_x))
+
+    return cell
+
+
 # -- sequence to sequence, (B, T, D) -> (B, T, D'): for topic 06 ------------------------------------------------------
 
 
