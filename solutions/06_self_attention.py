@@ -475,10 +475,11 @@ progress()
 # %% [markdown]
 # ## Going further
 #
-# - Leave the division by $\sqrt{D}$ out of your function and train again. The vectors are of width 64, so the scores begin eight times as large. What becomes of the accuracy? (Run the check afterwards: it will tell.)
+# - What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found no difference for the first,
+#   and 94 % against 100 % for the second.
 # - Choose $W_q$, $W_k$, $W_v$ and the embeddings by hand so that one layer recalls perfectly, with no training at all. The heat map of the four letters above shows where to begin.
 # - Wrong attention often learns, too. Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
 #   is what you think it is, and that is why every function here was checked on its own.
-# - How wide must the RNN be to recall eight pairs? Try 256, ten times as long. On a GPU the budget of `fit` is larger, and one can be patient.
+# - How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,
 #   [Using fast weights to attend to the recent past](https://arxiv.org/abs/1610.06258) (2016), let a recurrent network recall, by something that is nearly attention.

@@ -62,6 +62,14 @@ def overflows(x, dim):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
+@softmax.misconception(
+    "Print the shapes on both sides of your division for a table (3, 5) and dim=-1: how do they line up?"
+)
+def sums_lose_their_axis(x, dim):
+    exponentials = (x - x.amax(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim)
+
+
 @softmax.misconception("Ask for dim=0 of a table: along which axis do your weights sum to one?")
 def always_the_last_axis(x, dim):
     return reference.softmax(x, -1)

@@ -279,6 +279,8 @@ def _heat(axes: Axes, weights: Tensor, queries: Sequence[str], keys: Sequence[st
 def _plane(axes: Axes, title: str) -> None:
     axes.set(xlim=(-3.6, 3.6), ylim=(-3.6, 3.6), xticks=[], yticks=[])
     axes.set_title(title)
+    for side in ("left", "bottom", "right", "top"):
+        axes.spines[side].set(visible=True, color="#D5D8DC")
     axes.axhline(0, color="#D5D8DC", linewidth=1, zorder=0)
     axes.axvline(0, color="#D5D8DC", linewidth=1, zorder=0)
 
