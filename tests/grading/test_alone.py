@@ -1,0 +1,46 @@
+"""Grading one notebook for oneself."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from course.cli import main
+
+from .lesson import NAME, answers, deleted, make_course, solved
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return make_course(tmp_path_factory.mktemp("alone"))
+
+
+def test_the_report_of_a_notebook(root, tmp_path, capsys):
+    nb = solved(root)
+    answers({"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"})(nb)
+    deleted("attention_cost", "crossover_length", "crossover_length-solution")(nb)
+    path = tmp_path / "my own name.ipynb"
+    nbformat.write(nb, path)
+    before = path.read_bytes()
+    assert main(["grade", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert f"{NAME}  Self-attention" in said
+    assert "Look here:" in said  # the misconception's hint
+    assert "✓ attention_cost" in said  # checked though its cell was deleted
+    assert "crossover_length: no answer" in said
+    assert "of 20 points" in said
+    assert "self_attention_question" in said
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}'])
+def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
+    path = tmp_path / "notes.ipynb"
+    path.write_text(content)
+    assert main(["grade", str(path)]) == 2
+    assert "notes.ipynb" in capsys.readouterr().err
+
+
+def test_a_notebook_that_is_not_there(tmp_path, capsys):
+    assert main(["grade", str(tmp_path / "none.ipynb")]) == 2
+    assert "there is no" in capsys.readouterr().err

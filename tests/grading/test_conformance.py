@@ -1,0 +1,59 @@
+"""nbgrader's own autograding tests, which ship in its wheel, under our steps: ordinary courses keep their scores."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+CONFIG = "from course.grading.configuration import configure\n\nconfigure(get_config())\n"
+REPRESENTATIVE = (
+    "test_grade or test_showtraceback_exploit or test_handle_failure or test_force_f or test_no_execute "
+    "or test_infinite_loop or test_side_effects or test_grade_missing_notebook"
+)
+EXCEPT = "autotest or timestamp or overwrite or empty or envvar or single"
+
+
+def nbgraders_tests(folder: Path, *arguments: str) -> str:
+    """Run some of nbgrader's tests with our configuration and return what pytest says."""
+    (folder / "nbgrader_config.py").write_text(CONFIG)
+    tests = Path(next(iter(find_spec("nbgrader").submodule_search_locations))) / "tests"
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(folder),
+        "USER": os.environ.get("USER", "grader"),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    paths = [str(tests / argument) if argument.endswith((".py", "/")) else argument for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+    return done.stdout
+
+
+def test_some_of_nbgraders_own_tests_pass(tmp_path):
+    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_autograde.py", "-k", f"({REPRESENTATIVE}) and not ({EXCEPT})")
+    assert " passed" in said
+
+
+@pytest.mark.slow
+def test_all_of_nbgraders_autograding_tests_pass(tmp_path):
+    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_autograde.py")
+    assert "40 passed" in said
+
+
+@pytest.mark.slow
+def test_nbgraders_feedback_and_preprocessor_tests_pass(tmp_path):
+    without_user = ["-k", "not test_get_username"]
+    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_generate_feedback.py", "preprocessors/", *without_user)
+    assert " passed" in said

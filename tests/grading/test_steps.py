@@ -1,0 +1,161 @@
+"""The steps added to nbgrader, one by one and without a kernel."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.utils import determine_grade
+from traitlets.config import Config
+
+from course.grading.configuration import configure
+from course.grading.execution import record, score_of
+from course.grading.feedback import TrimHiddenTests
+from course.grading.preprocessors import JudgedExecute, own_limits
+from course.grading.task import Limits, Outcome
+from course.judge.verdict import Verdict
+
+HIDDEN = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(2) == 4, 'four'\n### END HIDDEN TESTS"
+
+
+def test_cell(source: str = "", name: str = "softmax", points: float = 2) -> NotebookNode:
+    marks = {"grade": True, "solution": False, "locked": True, "grade_id": name, "points": points, "schema_version": 3}
+    return new_code_cell(source, metadata={"nbgrader": marks})
+
+
+test_cell.__test__ = False
+
+
+@pytest.mark.parametrize(
+    ("score", "points", "worth", "paid"),
+    [(2.0, 2.0, 2, 2.0), (2.0000001, 2.0, 2, 2.0), (1.0, 2.0, 10, 5.0), (-1.0, 2.0, 2, 0.0), (0.0, 0.0, 2, 0.0)],
+)
+def test_no_score_is_above_the_cells_points(score, points, worth, paid):
+    """nbgrader drops the whole submission for a score a hair above."""
+    cell = test_cell(points=worth)
+    verdict = Verdict("softmax", "passed", score, points)
+    assert score_of(cell, verdict) == paid
+    nb = new_notebook(cells=[cell])
+    record(nb, {0: "softmax"}, Outcome(b"", (verdict,)))
+    assert determine_grade(cell) == (paid, worth)
+
+
+def test_whatever_the_kernel_printed_is_replaced():
+    """An error, a warning, a number, an HTML result without text: none of them is seen by nbgrader."""
+    cell = test_cell()
+    cell.outputs = [
+        new_output("stream", name="stderr", text="NNPACK"),
+        new_output("error", ename="E", evalue="", traceback=[]),
+        new_output("execute_result", data={"text/html": "<b>2.0</b>"}),
+        new_output("execute_result", data={"text/plain": "nan"}),
+    ]
+    nb = new_notebook(cells=[cell])
+    record(nb, {0: "softmax"}, Outcome(b"", (Verdict("softmax", "partial", 1.5, 2, "<script>"),)))
+    (output,) = cell.outputs
+    assert output.data["text/plain"] == "1.5" and "<script>" not in output.data["text/html"]
+    assert determine_grade(cell) == (1.5, 2)
+
+
+def test_every_step_of_the_configuration_is_switched_on():
+    """A plain nbconvert preprocessor in nbgrader's lists does nothing unless it is enabled."""
+    from traitlets.utils.importstring import import_item
+
+    c = Config()
+    configure(c)
+    steps = [*c.Autograde.sanitize_preprocessors, *c.Autograde.autograde_preprocessors]
+    off = [name for name in (*steps, *c.GenerateFeedback.preprocessors) if not import_item(name)(config=c).enabled]
+    # Stock nbgrader has these two off as well, for an instructor to switch on.
+    assert set(off) <= {
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "evalue", "seen"),
+    [(1, "one", "AssertionError: one"), (3, "four", "AssertionError in a hidden test")],
+)
+def test_feedback_tells_nothing_of_hidden_tests(line, evalue, seen):
+    traceback = [
+        "\x1b[0;31m-----------\x1b[0m",
+        "\x1b[0;31mAssertionError\x1b[0m    Traceback (most recent call last)",
+        f"Cell In[4], line {line}\n      1 assert f(1) == 1\n----> {line} assert ...\n      3 assert f(2) == 4, 'four'",
+        f"\x1b[0;31mAssertionError\x1b[0m: {evalue}",
+    ]
+    cell = test_cell(HIDDEN)
+    cell.outputs = [new_output("error", ename="AssertionError", evalue=evalue, traceback=traceback)]
+    TrimHiddenTests().preprocess_cell(cell, {}, 0)
+    assert cell.outputs[0].traceback == [seen]
+    assert "four" not in str(cell.outputs)
+
+
+def test_an_error_below_the_test_is_told_without_the_test():
+    cell = test_cell(HIDDEN)
+    traceback = ["Cell In[2], line 1, in f(x)\n----> 1 secret()", "NameError: name 'secret' is not defined"]
+    cell.outputs = [new_output("error", ename="NameError", evalue="name 'secret' is not defined", traceback=traceback)]
+    TrimHiddenTests().preprocess_cell(cell, {}, 0)
+    assert len(cell.outputs[0].traceback) == 1
+
+
+def test_what_cells_may_take():
+    cells = [new_code_cell("1"), new_code_cell('record = fit("rnn_task", build, train)'), test_cell(name="rnn_cell")]
+    limits = own_limits(new_notebook(cells=[*cells, test_cell(name="rnn_task")]), Limits(30.0, notebook=300.0))
+    assert limits.of(0) == 30
+    assert limits.of(1) > 100
+    assert limits.of(2) == 30
+    assert limits.of(3) == 70
+    assert limits.notebook > 400
+
+
+def test_nbgraders_own_settings_hold():
+    config = Config({"Execute": {"timeout": 7, "timeout_func": None}})
+    task = JudgedExecute(config=config, secret="s").task(new_notebook(), {"nbgrader": {}}, {})
+    assert task.limits.cell == 7
+    config.Execute.timeout_func = lambda cell: 11
+    task = JudgedExecute(config=config, secret="s").task(new_notebook(cells=[new_code_cell()]), {"nbgrader": {}}, {})
+    assert task.limits.of(0) == 11
+
+
+def test_a_class_draws_sixteen_seeds_and_keeps_them(tmp_path):
+    config = Config()
+    execute = JudgedExecute(config=config)
+    about = {
+        "db_url": f"sqlite:///{tmp_path / 'gradebook.db'}?timeout=60",
+        "assignment": "03_rnn",
+        "notebook": "03_rnn",
+    }
+    seeds = {execute._seed({**about, "student": f"student {number}"}) for number in range(200)}
+    assert len(seeds) == 16
+    assert execute._seed({**about, "student": "student 1"}) in seeds
+    secret = tmp_path / ".course-secret"
+    assert secret.stat().st_mode & 0o077 == 0
+
+
+def _write(url: str, student: str) -> None:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(url) as gradebook:
+        for number in range(20):
+            gradebook.update_or_create_student(student, first_name=str(number))
+
+
+def test_two_writers_wait_for_each_other(tmp_path):
+    """SQLite's own five seconds are too few for a class: our configuration waits for sixty."""
+    from nbgrader.api import Gradebook
+
+    text = (Path(__file__).parents[2] / "nbgrader_config.py").read_text()
+    assert "?timeout=60" in text
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}?timeout=60"
+    with Gradebook(url):
+        pass
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_write, args=(url, student)) for student in ("ada", "bea", "cy")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
