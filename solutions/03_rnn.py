@@ -526,7 +526,6 @@ def train(model: nn.Module, batches) -> None:
 
 # %%
 record = fit("rnn_task", reader, train)
-record
 
 # %% check="rnn_task"
 check("rnn_task", record.model)

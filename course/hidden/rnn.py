@@ -77,6 +77,13 @@ def W_h_not_transposed(x, h, W_x, W_h, b):
 
 
 @rnn_cell.misconception(
+    "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
+)
+def weights_not_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x + h @ W_h + b)
+
+
+@rnn_cell.misconception(
     "Set W_h to zero: your result should depend on x alone. Which matrix reads the input, and which the state?"
 )
 def x_and_h_swapped(x, h, W_x, W_h, b):
@@ -440,19 +447,19 @@ def ElmanClassifier(rng):
         return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
 
     yield (
-        case("one row of logits for each sequence", public=True)
+        case("one row of logits for each sequence", weight=0.5, public=True)
         .call(ids, lengths)
         .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
         .law("finite")
     )
     yield (
-        case("what stands behind the end", public=True)
+        case("what stands behind the end", weight=3.0, public=True)
         .call(ids, lengths)
         .call(refilled, lengths, into="other")
         .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
     )
     yield (
-        case("alone and in company", public=True)
+        case("alone and in company", weight=2.0, public=True)
         .call(ids, lengths)
         .map(rows, into="alone")
         .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
@@ -462,13 +469,13 @@ def ElmanClassifier(rng):
     first, last = words.clone(), words.clone()
     first[:, 0], last[:, 4] = (words[:, 0] + 3) % 11, (words[:, 4] + 3) % 11
     yield (
-        case("the first token counts", public=True)
+        case("the first token counts", weight=3.0, public=True)
         .call(words, full)
         .call(first, full, into="other")
         .law("different", to="other", because="another first token changes nothing: is the state carried along?")
     )
     yield (
-        case("the last token counts")
+        case("the last token counts", weight=2.0)
         .call(words, full)
         .call(last, full, into="other")
         .law("different", to="other", because="another last token changes nothing: which state is read?")
@@ -477,35 +484,35 @@ def ElmanClassifier(rng):
     tail = rng.integers(0, 11, 1, 40).expand(4, 40)
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
     yield (
-        case("weak weights forget", scale=0.1)
+        case("weak weights forget", weight=3.0, scale=0.1)
         .call(one, steps)
         .call(two, steps, into="other")
         .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
              "shows the first ones after 40 steps: is it the last state alone that is read?")
     )  # fmt: skip
     yield (
-        case("strong weights grow", scale=2.0)
+        case("strong weights grow", weight=2.0, scale=2.0)
         .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
         .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step; yours is held back")
     )
     middle, x, y, other_x, other_y = rng.permutation(11)[:5].tolist()
     mixed = torch.tensor([[before, middle, after] for before in (x, other_x) for after in (y, other_y)])
     yield (
-        case("more than a sum")
+        case("more than a sum", weight=2.0)
         .call(mixed, torch.full((4,), 3))
         .law("combination_is_not_zero", weights=torch.tensor([1.0, -1.0, -1.0, 1.0]), because="each token adds its "
              "share, whatever stood before it: is there no ReLU in the recurrence?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
-        case("everything learns")
+        case("everything learns", weight=2.0)
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
         .law("every_token_learns", tokens=11, because="only late tokens get a gradient: where is the way back cut?")
     )
     yield (
-        case("other sizes", 2, 5, 7)
+        case("other sizes", 2, 5, 7, weight=0.5)
         .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
         .law("shape_is", shape=(1, 7))
     )  # fmt: skip
@@ -533,6 +540,14 @@ class _Elman(reference.ElmanClassifier):
 class LastColumn(_Elman):
     def read(self, states, lengths):
         return states[:, -1]
+
+
+@ElmanClassifier.misconception(
+    "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare."
+)
+class EveryEndOfEverySequence(_Elman):
+    def read(self, states, lengths):
+        return states[:, lengths - 1]
 
 
 @ElmanClassifier.misconception(
@@ -815,12 +830,13 @@ def rnn_task(rng):
     yield new("better than a coin", 1200, 0.65, public=True)
     yield new("better than any window of four", 1200, 0.77, public=True)
     yield new("at least 88 % right", 2000, 0.88, weight=3.0)
-    ids, lengths, _ = parentheses.examples(200, parentheses.LENGTHS, torch.Generator().manual_seed(rng.seed()))
+    ids, lengths, labels = parentheses.examples(400, parentheses.LENGTHS, torch.Generator().manual_seed(rng.seed()))
     yield (
         given_model("what stands behind the end", public=True)
         .laws_only()
         .call(ids, lengths)
         .call(_refilled(ids, lengths, rng), lengths, into="other")
+        .law("accuracy_at_least", targets=labels, bar=0.62)
         .law("equal", to="other", within=1e-4, because="other tokens behind a sequence's end change its logits")
     )
 
