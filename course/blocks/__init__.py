@@ -1,5 +1,6 @@
 """What notebooks build on: parts thin over torch's own layers, with the interfaces of the exercises before them."""
 
+from .attention import MultiHeadAttention
 from .recall import FlatSlots, PairSlots
 
-__all__ = ["FlatSlots", "PairSlots"]
+__all__ = ["FlatSlots", "MultiHeadAttention", "PairSlots"]

@@ -20,6 +20,7 @@ __all__ = ["CORPORA", "load", "stream"]
 CORPORA: dict[str, str] = {
     "docstrings": "the English of the standard library's own docstrings",
     "grammar": "a small English whose rules, probabilities and word classes are known",
+    "order": "lists of letters to echo, to reverse or to sort",
     "parentheses": "balanced parentheses in five colours, and ones that only seem to be",
     "recall": "lists of pairs, and a question about one of them",
 }

@@ -20,6 +20,13 @@ def cbow_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def positional_encoding_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """The echo: ids (B, T), targets (B, T)."""
+    from .order import batches
+
+    return batches(generator)
+
+
 def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Coloured parentheses: ids (B, T), lengths (B,), labels (B,)."""
     from .parentheses import batches
@@ -43,6 +50,7 @@ def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ..
 
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
+    "positional_encoding_task": positional_encoding_task,
     "rnn_task": rnn_task,
     "lstm_gru_task": lstm_gru_task,
     "self_attention_task": self_attention_task,

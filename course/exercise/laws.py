@@ -77,6 +77,40 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
 
 
 @law
+def exceeds_by(
+    outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
+) -> str:
+    """One output is another plus `value`."""
+    if _agree(_tensor(outputs[of]).double() - value.double(), _tensor(outputs[to]).double(), within):
+        return ""
+    return because or f"{of} and {to} do not differ by what they should"
+
+
+@law
+def begins_with(outputs: Outputs, of: str = "out", to: str = "", dim: int = 0, because: str = "") -> str:
+    """The first entries of an output along `dim` are another output."""
+    beginning = _tensor(outputs[of]).narrow(dim, 0, _tensor(outputs[to]).shape[dim])
+    if _agree(beginning, outputs[to], 1e-6):
+        return ""
+    return because or f"{of} does not begin with {to}"
+
+
+@law
+def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """No two slices along `dim` are the same."""
+    slices = _tensor(outputs[of]).double().movedim(dim, 0).flatten(1)
+    apart = (slices[:, None] - slices).abs().amax(-1).fill_diagonal_(math.inf)
+    return "" if bool((apart > within).all()) else because or "two things that must differ are the same"
+
+
+@law
+def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """All slices along `dim` are the same."""
+    slices = _tensor(outputs[of]).double().movedim(dim, 0)
+    return "" if _agree(slices, slices[:1].expand_as(slices), within) else because or "things differ that must agree"
+
+
+@law
 def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6, because: str = "") -> str:
     """An output is near a known value."""
     if _agree(outputs[of], value, within):
@@ -268,9 +302,10 @@ def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
 
 @law
 def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
-    """The largest logit is the target's for at least `bar` of the rows."""
+    """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted."""
     logits = _tensor(outputs[of])
-    accuracy = float((logits.reshape(len(targets), -1).argmax(-1) == targets).double().mean())
+    right = logits.reshape(len(targets), -1).argmax(-1) == targets
+    accuracy = float(right[targets >= 0].double().mean())
     return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
 
 

@@ -125,3 +125,64 @@ def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tenso
         return logits[int(h) % len(logits), token], h + 1
 
     return step
+
+
+# -- encodings, (n, d) -> vectors for n places (n, d): for topic 08 ----------------------------------------------------
+
+
+@maker
+def waves(periods: Tensor) -> Callable[[int, int], Tensor]:
+    """Sine and cosine of the place, a pair of columns for each period."""
+
+    def encode(n: int, d: int) -> Tensor:
+        angles = 2 * torch.pi * torch.arange(n, dtype=torch.float64)[:, None] / periods.double()[: d // 2]
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+    return encode
+
+
+@maker
+def place_table(table: Tensor) -> Callable[[int, int], Tensor]:
+    """The first rows of a table; ValueError beyond its last one."""
+
+    def encode(n: int, d: int) -> Tensor:
+        if n > len(table):
+            raise ValueError(f"{n} places asked for, and only {len(table)} are in the table")
+        return table[:n, :d].clone()
+
+    return encode
+
+
+@maker
+def counted(step: float, of_length: bool = False) -> Callable[[int, int], Tensor]:
+    """The number of the place times `step` in every column; divided by the length if `of_length`."""
+
+    def encode(n: int, d: int) -> Tensor:
+        numbers = step * torch.arange(n, dtype=torch.float64)[:, None].expand(n, d)
+        return (numbers / n if of_length else numbers).clone()
+
+    return encode
+
+
+@maker
+def counted_beside_one() -> Callable[[int, int], Tensor]:
+    """The number of the place in even columns, ones in odd ones."""
+    return lambda n, d: torch.stack([torch.arange(n).double(), torch.ones(n).double()], dim=1).repeat(1, d // 2)
+
+
+@maker
+def binary() -> Callable[[int, int], Tensor]:
+    """The number of the place in binary digits, the last one first."""
+    return lambda n, d: (torch.arange(n)[:, None] >> torch.arange(d)).remainder(2).double()
+
+
+@maker
+def powers(factors: Tensor) -> Callable[[int, int], Tensor]:
+    """Each column's factor to the power of the place."""
+    return lambda n, d: factors.double()[:d] ** torch.arange(n, dtype=torch.float64)[:, None]
+
+
+@maker
+def dice() -> Callable[[int, int], Tensor]:
+    """Uniform noise in [-1, 1), fresh at every call."""
+    return lambda n, d: 2 * torch.rand(n, d, dtype=torch.float64) - 1
