@@ -453,13 +453,13 @@ def ElmanClassifier(rng):
         .law("finite")
     )
     yield (
-        case("what stands behind the end", weight=3.0, public=True)
+        case("what stands behind the end", weight=5.0, public=True)
         .call(ids, lengths)
         .call(refilled, lengths, into="other")
         .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
     )
     yield (
-        case("alone and in company", weight=2.0, public=True)
+        case("alone and in company", weight=3.0, public=True)
         .call(ids, lengths)
         .map(rows, into="alone")
         .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
