@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -100,9 +101,7 @@ def _write_keys(folder: Path) -> None:
 @cache
 def _state() -> str:
     """What besides the package's own files decides what an answer key holds."""
-    import torch
-
-    return f"{sys.version_info[:2]} torch {torch.__version__}"
+    return f"{sys.version_info[:2]} torch {version('torch')}"
 
 
 def _digest(package: Path) -> str:

@@ -1,14 +1,21 @@
 """The judge: the trusted side. It asks an answer for outputs, compares, diagnoses and decides."""
 
-from .judging import Unanswered, judge
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .verdict import CaseResult, Verdict
+
+if TYPE_CHECKING:
+    from .judging import Unanswered, judge
+    from .session import Session
 
 __all__ = ["CaseResult", "Session", "Unanswered", "Verdict", "judge"]
 
+# A verdict can be read without torch; judging needs it.
+_HOMES = {"Session": "session", "Unanswered": "judging", "judge": "judging"}
+
 
 def __getattr__(name: str) -> object:
-    if name == "Session":
-        from .session import Session
-
-        return Session
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

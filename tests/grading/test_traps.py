@@ -15,7 +15,7 @@ from course.grading.task import NOT_ISOLATED
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
 
-ALL = {"softmax": 2, "attention_cost": 1, "crossover_length": 1, "attention_for_one": 2, "ordinary": 1}
+ALL = {"softmax": 2, "attention_cost": 1, "crossover_length": 1, "attention_for_one": 2, "usual": 1}
 FORGED = {"grade": True, "grade_id": "extra", "points": 50, "solution": False, "schema_version": 3, "locked": True}
 
 NOISE = """import sys, warnings
@@ -66,13 +66,13 @@ def raw(nb):
 WRONG = answers({"softmax": "def softmax(x, dim):\n    return x * 0"})
 SUBMISSIONS = {
     "ada": [],
-    "copied": [copied("softmax"), copied("softmax-solution"), copied("ordinary")],
-    "deleted": [deleted("softmax", "attention_cost", "ordinary"), deleted("crossover_length-solution")],
+    "copied": [copied("softmax"), copied("softmax-solution"), copied("usual")],
+    "deleted": [deleted("softmax", "attention_cost", "usual"), deleted("crossover_length-solution")],
     "deleted_both": [deleted("attention_cost-solution", "attention_cost")],
     "died": [before("crossover_length", "import os\nos._exit(0)")],
     "edited": [edited_tests, WRONG],
     "forged": [forged],
-    "noisy": [answers({"crossover_length": NOISE}), before("ordinary", "float('nan')")],
+    "noisy": [answers({"crossover_length": NOISE}), before("usual", "float('nan')")],
     "overflows": [answers({"softmax": OVERFLOWS})],
     "plain": [without_marks],
     "raw": [raw],
@@ -125,22 +125,22 @@ def test_every_trap_leaves_the_rest_of_the_class_graded(graded):
 def test_deleted_tests_come_back_and_are_scored(graded):
     assert cells(graded["deleted"]) == {**ALL, "crossover_length": 0}
     assert graded["deleted"].verdicts["crossover_length"].kind == "missing"
-    assert cells(graded["deleted_both"]) == {**ALL, "attention_cost": 0, "ordinary": 0}
+    assert cells(graded["deleted_both"]) == {**ALL, "attention_cost": 0, "usual": 0}
 
 
 def test_a_dead_kernel_loses_nothing_judged_before(graded):
-    assert cells(graded["died"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "ordinary": 0}
+    assert cells(graded["died"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "usual": 0}
     verdict = graded["died"].verdicts["crossover_length"]
     assert verdict.kind == "missing" and "process ended in cell" in verdict.message
 
 
 def test_a_kernel_that_cannot_be_interrupted_loses_nothing_judged_before(graded):
-    assert cells(graded["stuck"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "ordinary": 0}
+    assert cells(graded["stuck"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "usual": 0}
     assert "could not be interrupted" in graded["stuck"].verdicts["crossover_length"].message
 
 
 def test_no_tag_skips_a_test(graded):
-    assert cells(graded["tagged"]) == {**ALL, "softmax": 0, "attention_cost": 0, "attention_for_one": 0, "ordinary": 0}
+    assert cells(graded["tagged"]) == {**ALL, "softmax": 0, "attention_cost": 0, "attention_for_one": 0, "usual": 0}
     assert cells(graded["tagged_oddly"])["softmax"] == 0
 
 

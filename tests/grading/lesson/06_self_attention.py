@@ -78,7 +78,7 @@ check("attention_for_one", attention_for_one)
 # %% [markdown]
 # ## An ordinary test of an instructor's own
 
-# %% nbgrader={"grade": true, "grade_id": "ordinary", "locked": true, "points": 1, "solution": false}
+# %% nbgrader={"grade": true, "grade_id": "usual", "locked": true, "points": 1, "schema_version": 3, "solution": false}
 assert attention_cost(2, 3)["recurrent"] == 18
 ### BEGIN HIDDEN TESTS
 assert attention_cost(5, 7)["self_attention"] == 175, "the secret sum is 175"
