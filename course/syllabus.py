@@ -108,7 +108,7 @@ TOPICS: tuple[Topic, ...] = (
             Item("attention_cost", 1, 5),
             Item("crossover_length", 1, 5),
             Item("is_permutation_equivariant", 2, 10),
-            _task("self_attention", 5, 20, Budget(cpu=50_000, gpu=200_000)),
+            _task("self_attention", 5, 20, Budget(cpu=30_000, gpu=120_000)),
             _question("self_attention"),
         ),
     ),
