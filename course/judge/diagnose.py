@@ -28,6 +28,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     found: list[tuple[int, float, int, Known]] = []
     for order, known in enumerate(key.misconceptions):
         telling = [p for p in seen if tells_apart(key.cases[p], known.name)]
+        if all(seen[p].raised for p in telling):
+            telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((-len(telling), gap, order, known))
@@ -52,6 +54,12 @@ def shows(held: KeyCase, name: str, seen: Recording) -> bool:
         return False
     gap = _gap(held, name, seen)
     return gap is None or gap < SAME_FREQUENCIES
+
+
+def _same_words(held: KeyCase, name: str, seen: Recording) -> bool:
+    """Whether both raised with the same message: an error alone is a misconception's only if it says the same."""
+    wrong = held.wrong(name)
+    return wrong.raised is not None and seen.raised is not None and wrong.raised.message == seen.raised.message
 
 
 def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:

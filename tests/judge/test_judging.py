@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from course.exercise import call, exercise
 from course.exercise.key import key_of, read_key_file, write_key_file
 from course.exercise.recording import Recording
 from course.exercise.runner import run
@@ -117,6 +118,22 @@ class EqualToAll(torch.Tensor):
 )
 def test_objects_that_claim_equality_gain_nothing(answer):
     assert verdict_on(sample, answer).score == 0
+
+
+def test_an_error_alone_is_a_misconceptions_only_if_it_says_the_same():
+    @exercise(cell, name="rnn_cell")
+    def strict(rng):
+        yield call("a small batch", rng.normal(2, 3), rng.normal(5, 3), rng.normal(5), public=True)
+
+    @strict.misconception("Which axes meet?")
+    def not_transposed(x, W, b):
+        return torch.tanh(x @ W + b)
+
+    def other_error(x, W, b):
+        raise RuntimeError("out of ideas")
+
+    assert verdict_on(strict, lambda x, W, b: x @ W).misconception == "not_transposed"
+    assert verdict_on(strict, other_error).misconception == ""
 
 
 def test_equal_seeds_give_equal_verdicts():
