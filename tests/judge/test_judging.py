@@ -47,9 +47,9 @@ def test_every_misconception_is_recognised_and_scores_below_full(exercise):
 def test_the_same_diagnosis_from_an_answer_key(tmp_path):
     write_key_file(tmp_path / "a.key", [sample, tosses])
     keys = read_key_file(tmp_path / "a.key")
-    for exercise in (sample, tosses):
-        for misconception in exercise.misconceptions:
-            verdict = judge(keys[exercise.name], over_the_wire(misconception.wrong), 4)
+    for declared in (sample, tosses):
+        for misconception in declared.misconceptions:
+            verdict = judge(keys[declared.name], over_the_wire(misconception.wrong), 4)
             assert verdict.misconception == misconception.name
     assert judge(keys["rnn_cell"], over_the_wire(cell), 4).kind == "passed"
 
