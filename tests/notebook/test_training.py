@@ -131,6 +131,13 @@ def test_a_folder_that_cannot_be_written_loses_nothing(monkeypatch, capsys):
     assert "could not be written" in capsys.readouterr().out
 
 
+def test_a_cpu_trains_with_one_thread_and_gives_the_others_back():
+    torch.set_num_threads(2)
+    seen = []
+    fit(TASK, build, lambda model, batches: seen.append(torch.get_num_threads()))
+    assert (seen, torch.get_num_threads()) == ([1], 2)
+
+
 def test_seconds_are_only_a_cap(monkeypatch):
     monkeypatch.setattr("course.notebook.training._budget", lambda name: Budget(cpu=10**9, gpu=10**9, seconds=0.2))
     assert 0 < fit(TASK, build, train).examples < 10**9
