@@ -49,6 +49,10 @@ def _state(item: Item, known: dict[str, Any]) -> tuple[str, str]:
     return "open", f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks pass"
 
 
+_CODE = '<code style="background:none;color:inherit">'
+_TABLE = '<table style="border-collapse:collapse;margin:6px 0;font-size:14px;color:inherit">'
+
+
 def _html(topic: Topic, known: dict[str, Any]) -> str:
     rows = []
     for item in topic.items:
@@ -56,7 +60,7 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
         mark, colour = _STATES[state]
         rows.append(
             f'<tr style="background:none"><td style="color:{colour};text-align:center" aria-hidden="true">{mark}</td>'
-            f'<td style="text-align:left;padding:2px 14px 2px 4px"><code style="background:none;color:inherit">{escape(item.name)}</code></td>'
+            f'<td style="text-align:left;padding:2px 14px 2px 4px">{_CODE}{escape(item.name)}</code></td>'
             f'<td style="text-align:left;padding:2px 14px 2px 0">{escape(words)}</td>'
             f'<td style="text-align:right;padding:2px 14px 2px 0">{item.points} points</td>'
             f'<td style="text-align:right;opacity:.72">{item.minutes} min</td></tr>'
@@ -66,7 +70,7 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
     return (
         f'<div style="font-family:system-ui,sans-serif;font-size:14px;color:inherit"><b>{escape(topic.title)}</b> '
         f"&middot; {done} of {of} pass"
-        f'<table style="border-collapse:collapse;margin:6px 0;font-size:14px;color:inherit">{"".join(rows)}</table></div>'
+        f"{_TABLE}{''.join(rows)}</table></div>"
     )
 
 
