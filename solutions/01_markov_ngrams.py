@@ -342,10 +342,10 @@ show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
 #
 # ### Your model (about 20 minutes)
 #
-# Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on a text of its own (about as long as ours) and asks it about modules
-# that `data.load` never gave you. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points.
+# Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on texts of its own, up to 60,000 characters long, and asks it about modules
+# that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points.
 #
-# If yours falls short, think about $\lambda(h)$: print the distribution after a context that occurred once.
+# If your curve looks like the one above and yours still falls short, think about $\lambda(h)$: print the distribution after a context that occurred once.
 
 
 # %% solution="markov_ngrams_task"

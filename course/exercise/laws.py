@@ -19,6 +19,9 @@ from .script import LawUse
 FALSE_ALARM = 1e-7
 """Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
 
+EXPECTED = "what the reference did"
+"""The name under which the judge lays the reference's own outputs of the case beside those that are examined."""
+
 Outputs = Mapping[str, Any]
 
 
@@ -313,76 +316,22 @@ def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "
 def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
     """exp of the mean −log p of the targets under rows of probabilities (n, V) is at most `bar`."""
     probabilities = _tensor(outputs[of]).double().reshape(len(targets), -1)
-    chosen = probabilities.gather(1, targets[:, None]).squeeze(1)
     if not bool(torch.isfinite(probabilities).all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
         return "the predictions are no probability distributions, so a perplexity would mean nothing"
-    found = float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
+    found = _perplexity(probabilities, targets)
     return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
 
 
 @law
-def log_loss_at_most(
-    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
-) -> str:
-    """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
-
-    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies.
-    """
-    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
-    return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
+def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
+    """The same, with a bar of `factor` times the perplexity of the reference in the same case."""
+    own = _tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
+    return perplexity_at_most(outputs, targets, factor * _perplexity(own, targets), of, because)
 
 
-@law
-def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
-    """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
-
-    A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
-    """
-    differences = _log_losses(outputs[of], targets) - best.double()
-    error = float(differences.std()) / math.sqrt(len(differences))
-    if float(differences.mean()) >= -4 * error - 1e-6:
-        return ""
-    return because or "better than anybody can be who knows the source itself: the answers leak into the question"
-
-
-@law
-def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> str:
-    """The rows are scores: they are not all positive with a sum of one."""
-    logits = _tensor(outputs[of]).double()
-    if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
-        return ""
-    return because or "these are probabilities, and scores are asked for, as they are before any softmax"
-
-
-@law
-def neighbours_alike(
-    outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
-) -> str:
-    """Of the `k` nearest other rows, by cosine, of each of `rows`, a share of at least `bar` has a kind in common.
-
-    `kinds` (V, K) is True where a row is of a kind.
-    """
-    vectors = _tensor(outputs[of]).double()
-    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
-        return f"a table of {len(kinds)} finite vectors was expected, and one of shape {tuple(vectors.shape)} came"
-    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    similarity = directions[rows] @ directions.T
-    similarity[torch.arange(len(rows)), rows] = -math.inf
-    near = similarity.topk(k).indices  # (n, k)
-    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
-    found = float(alike.double().mean())
-    return (
-        ""
-        if found >= bar
-        else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
-    )
-
-
-def _log_losses(logits: Any, targets: Tensor) -> Tensor:
-    """−log softmax(logits)[target] for each row, (n,); infinite where there is a NaN."""
-    scores = _tensor(logits).double().reshape(len(targets), -1)
-    losses = scores.logsumexp(-1) - scores.gather(1, targets[:, None]).squeeze(1)
-    return losses.nan_to_num(nan=math.inf)
+def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
+    chosen = probabilities.gather(1, targets[:, None]).squeeze(1)
+    return float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
 
 
 def _tensor(value: Any) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import torch
@@ -513,12 +512,10 @@ def _worth_something(rng: Rng):
         text.append(int(torch.multinomial(source[text[-2], text[-1]], 1, generator=dice)))
     ids = torch.tensor(text)
     contexts, targets = windows(ids[2300:], width, rng)
-    model = reference.NGramModel(4, V, 0.1).fit(ids[:2300])
-    own = _perplexity_of(model, contexts, targets)
     return (
         _fitted("held-out perplexity", 4, V, 0.1, ids[:2300], weight=2.0)
         .map([(context,) for context in contexts], method="next_distribution")
-        .law("perplexity_at_most", targets=targets, bar=1.25 * own)
+        .law("perplexity_within", targets=targets, factor=1.25)
     )
 
 
@@ -527,11 +524,6 @@ def windows(ids: Tensor, length: int, rng: Rng, most: int = 10**9) -> tuple[Tens
     cut = ids[: len(ids) // (length + 1) * (length + 1)].view(-1, length + 1)
     cut = cut[rng.permutation(len(cut))[:most]]
     return cut[:, :-1], cut[:, -1]
-
-
-def _perplexity_of(model: reference.NGramModel, contexts: Tensor, targets: Tensor) -> float:
-    rows = torch.stack([model.next_distribution(context) for context in contexts])
-    return reference.perplexity(rows.double().gather(1, targets[:, None]).squeeze(1).log())
 
 
 class _Changed(reference.NGramModel):
@@ -713,50 +705,40 @@ ON_READ = (2.0, 4.0)
 )
 def markov_ngrams_task(rng):
     """Fitted here on a part of the corpus drawn by lot, asked about modules that `load` keeps back."""
-    yield _judged("new modules, after a short text", _questions(rng.seed(), 12_000, 250), PUBLIC, public=True)
-    read = _questions(rng.seed(), 12_000, 200, of_the_text=True)
-    yield _judged("the text it has read", read, *ON_READ, public=True, weight=0.5)
-    yield _judged("new modules, after 20,000 characters", _questions(rng.seed(), 20_000, 600), PARTIAL)
-    yield _judged("new modules, after 60,000 characters", _questions(rng.seed(), 60_000, 2_000), FULL, weight=3.0)
+    yield _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    yield _judged("the text it has read", 12_000, 200, rng, *ON_READ, public=True, of_the_text=True, weight=0.5)
+    yield _judged("new modules, after 20,000 characters", 20_000, 600, rng, PARTIAL)
+    yield _judged("new modules, after 60,000 characters", 60_000, 2_000, rng, FULL, weight=3.0)
 
 
-@cache
-def _ids(split: str) -> Tensor:
-    number = {character: index for index, character in enumerate(ALPHABET)}
-    text = docstrings.reserved_text() if split == "reserved" else "\n".join(docstrings.load(split)["text"])
-    return torch.tensor([number[character] for character in text])
-
-
-@dataclass(frozen=True)
-class _Questions:
-    """A text to fit, contexts to ask about, what came after them, and how perplexed the reference was."""
-
-    text: Tensor
-    contexts: Tensor
-    targets: Tensor
-    perplexity: float
-
-
-@lru_cache(maxsize=64)  # a grader sees the same few seeds again and again
-def _questions(seed: int, length: int, most: int, of_the_text: bool = False) -> _Questions:
-    rng, corpus = Rng(seed), _ids("train")
+def _judged(
+    title: str, length: int, questions: int, rng: Rng, *factors: float, public: bool = False, weight: float = 1.0,
+    of_the_text: bool = False,
+):  # fmt: skip
+    corpus = _text("train")
     begin = int(rng.integers(0, len(corpus) - length, 1))
-    text = corpus[begin : begin + length].clone()
-    contexts, targets = windows(text if of_the_text else _ids("reserved"), CONTEXT, rng, most)
-    model = reference.language_model(len(ALPHABET)).fit(text)
-    return _Questions(text, contexts, targets, _perplexity_of(model, contexts, targets))
-
-
-def _judged(title: str, asked: _Questions, *bars: float, public: bool = False, weight: float = 1.0):
+    text = _encoded(corpus[begin : begin + length])
+    contexts, targets = windows(text if of_the_text else _encoded(_text("reserved")), CONTEXT, rng, questions)
     case = (
         build(title, len(ALPHABET), public=public, weight=weight)
         .laws_only()
-        .call(asked.text, method="fit", into="fitted")
-        .map([(context,) for context in asked.contexts], method="next_distribution")
+        .call(text, method="fit", into="fitted")
+        .map([(context,) for context in contexts], method="next_distribution")
     )
-    for bar in bars:
-        case = case.law("perplexity_at_most", targets=asked.targets, bar=bar * asked.perplexity)
+    because = "even on the text it has read, it is far more perplexed than it should be" if of_the_text else ""
+    for factor in factors:
+        case = case.law("perplexity_within", targets=targets, factor=factor, because=because)
     return case
+
+
+@cache
+def _text(split: str) -> str:
+    return docstrings.reserved_text() if split == "reserved" else "\n".join(docstrings.load(split)["text"])
+
+
+@lru_cache(maxsize=64)
+def _encoded(text: str) -> Tensor:
+    return torch.tensor([ALPHABET.index(character) for character in text])
 
 
 @markov_ngrams_task.misconception(

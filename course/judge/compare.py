@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ..exercise.key import KeyCase
-from ..exercise.laws import broken
+from ..exercise.laws import EXPECTED, broken
 from ..exercise.recording import Raised, Recording
 from ..exercise.script import Case
 from ..exercise.values import Other
@@ -48,10 +48,15 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
     if seen.mutated and not expected.mutated:
         return _mutated(seen.mutated[0], signature)
     for use in case.laws:
-        sentence = broken(use, seen.outputs)
+        sentence = broken(use, beside_expected(held, seen))
         if sentence:
             return Difference("law", sentence)
     return None
+
+
+def beside_expected(held: KeyCase, seen: Recording) -> dict[str, Any]:
+    """The outputs of `seen` as laws get them: with the reference's own under `laws.EXPECTED`."""
+    return {**seen.outputs, EXPECTED: held.expected.outputs}
 
 
 def values_differ(case: Case, expected: Recording, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:

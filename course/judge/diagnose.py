@@ -14,7 +14,7 @@ import torch
 from ..exercise.key import Key, KeyCase, Known
 from ..exercise.laws import broken, counts
 from ..exercise.recording import Recording
-from .compare import difference, values_differ
+from .compare import beside_expected, difference, values_differ
 
 SAME_FREQUENCIES = 0.08
 """Two tables of at least some hundred draws whose rows differ by less, on average, in total variation are alike."""
@@ -70,7 +70,8 @@ def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
 
 
 def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[int]:
-    return [index for index, use in enumerate(held.case.laws) if broken(use, recording.outputs)]
+    outputs = beside_expected(held, recording)
+    return [index for index, use in enumerate(held.case.laws) if broken(use, outputs)]
 
 
 def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:

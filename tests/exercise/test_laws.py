@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.exercise.laws import LAWS, broken, counts
+from course.exercise.laws import EXPECTED, LAWS, broken, counts
 from course.exercise.script import LawUse
 from course.exercise.values import Other
 
@@ -63,6 +63,12 @@ CASES = [
         {"out": torch.tensor([[0.9, 0.1], [0.2, 0.8]])},
         {"out": torch.tensor([[0.5, 0.5], [0.5, 0.5]])},
     ),
+    (
+        "perplexity_within",
+        {"targets": torch.tensor([0, 1]), "factor": 1.2},
+        {"out": torch.tensor([[0.9, 0.1], [0.2, 0.8]]), EXPECTED: {"out": torch.tensor([[0.9, 0.1], [0.1, 0.9]])}},
+        {"out": torch.tensor([[0.5, 0.5], [0.5, 0.5]]), EXPECTED: {"out": torch.tensor([[0.9, 0.1], [0.1, 0.9]])}},
+    ),
 ]
 
 
@@ -83,7 +89,7 @@ def test_nonsense_breaks_a_law_and_never_raises(name, params, nonsense):
 
 def test_a_reason_replaces_the_sentence():
     for name, params, _, bad in CASES:
-        if name != "perplexity_at_most":
+        if not name.startswith("perplexity"):
             assert broken(LawUse(name, {**params, "because": "said so"}), bad) == "said so"
 
 
