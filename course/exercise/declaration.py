@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +22,7 @@ from .rng import Rng
 from .script import TOLERANCE, Case
 
 PUBLIC_SEED = 0
-"""Public cases are the same for everybody."""
+"""What `check` draws its public cases from: they are the same for everybody."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,14 @@ class Exercise:
     def cases(self, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> list[Case]:
         """The cases in the order of judging: public before hidden, each with its own number for global randomness.
 
-        Public cases are drawn from `PUBLIC_SEED`, hidden ones from `seed`.
+        All inputs are drawn from `seed`, those of public cases too: at grading, the outputs in an answer key, which
+        are for `PUBLIC_SEED`, answer nothing.
         """
-        public = [case for case in self.make_cases(Rng(self._seed(PUBLIC_SEED))) if case.public]
-        if public_only:
-            return self._numbered(public, PUBLIC_SEED)
-        hidden = [case for case in self.make_cases(Rng(self._seed(seed))) if not case.public]
-        return self._numbered([*public, *hidden], seed)
+        made = list(self.make_cases(Rng(self._seed(seed))))
+        public = [case for case in made if case.public]
+        hidden = [] if public_only else [case for case in made if not case.public]
+        numbers = itertools.count(self._seed(seed) % 2**31)
+        return [replace(case, seed=number) for case, number in zip([*public, *hidden], numbers, strict=False)]
 
     @property
     def points(self) -> int:
@@ -80,9 +82,6 @@ class Exercise:
 
     def _seed(self, seed: int) -> int:
         return int.from_bytes(hashlib.sha256(f"{self.name}:{seed}".encode()).digest()[:4], "big")
-
-    def _numbered(self, cases: list[Case], seed: int) -> list[Case]:
-        return [replace(case, seed=self._seed(seed) % 2**31 + index) for index, case in enumerate(cases)]
 
 
 def exercise(

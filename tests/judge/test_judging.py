@@ -144,3 +144,13 @@ def test_equal_seeds_give_equal_verdicts():
 def test_a_verdict_survives_as_plain_values():
     verdict = verdict_on(sample, raising)
     assert Verdict.from_dict(verdict.to_dict()) == verdict
+
+
+def test_the_outputs_in_an_answer_key_answer_nothing_at_grading(tmp_path):
+    write_key_file(tmp_path / "a.key", [sample])
+    known = read_key_file(tmp_path / "a.key")["rnn_cell"].cases
+
+    def look_up(script):
+        return known[0].expected
+
+    assert judge(key_of(sample, 7), look_up, 4).score == 0
