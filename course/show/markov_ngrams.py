@@ -74,7 +74,7 @@ def transition_map(P: Tensor, alphabet: Sequence[str], symbols: str = LETTERS) -
     from matplotlib.colors import PowerNorm
 
     rows = [list(alphabet).index(symbol) for symbol in symbols]
-    part = P.detach().cpu()[rows][:, rows].double()
+    part = P.detach().cpu()[rows][:, rows].double().numpy()
     names = [visible(symbol) for symbol in symbols]
     with styled():
         figure, axes = plt.subplots(figsize=SQUARE)
@@ -122,7 +122,7 @@ def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: S
             ending = context[len(context) - length :]
             ids = torch.tensor([number[symbol] for symbol in ending], dtype=torch.long)
             values, best = torch.as_tensor(model.next_distribution(ids)).detach().cpu().topk(top)
-            axes.barh(range(top), values, color=SKY if length == 0 else BLUE, height=0.7)
+            axes.barh(range(top), values.tolist(), color=SKY if length == 0 else BLUE, height=0.7)
             axes.set_yticks(range(top), [visible(alphabet[index]) for index in best], family="monospace", fontsize=11)
             axes.invert_yaxis()
             axes.set(xlim=(0, 1), xticks=[0, 1])
