@@ -177,9 +177,9 @@ check("perplexity", perplexity)
 frequency = torch.bincount(ids, minlength=V) / len(ids)
 previous, following = new_ids[:-1], new_ids[1:]
 
-print("uniform    ", perplexity(torch.full((len(following),), 1 / V).log()))
-print("frequencies", perplexity(frequency[following].log()))
-print("matrix     ", perplexity(P[previous, following].log()))
+print(f"uniform      {perplexity(torch.full((len(following),), 1 / V).log()):.1f}")
+print(f"frequencies  {perplexity(frequency[following].log()):.1f}")
+print(f"matrix       {perplexity(P[previous, following].log()):.1f}")
 
 # %% [markdown]
 # Infinity! A single pair that was never read has probability 0, its logarithm is $-\infty$, and one such pair spoils the whole text. That is what $\alpha$ is for. How large should it be? Try
@@ -400,7 +400,7 @@ show.markov_ngrams.writer(models, alphabet)
 # are unknown, and it falls back on the short ones, as a smaller model would; worse, where a context of ten characters is known from a single place, the model trusts that one example too much.
 #
 # (b) With more text, more of the possible windows have been read, and read often enough to be trusted, so the best $n$ grows. But slowly: each further character multiplies the number of windows, and a thousand times
-# the text pays for perhaps two or three more. Out of reach remains all that depends on something further back than the window: the subject of the sentence, the bracket that was opened, the topic. And a context that
+# the text pays for perhaps three more. Out of reach remains all that depends on something further back than the window: the subject of the sentence, the bracket that was opened, the topic. And a context that
 # differs in one character is a different context: the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of places, and words that have something in common.
 
 # %% [markdown]

@@ -235,7 +235,7 @@ def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "
     )  # fmt: skip
     begin = widgets.Text(prompt, description="begin with", style=wide, layout=place, continuous_update=False)
     again = widgets.Button(description="Write another", tooltip="throw the dice again", icon="refresh")
-    page = widgets.HTML(layout=widgets.Layout(max_width="760px", min_height="170px"))
+    page = widgets.HTML(layout=widgets.Layout(max_width="760px", min_height="220px"))
     dice = {"seed": 0}
 
     def refresh(_: Any = None) -> None:
