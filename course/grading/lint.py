@@ -84,7 +84,8 @@ def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> lis
             found.append(Complaint(where, "a solution's marker is left"))
         strange = [line.strip() for line in cell.source.splitlines() if line.strip() not in allowed]
         if strange:
-            found.append(Complaint(where, f"this line is given nowhere in the source: {strange[0]!r}"))
+            what = f"this line is given nowhere in the source, or the release is old: {strange[0]!r}"
+            found.append(Complaint(where, what))
         if cell.get("outputs"):
             found.append(Complaint(where, "it has outputs"))
     return found

@@ -67,7 +67,7 @@ def test_misconceptions_score_below_full_and_are_named(topic, exercise, record_p
             assert verdict.score < exercise.points, f"{exercise.name}: {misconception.name} scores full marks"
             assert verdict.misconception == misconception.name, (
                 f"{exercise.name}: {misconception.name} is taken for {verdict.misconception or 'nothing known'}: "
-                f"{[(case.title, case.message) for case in verdict.cases if not case.passed]}"
+                f"{verdict.message} {[(case.title, case.message) for case in verdict.cases if not case.passed]}"
             )
         rows.append(f"{exercise.name:<30} {misconception.name:<34} {verdict.score:>5g} of {exercise.points}")
     record_property("matrix", "\n".join(rows))
