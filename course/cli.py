@@ -125,9 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     def with_topics(added: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        added.add_argument(
-            "topics", nargs="*", metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named"
-        )
+        added.add_argument("topics", nargs="*", metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named")
         return added
 
     with_topics(command("list", list_topics))
@@ -150,9 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
 
     command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
-    command("wheel", wheel).add_argument(
-        "folder", type=Path, nargs="?", default=Path("dist"), help="where to put it"
-    )
+    command("wheel", wheel).add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")
     return parser
 
 

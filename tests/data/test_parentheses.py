@@ -123,7 +123,7 @@ def test_a_window_against_every_small_sequence():
 def test_what_is_still_open():
     ids = torch.tensor([[0, 1, 8, 9, 2, 6, 7, 3]])
     assert still_open(ids).tolist() == [[-1, 0, 1, 0, -1, 2, -1, -1]]
-    ids, lengths, labels = drawn(200, (12, 12))
+    ids, _, labels = drawn(200, (12, 12))
     closes = ids >= COLOURS
     impossible = (closes & (ids + still_open(ids) != TOKENS - 1)).any(dim=1)
     assert torch.equal(impossible, labels == 0)

@@ -57,7 +57,7 @@ def test_no_line_of_a_solution_is_released(topic: Topic) -> None:
     solved = build(source_path(ROOT, topic), topic)
     released = nbformat.read(release.release_path(ROOT, topic), as_version=4)
     assert lint_release(released, solved, topic.folder) == []
-    assert solution_lines(solved)
+    assert len(solution_lines(solved)) >= len([item for item in topic.items if item.kind != "question"])
     lines = {line.strip() for cell in released.cells for line in cell.source.splitlines()}
     assert not lines.intersection(solution_lines(solved))
 

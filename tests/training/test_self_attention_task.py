@@ -1,6 +1,6 @@
 """The recall task over ten seeds: the right model clears every bar of the judge, the commonest wrong ones do not.
 
-Measured on one core with the budget of the syllabus: the right model answers 100.0 % ten times of ten, in about a second.
+Measured on one core with the budget of the syllabus: the right model answers 100.0 % ten times of ten, in a second.
 """
 
 from __future__ import annotations
