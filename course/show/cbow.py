@@ -1,0 +1,249 @@
+"""Pictures and the widget of topic 02: bags as tables, what knowledge is worth, and words on a map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ..data import grammar
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Nearest = Callable[[Tensor, int, int], Tensor]
+
+FAMILIES = {
+    "people": (style.BLUE, ("person sg", "person pl", "name")),
+    "animals": (style.ORANGE, ("animal sg", "animal pl")),
+    "food and places": (style.GREEN, ("food", "place")),
+    "verbs, one subject": (style.PINK, tuple(f"verb {kind} sg" for kind in grammar.VERBS)),
+    "verbs, several": ("#8B3A6B", tuple(f"verb {kind} pl" for kind in grammar.VERBS)),
+    "adjectives": (style.AMBER, ("mood", "taste")),
+    "adverbs": (style.SKY, ("frequency", "closing")),
+    "small words": (style.GREY, ("position", "direction", "determiner sg", "determiner pl", "determiner of food")),
+}
+"""How classes are coloured on the map: related ones alike."""
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+
+
+def counts(table: Tensor, words: Sequence[str]) -> Figure:
+    """The lecture's table: a row a word, a column a sentence; `table` is (N, V), a row a sentence."""
+    values = table.detach().cpu().double().T
+    labels = [f"$x_{{{n}}}$" for n in range(1, values.shape[1] + 1)]
+    return _table(values, words, labels, "How often is it there?", "{:.0f}")
+
+
+def similarities(bags: Tensor, sentences: Sequence[str]) -> Figure:
+    """Cosines between the rows of `bags` (N, V), as a table of all pairs."""
+    unit = torch.nn.functional.normalize(bags.detach().cpu().double(), dim=1)
+    numbers = [f"{n}" for n in range(1, len(sentences) + 1)]
+    return _table(
+        unit @ unit.T, [f"{n}  {s}" for n, s in zip(numbers, sentences)], numbers, "Cosine of two bags", "{:.2f}"
+    )
+
+
+def ladder(losses: Mapping[str, float], yours: Mapping[str, float] | None = None) -> Figure:
+    """Bars of losses in nats: what the best reader loses who knows this or that, and what `yours` does."""
+    import matplotlib.pyplot as plt
+
+    rows = sorted([*losses.items(), *(yours or {}).items()], key=lambda row: -row[1])
+    with style.styled():
+        figure, axes = plt.subplots(figsize=(7.2, 0.9 + 0.42 * len(rows)))
+        colours = [style.ORANGE if name in (yours or {}) else style.BLUE for name, _ in rows]
+        bars = axes.barh([name for name, _ in rows], [loss for _, loss in rows], color=colours, height=0.65)
+        axes.bar_label(bars, [f"{loss:.2f}" for _, loss in rows], padding=4)
+        axes.invert_yaxis()
+        axes.set(xlabel="loss per word, in nats", xlim=(0, 1.12 * max(loss for _, loss in rows)))
+        axes.set_title("What is it worth to know …")
+        axes.grid(axis="y", visible=False)
+        said = ", ".join(f"{name} {loss:.2f}" for name, loss in rows)
+        return style.finished(figure, f"Bars of losses: {said}.")
+
+
+def word_map(E: Tensor, chosen: str = "", neighbours: Sequence[str] = ()) -> Figure:
+    """All words of the grammar in the plane, close where their vectors in E (V, D) point the same way.
+
+    Coloured by class, which the model was never told. A `chosen` word is named, and its `neighbours` with it.
+    """
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=(8.4, 6.2))
+        _draw_map(axes, neighbour_map(E), chosen, neighbours)
+        alt = "Map of word vectors: words of one class lie together, though the model was never told the classes."
+        return style.finished(figure, alt)
+
+
+def between_two(E: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Figure:
+    """How far does each word point to each class? Cosines with the mean direction of the class's other words."""
+    unit = torch.nn.functional.normalize(E.detach().cpu().double(), dim=1)
+    ids = grammar.language().ids
+    listed = grammar.classes()
+    table = torch.zeros(len(words), len(kinds), dtype=torch.float64)
+    for column, kind in enumerate(kinds):
+        for row, word in enumerate(words):
+            others = [ids[other] for other in listed[kind] if other not in words]
+            middle = unit[others].mean(0)
+            table[row, column] = unit[ids[word]] @ middle / middle.norm()
+    return _table(table, words, list(kinds), "Cosine with the middle of a class", "{:.2f}")
+
+
+def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: str, form: str) -> Figure:
+    """Numbers on a grid, darker where they are larger."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        width = 0.8 + 0.085 * max(map(len, rows)) + max(0.62, 0.085 * max(map(len, columns))) * len(columns)
+        figure, axes = plt.subplots(figsize=(width, 0.8 + 0.32 * len(rows)))
+        top = max(float(values.max()), 1e-12)
+        axes.imshow(values.clamp(min=0), cmap="Blues", vmin=0, vmax=1.6 * top, aspect="auto")
+        axes.set_yticks(range(len(rows)), list(rows))
+        axes.set_xticks(range(len(columns)), list(columns))
+        axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+        style.plain_axes(axes)
+        for i, row in enumerate(values.tolist()):
+            for j, value in enumerate(row):
+                text = form.format(value)
+                axes.text(j, i, text, ha="center", va="center", color=style.INK if value else style.GREY, fontsize=9)
+        axes.set_title(title, pad=10)
+        return style.finished(figure, f"Table with {len(rows)} rows and {len(columns)} columns: {title}")
+
+
+def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence[str] = ()) -> None:
+    listed, ids = grammar.classes(), grammar.language().ids
+    faint = 0.35 if chosen else 0.9
+    for (family, (colour, kinds)), marker in zip(FAMILIES.items(), (*style.MARKERS, "*")):
+        rows = [ids[word] for kind in kinds for word in listed[kind]]
+        axes.scatter(*places[rows].T, s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0)
+        if not chosen:
+            for kind in kinds if family != "small words" else ("position", "direction", "determiner sg"):
+                _named(axes, places[[ids[word] for word in listed[kind]]], kind, colour)
+    for word in (chosen, *neighbours) if chosen else ():
+        x, y = places[ids[word]].tolist()
+        first = word == chosen
+        axes.scatter([x], [y], s=90, facecolors="none", edgecolors=style.INK, linewidths=2.2 if first else 1.1)
+        box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
+        axes.annotate(
+            word, (x, y), (6, 6), textcoords="offset points", weight="bold" if first else "normal", bbox=box, zorder=5
+        )
+    axes.set(xticks=[], yticks=[])
+    axes.set_title("Words by the company they keep")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9, handletextpad=0.2)
+    style.plain_axes(axes)
+
+
+def _named(axes: Axes, places: Tensor, kind: str, colour: str) -> None:
+    """The class's name beside the middle of its words; the middle is a median, so that strays do not move it."""
+    x, y = places.median(0).values.tolist()
+    name = "determiners" if kind.startswith("determiner") else kind.removeprefix("verb ")
+    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.6}
+    axes.annotate(
+        name, (x, y), (0, 9), textcoords="offset points", color=colour, fontsize=8, ha="center", bbox=box, zorder=4
+    )
+
+
+def neighbour_map(E: Tensor, neighbours: float = 45.0, steps: int = 400) -> Tensor:
+    """Places (V, 2) in the plane for the directions of E (V, D), so that neighbours stay neighbours: t-SNE.
+
+    Each word has about so many `neighbours`; it starts from the two principal axes, so equal vectors give equal maps.
+
+    Source: L. van der Maaten and G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008), equations 1 to 5.
+    """
+    unit = torch.nn.functional.normalize(E.detach().cpu().double(), dim=1)
+    near = _attractions(2 - 2 * unit @ unit.T, neighbours)
+    centred = unit - unit.mean(0)
+    axes = torch.linalg.svd(centred, full_matrices=False).Vh[:2]
+    axes = axes * axes.gather(1, axes.abs().argmax(1, keepdim=True)).sign()  # a singular vector has no sign of its own
+    y = centred @ axes.T
+    y = 1e-2 * y / y.std()
+    moved = torch.zeros_like(y)
+    for step in range(steps):
+        p = near * (4.0 if step < 100 else 1.0)  # exaggerated at first: clusters form before they find their places
+        close = 1 / (1 + torch.cdist(y, y).square())
+        close.fill_diagonal_(0)
+        pull = (p - close / close.sum()) * close
+        moved = (0.5 if step < 100 else 0.8) * moved - 160 * (pull.sum(1, keepdim=True) * y - pull @ y)
+        y = y + moved
+    return y - y.mean(0)
+
+
+def _attractions(distances: Tensor, neighbours: float) -> Tensor:
+    """Symmetric shares (V, V) of squared `distances`, each row as wide as makes `neighbours` its perplexity."""
+    low, high = torch.full_like(distances[:, :1], 1e-3), torch.full_like(distances[:, :1], 1e5)
+    distances = distances.clone().fill_diagonal_(torch.inf)
+    for _ in range(40):
+        middle = (low * high).sqrt()
+        p = torch.softmax(-distances * middle, dim=1)
+        entropy = -torch.special.xlogy(p, p).sum(1, keepdim=True)
+        too_wide = entropy.exp() > neighbours
+        low, high = torch.where(too_wide, middle, low), torch.where(too_wide, high, middle)
+    return (p + p.T) / (2 * len(p))
+
+
+# -- the widget ------------------------------------------------------------------------------------------------------
+
+
+def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
+    """A widget: choose a word from a list (or type its first letters), and see its neighbours, found by `nearest`."""
+    import ipywidgets as widgets
+    import matplotlib.pyplot as plt
+
+    E = E.detach().cpu()
+    language = grammar.language()
+    kinds = grammar.class_table()
+    names = list(grammar.classes())
+    places = neighbour_map(E)
+    unit = torch.nn.functional.normalize(E.double(), dim=1)
+
+    kind = widgets.Dropdown(options=["all words", *names], value="all words", description="Class")
+    choice = widgets.Dropdown(options=sorted(language.words[1:]), value=word, description="Word")
+    number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
+    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+    said = widgets.HTML()
+    busy = False
+
+    def draw(_: Any = None) -> None:
+        if busy or choice.value is None:
+            return
+        index = language.ids[choice.value]
+        found = nearest(E, index, number.value).tolist()
+        said.value = _in_words(index, found, unit, kinds, names)
+        with style.styled():
+            figure, axes = plt.subplots(figsize=(8.4, 5.2))
+            _draw_map(axes, places, choice.value, [language.words[i] for i in found])
+            picture.value = style.png(style.finished(figure, f"Map with {choice.value} and its neighbours"))
+
+    def narrow(_: Any) -> None:
+        nonlocal busy
+        words = language.words[1:] if kind.value == "all words" else grammar.classes()[kind.value]
+        busy = True  # a new list sets a new value, which would draw at once
+        choice.options = sorted(words)
+        busy = False
+        draw()
+
+    kind.observe(narrow, "value")
+    choice.observe(draw, "value")
+    number.observe(draw, "value")
+    draw()
+    controls = widgets.HBox([kind, choice, number], layout=widgets.Layout(flex_flow="row wrap"))
+    return widgets.VBox([controls, said, picture])
+
+
+def _in_words(index: int, found: Sequence[int], unit: Tensor, kinds: Tensor, names: Sequence[str]) -> str:
+    """The neighbours with their cosines; those that share a class are in bold."""
+    words = grammar.language().words
+    listed = []
+    for other in found:
+        cosine = f"{escape(words[other])} {float(unit[index] @ unit[other]):.2f}"
+        alike = bool((kinds[index] & kinds[other]).any())
+        listed.append(f"<b>{cosine}</b>" if alike else cosine)
+    own = " and ".join(name for name, is_one in zip(names, kinds[index].tolist()) if is_one) or "no class"
+    return f"<b>{escape(words[index])}</b> ({own}) stands near {', '.join(listed)}. Bold: words of the same class."
