@@ -334,6 +334,80 @@ def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
     return float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
 
 
+@law
+def log_loss_at_most(
+    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
+) -> str:
+    """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
+
+    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies.
+    """
+    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
+    return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
+
+
+@law
+def log_loss_at_least(
+    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
+) -> str:
+    """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
+    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
+    return "" if found >= bar else because or f"a loss of {found:.3f}; {bar:.3f} or more was expected"
+
+
+@law
+def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
+    """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
+
+    A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
+    """
+    differences = _log_losses(outputs[of], targets) - best.double()
+    error = float(differences.std()) / math.sqrt(len(differences))
+    if float(differences.mean()) >= -4 * error - 1e-6:
+        return ""
+    return because or "better than anybody can be who knows the source itself: the answers leak into the question"
+
+
+@law
+def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The rows are scores: they are not all positive with a sum of one."""
+    logits = _tensor(outputs[of]).double()
+    if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
+        return ""
+    return because or "these are probabilities, and scores are asked for, as they are before any softmax"
+
+
+@law
+def neighbours_alike(
+    outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """Of the `k` nearest other rows, by cosine, of each of `rows`, a share of at least `bar` has a kind in common.
+
+    `kinds` (V, K) is True where a row is of a kind.
+    """
+    vectors = _tensor(outputs[of]).double()
+    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
+        return f"a table of {len(kinds)} finite vectors was expected, and one of shape {tuple(vectors.shape)} came"
+    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    similarity = directions[rows] @ directions.T
+    similarity[torch.arange(len(rows)), rows] = -math.inf
+    near = similarity.topk(k).indices  # (n, k)
+    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
+    found = float(alike.double().mean())
+    return (
+        ""
+        if found >= bar
+        else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
+    )
+
+
+def _log_losses(logits: Any, targets: Tensor) -> Tensor:
+    """−log softmax(logits)[target] for each row, (n,); infinite where there is a NaN."""
+    scores = _tensor(logits).double().reshape(len(targets), -1)
+    losses = scores.logsumexp(-1) - scores.gather(1, targets[:, None]).squeeze(1)
+    return losses.nan_to_num(nan=math.inf)
+
+
 def _tensor(value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach()
