@@ -2,5 +2,6 @@
 
 from .attention import MultiHeadAttention
 from .recall import FlatSlots, PairSlots
+from .recurrent import ElmanClassifier
 
-__all__ = ["FlatSlots", "MultiHeadAttention", "PairSlots"]
+__all__ = ["ElmanClassifier", "FlatSlots", "MultiHeadAttention", "PairSlots"]

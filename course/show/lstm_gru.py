@@ -1,0 +1,278 @@
+"""Pictures and widgets of topic 04: the path along the cell, what a gate keeps, and a tape to write on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LstmCell = Callable[..., tuple[Tensor, Tensor]]
+Step = Callable[[Tensor, Tensor], Tensor]
+
+WORDS = ("Paul", "plays", "basketball", ".", "He", "scored", "twice", ".", "Jeanne", "likes", "handball", ".", "She")
+"""The sentence of the tape, after the lecture's: who is spoken of changes in the middle."""
+CANDIDATES = (0.95, 0.3, -0.4, 0.1, 0.5, -0.3, 0.2, 0.1, -0.95, 0.3, -0.4, 0.1, -0.5)
+"""What each word offers to be written: a man's name near +1, a woman's near −1, everything else noise."""
+ASKED = {4: 1.0, 12: -1.0}
+"""Where the unit is needed, and with which sign: at the pronouns."""
+
+Gates = Mapping[str, Sequence[float]]
+
+
+def half_open() -> dict[str, list[float]]:
+    """Gates i, f and o of a network that has learned nothing: a half at every word."""
+    return {gate: [0.5] * len(WORDS) for gate in "ifo"}
+
+
+def attentive() -> dict[str, list[float]]:
+    """Gates that write a name and keep it until the next one, and let it out at the pronouns."""
+    names = [0.99 if abs(candidate) > 0.9 else 0.01 for candidate in CANDIDATES]
+    asked = [0.99 if place in ASKED else 0.01 for place in range(len(WORDS))]
+    return {"i": names, "f": [1 - name for name in names], "o": asked}
+
+
+# -- static pictures ---------------------------------------------------------------------------------------------------
+
+
+def lstm_step() -> Figure:
+    """One step of an LSTM: the cell state's path along the top, the gates that touch it below."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=(7.2, 3.3))
+        top, low = 1.0, -1.0
+        axes.plot([-0.6, 6.6], [top, top], color=style.ORANGE, lw=3, zorder=1)
+        _arrow(axes, (6.55, top), (6.9, top), style.ORANGE)
+        axes.text(-0.7, top, "$c$", ha="right", va="center", fontsize=14)
+        axes.text(7.0, top, "$c'$", ha="left", va="center", fontsize=14)
+        for place, symbol in ((0.6, "×"), (2.6, "+")):
+            _circle(axes, place, top, symbol)
+        for place, name, kind in ((0.6, "f", "σ"), (1.8, "i", "σ"), (3.4, "g", "tanh"), (5.0, "o", "σ")):
+            _box(axes, place, low, kind, style.BLUE if kind == "σ" else style.GREEN)
+            axes.plot([place, place], [low - 0.75, low - 0.3], color=style.INK, lw=1.4, zorder=1)
+            axes.text(place + 0.1, low + 0.52, f"${name}$", color=style.INK, ha="left", va="center", fontsize=12)
+        axes.plot([-0.6, 5.0], [low - 0.75] * 2, color=style.INK, lw=1.4, zorder=1)
+        axes.text(-0.7, low - 0.75, "$x,\\ h$", ha="right", va="center", fontsize=14)
+        _arrow(axes, (0.6, low + 0.3), (0.6, top - 0.2), style.BLUE)
+        _circle(axes, 2.6, 0.05, "×")
+        _path(axes, [(1.8, low + 0.3), (1.8, 0.05), (2.4, 0.05)], style.BLUE)
+        _path(axes, [(3.4, low + 0.3), (3.4, 0.05), (2.8, 0.05)], style.GREEN)
+        _arrow(axes, (2.6, 0.25), (2.6, top - 0.2), style.INK)
+        _circle(axes, 6.0, low + 0.9, "×")
+        _box(axes, 6.0, 0.5, "tanh", style.GREEN)
+        axes.plot([6.0, 6.0], [top, 0.75], color=style.ORANGE, lw=2, zorder=1)
+        _arrow(axes, (6.0, 0.25), (6.0, low + 1.1), style.GREEN)
+        _path(axes, [(5.0, low + 0.3), (5.0, low + 0.9), (5.8, low + 0.9)], style.BLUE)
+        _path(axes, [(6.2, low + 0.9), (6.9, low + 0.9)], style.INK)
+        axes.text(7.0, low + 0.9, "$h'$", ha="left", va="center", fontsize=14)
+        axes.set(xlim=(-1.5, 7.5), ylim=(-2.0, 1.5), aspect="equal")
+        axes.axis("off")
+        return style.finished(
+            figure,
+            "One step of an LSTM. The cell state c runs straight along the top: it is multiplied by the forget gate f, "
+            "then the candidate g times the input gate i is added. Below, x and h feed the three gates and the "
+            "candidate. The output h' is tanh of the new cell state times the output gate o.",
+        )
+
+
+def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    axes.add_patch(
+        FancyBboxPatch((x - 0.3, y - 0.2), 0.6, 0.4, boxstyle="round,pad=0.05", fc="white", ec=colour, lw=2, zorder=2)
+    )
+    axes.text(x, y, text, ha="center", va="center", zorder=3)
+
+
+def _circle(axes: Axes, x: float, y: float, text: str) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((x, y), 0.2, fc="white", ec=style.INK, lw=1.6, zorder=2))
+    axes.text(x, y, text, ha="center", va="center", fontsize=13, zorder=3)
+
+
+def _arrow(axes: Axes, tail: tuple[float, float], head: tuple[float, float], colour: str) -> None:
+    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", head, tail, arrowprops=look)
+
+
+def _path(axes: Axes, corners: Sequence[tuple[float, float]], colour: str) -> None:
+    """Straight pieces from corner to corner, the last one an arrow."""
+    xs, ys = zip(*corners[:-1], strict=True)
+    axes.plot(xs, ys, color=colour, lw=1.6, zorder=1)
+    _arrow(axes, corners[-2], corners[-1], colour)
+
+
+def way_back(step: Step, start: Tensor, xs: Tensor) -> list[float]:
+    """‖∂s_T/∂s_0‖ for T = 1 … steps, for a cell `step(x, s) -> s` from s_0 = `start` (B, S) along xs (B, T, D).
+
+    It is the norm of a fixed random direction taken back, relative to that direction's own: 1 is all of it.
+    """
+    generator = torch.Generator().manual_seed(1)
+    direction = torch.randn(start.shape, generator=generator, dtype=start.dtype)
+    left, state = [], start.clone().requires_grad_()
+    first = state
+    with torch.enable_grad():
+        for x in xs.unbind(1):
+            state = step(x, state)
+            (back,) = torch.autograd.grad(state, first, direction, retain_graph=True)
+            left.append(max(float(back.norm() / direction.norm()), 1e-30))
+    return left
+
+
+# -- the tape ----------------------------------------------------------------------------------------------------------
+
+
+def run_tape(lstm_cell: LstmCell, gates: Gates) -> tuple[list[float], list[float]]:
+    """The cell state and the output after every word, of one unit whose gates are set by hand.
+
+    `lstm_cell` does the computing: one input, which nothing reads, no U, and a bias that opens the gates as asked.
+    """
+    h = c = x = torch.zeros(1, 1)
+    cells, outputs = [], []
+    for place, candidate in enumerate(CANDIDATES):
+        i, f, o = (_logit(gates[gate][place]) for gate in "ifo")
+        b = torch.tensor([i, f, math.atanh(candidate), o])
+        h, c = lstm_cell(x, h, c, torch.zeros(4, 1), torch.zeros(4, 1), b)
+        cells.append(float(c))
+        outputs.append(float(h))
+    return cells, outputs
+
+
+def _logit(share: float) -> float:
+    """The number whose sigmoid is `share`; the ends are as open and as shut as can be."""
+    inside = min(max(share, 1e-6), 1 - 1e-6)
+    return math.log(inside / (1 - inside))
+
+
+def tape(lstm_cell: LstmCell, gates: Gates | None = None, chosen: int | None = None) -> Figure:
+    """One unit along the sentence: what each word offers, how far the gates are open, the cell state, the output."""
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(
+            3, 1, figsize=(8.2, 4.3), sharex=True, height_ratios=(1.5, 0.8, 1.5), gridspec_kw={"hspace": 0.06}
+        )
+        draw_tape(axes, lstm_cell, gates or half_open(), chosen)
+        return style.finished(figure, said(lstm_cell, gates or half_open()))
+
+
+def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: int | None) -> None:
+    """Fills three axes: the gates, the cell state as a tape, and candidates against output."""
+    top, middle, bottom = axes
+    cells, outputs = run_tape(lstm_cell, gates)
+    places = torch.arange(len(WORDS))
+    names = {"i": "input i", "f": "forget f", "o": "output o"}
+    for row, gate in enumerate("ifo"):
+        colour = (style.BLUE, style.ORANGE, style.GREEN)[row]
+        top.bar(places + 0.27 * (row - 1), gates[gate], width=0.25, color=colour, label=names[gate])
+    top.set(ylim=(0, 1.05), yticks=[0, 1], ylabel="open")
+    top.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    middle.imshow([cells], cmap=style.DIVERGING, vmin=-1, vmax=1, aspect="auto")
+    for place, cell in enumerate(cells):
+        bright = abs(cell) > 0.6
+        middle.text(
+            place, 0, f"{cell:+.2f}", ha="center", va="center", fontsize=9, color="white" if bright else style.INK
+        )
+    style.plain_axes(middle)
+    middle.set(yticks=[], ylabel="cell $c$")
+    bottom.axhline(0, color=style.GREY, lw=1)
+    bottom.vlines(places, 0, CANDIDATES, color=style.AMBER, lw=5, label="candidate g")
+    bottom.plot(places, outputs, color=style.INK, marker="o", label="output h")
+    for place, sign in ASKED.items():
+        bottom.plot(place, 0.76 * sign, marker="*", color=style.PINK, markersize=13, ls="none")
+    bottom.plot([], [], marker="*", color=style.PINK, markersize=11, ls="none", label="asked for")
+    bottom.set(ylim=(-1.1, 1.1), yticks=[-1, 0, 1], ylabel="value")
+    bottom.set_xticks(places.tolist(), WORDS, rotation=30)
+    bottom.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    if chosen is not None:
+        for part in (top, bottom):
+            part.axvspan(chosen - 0.5, chosen + 0.5, color=style.GREY, alpha=0.18, lw=0, zorder=0)
+
+
+def said(lstm_cell: LstmCell, gates: Gates) -> str:
+    """What the tape shows, in a sentence or two."""
+    cells, outputs = run_tape(lstm_cell, gates)
+    parts = []
+    for place, sign in ASKED.items():
+        right = outputs[place] * sign > 0.5
+        parts.append(
+            f"at “{WORDS[place]}” the cell holds {cells[place]:+.2f} and {outputs[place]:+.2f} comes out: "
+            + ("clear" if right else "too faint" if outputs[place] * sign > 0 else "the wrong one")
+        )
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def write_the_tape(lstm_cell: LstmCell) -> Any:
+    """A widget: choose a word, turn its three gates, and see what the cell keeps to the end of the sentence."""
+    import ipywidgets as widgets
+
+    gates = half_open()
+    words = widgets.SelectionSlider(
+        options=[(f"{place + 1} {word}", place) for place, word in enumerate(WORDS)],
+        description="Word",
+        layout=widgets.Layout(width="26em"),
+    )
+    sliders = {
+        gate: widgets.FloatSlider(
+            value=0.5, min=0, max=1, step=0.05, description=name, layout=widgets.Layout(width="22em")
+        )
+        for gate, name in (("i", "Input i"), ("f", "Forget f"), ("o", "Output o"))
+    }
+    buttons = [
+        widgets.Button(description=text, tooltip=tip, layout=widgets.Layout(width="13em"))
+        for text, tip in (
+            ("All gates half open", "as at the start"),
+            ("Keep everything", "every forget gate open"),
+            ("Show a solution", "one way to do it"),
+        )
+    ]
+    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+    spoken = widgets.HTML()
+    quiet = False
+
+    def draw(_: Any = None) -> None:
+        picture.value = style.png(tape(lstm_cell, gates, words.value))
+        spoken.value = said(lstm_cell, gates)
+
+    def show_word(_: Any = None) -> None:
+        nonlocal quiet
+        quiet = True
+        for gate, slider in sliders.items():
+            slider.value = gates[gate][words.value]
+        quiet = False
+        draw()
+
+    def moved(change: Any) -> None:
+        if not quiet:
+            for gate, slider in sliders.items():
+                gates[gate][words.value] = slider.value
+            draw()
+
+    def becomes(make: Callable[[], dict[str, list[float]]]) -> Callable[[Any], None]:
+        def click(_: Any) -> None:
+            gates.update(make())
+            show_word()
+
+        return click
+
+    words.observe(show_word, "value")
+    for slider in sliders.values():
+        slider.observe(moved, "value")
+    for button, make in zip(buttons, (half_open, lambda: {"f": [1.0] * len(WORDS)}, attentive), strict=True):
+        button.on_click(becomes(make))
+    wrap = widgets.Layout(flex_flow="row wrap")
+    draw()
+    return widgets.VBox(
+        [words, widgets.HBox(list(sliders.values()), layout=wrap), widgets.HBox(buttons, layout=wrap), picture, spoken]
+    )
