@@ -22,7 +22,7 @@ from course.grading.root import find_root
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.syllabus import Topic
 
-PATIENCE = {"timeout": 20, "call_timeout": 10.0}
+PATIENCE = {"timeout": 25, "call_timeout": 10.0}
 """A little less than a class gets, so that the endless loop does not keep everybody waiting."""
 
 

@@ -495,13 +495,14 @@ def ElmanClassifier(rng):
         .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
         .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step; yours is held back")
     )
-    middle, x, y, other_x, other_y = rng.permutation(11)[:5].tolist()
-    mixed = torch.tensor([[before, middle, after] for before in (x, other_x) for after in (y, other_y)])
+    middle, *others = rng.permutation(11)[:9].tolist()
+    mixed = torch.tensor([[before, middle, after] for before in others[:4] for after in others[4:]])
+    contrast = torch.tensor([1.0, -1.0, 2.0, -2.0])  # sums to zero: what only adds up cancels
     yield (
-        case("more than a sum", weight=2.0)
-        .call(mixed, torch.full((4,), 3))
-        .law("combination_is_not_zero", weights=torch.tensor([1.0, -1.0, -1.0, 1.0]), because="each token adds its "
-             "share, whatever stood before it: is there no ReLU in the recurrence?")
+        case("more than a sum", hidden=61, weight=2.0)
+        .call(mixed, torch.full((16,), 3))
+        .law("combination_is_not_zero", weights=torch.outer(contrast, contrast).flatten(), because="each token adds "
+             "its share, whatever stood before it: is there no ReLU in the recurrence?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
