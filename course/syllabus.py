@@ -112,6 +112,22 @@ TOPICS: tuple[Topic, ...] = (
             _question("self_attention"),
         ),
     ),
+    Topic(
+        8,
+        "positional_encoding",
+        "Positional encoding",
+        "Transformers: position encodings",
+        (
+            Item("sinusoidal", 3, 15),
+            Item("shift_matrix", 3, 15),
+            Item("order_properties", 4, 20),
+            Item("LearnedPositions", 2, 10),
+            Item("rope", 4, 20),
+            Item("alibi_bias", 2, 10),
+            _task("positional_encoding", 5, 20, Budget(cpu=25_000, gpu=100_000)),
+            _question("positional_encoding"),
+        ),
+    ),
 )
 
 

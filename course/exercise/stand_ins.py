@@ -136,7 +136,8 @@ def waves(periods: Tensor) -> Callable[[int, int], Tensor]:
 
     def encode(n: int, d: int) -> Tensor:
         angles = 2 * torch.pi * torch.arange(n, dtype=torch.float64)[:, None] / periods.double()[: d // 2]
-        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+        hands = torch.polar(torch.ones_like(angles), angles)
+        return torch.view_as_real(hands).flip(-1).flatten(1)
 
     return encode
 

@@ -817,8 +817,8 @@ def a_large_number_for_infinity(n_heads, T):
 def positional_encoding_task(rng):
     """The judge's own lists, at the trained length and beyond, then lists that tell one wrong echo from another.
 
-    RoPE in one wide head: 100 % at 16, 32 and 64 letters with each of ten seeds. Learned or sinusoidal positions:
-    100 %, then 47 to 54 % at 32. No positions: 16 %. (tests/training/test_positional_encoding_task.py)
+    RoPE in one wide head, ten seeds: 100 % at 16 letters, at least 98 % at 32 and 95 % at 64. Learned or sinusoidal
+    positions: 100 %, then about 50 % and 30 %. No positions: 16 %. (tests/training/test_positional_encoding_task.py)
     """
 
     def asked(title, ids, bar, because="", **options):
@@ -840,10 +840,14 @@ def positional_encoding_task(rng):
     yield asked("lists of 16 letters, 99 % right", letters(100, 16), 0.99, public=True, weight=2.0)
     yield asked("other lists of 16 letters, 99 % right", letters(500, 16), 0.99, weight=2.0)
     yield asked("better than no positions: 50 % right", letters(500, 16), 0.5, weight=2.0)
-    yield asked("lists of 32 letters, 95 % right", letters(200, 32), 0.95, weight=2.0)
-    yield asked("lists of 64 letters, 90 % right", letters(100, 64), 0.9)
+    yield asked("lists of 32 letters, 90 % right", letters(200, 32), 0.9, weight=2.0)
+    yield asked("lists of 64 letters, 80 % right", letters(100, 64), 0.8)
     yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", weight=0.25)
     yield asked("two letters in turn", repeating(2), 0.9, "a b a b …: the other letter is not said", weight=0.25)
+    by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
+    yield asked(
+        "two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", weight=0.25
+    )
     yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", weight=0.25)
 
 
@@ -858,6 +862,15 @@ def _said(ids, places):
 def names_a_frequent_letter(ids):
     counts = F.one_hot(ids, len(order.LETTERS)).float().sum(1, keepdim=True)
     return counts.expand(-1, ids.shape[1], -1)
+
+
+@positional_encoding_task.misconception(
+    "Your model knows which letters are in the list, and not where. Shuffle the list: does its answer change?"
+)
+def names_another_letter_of_the_list(ids):
+    """What a model without positions learns: any letter but the one at this place is as likely as it is frequent."""
+    heard = F.one_hot(ids, len(order.LETTERS)).float()
+    return heard.sum(1, keepdim=True) - heard
 
 
 @positional_encoding_task.misconception("Your model says the letter it has just heard. Where does each place look?")

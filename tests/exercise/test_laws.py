@@ -117,3 +117,27 @@ def test_what_was_impossible_and_came_breaks_the_law():
 def test_every_law_is_examined_here():
     ours = {case[0] for case in CASES}
     assert ours <= set(LAWS)
+
+
+def use(name, **params):
+    return LawUse(name, params)
+
+
+def test_laws_of_marks_and_places():
+    table = torch.arange(6.0).view(1, 3, 2)
+    outputs = {"out": torch.ones(2, 3, 2) + table, "marks": table.expand(2, 3, 2), "short": table[:, :2]}
+    assert not broken(use("exceeds_by", to="marks", value=torch.ones(2, 3, 2)), outputs)
+    assert broken(use("exceeds_by", to="marks", value=torch.zeros(2, 3, 2)), outputs)
+    assert not broken(use("begins_with", of="marks", to="short", dim=1), {**outputs, "marks": table})
+    assert broken(use("begins_with", of="marks", to="short", dim=1), {**outputs, "marks": table.flip(1)})
+    assert not broken(use("slices_differ", of="marks", dim=1), outputs)
+    assert broken(use("slices_differ", of="marks", dim=0), outputs)
+    assert not broken(use("slices_agree", of="marks", dim=0), outputs)
+    assert broken(use("slices_agree", of="marks", dim=1), outputs)
+
+
+def test_accuracy_does_not_count_targets_below_zero():
+    outputs = {"out": torch.eye(3).expand(2, 3, 3)}
+    targets = torch.tensor([-100, 1, 2, -100, 1, 0])
+    assert not broken(use("accuracy_at_least", targets=targets, bar=0.75), outputs)
+    assert "75.0%" in broken(use("accuracy_at_least", targets=targets, bar=0.76), outputs)

@@ -1,0 +1,79 @@
+"""The pictures of topic 08 draw what they are given, say what they show, and leave nothing open."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from course import show
+from course.reference.positional_encoding import alibi_bias, order_properties, sinusoidal
+
+pictures = show.positional_encoding
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open():
+    yield
+    assert not plt.get_fignums()
+
+
+def labels(figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
+
+
+def test_every_figure_has_a_description_and_says_what_it_shows():
+    found = {"clocks": order_properties(sinusoidal, 23, 4)}
+    curves = {"RoPE": [1.0, 0.9], "none": [0.2, 0.1]}
+    figures = [
+        pictures.clocks(sinusoidal, [0, 1, 10], 8),
+        pictures.heat_map(sinusoidal(16, 8)),
+        pictures.distances(sinusoidal(32, 16), [4, 20]),
+        pictures.requirements(found),
+        pictures.scores({"added": torch.randn(9, 9), "RoPE": torch.randn(9, 9)}),
+        pictures.slopes(alibi_bias(4, 11)),
+        pictures.lengths(curves, [16, 32], trained_on=16),
+        pictures.looks({"RoPE": torch.eye(9), "none": torch.ones(9, 9) / 9}, trained_on=4),
+        pictures.overview(sinusoidal),
+    ]
+    assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
+    assert "t = 10" in labels(figures[0]) and "any length" in labels(figures[3]) and "head 4" in labels(figures[5])
+    assert "at 32 letters: RoPE 90%, none 10%" in figures[6].get_label()
+    assert "clocks: unique, bounded, deterministic, any_length, relative" in figures[3].get_label()
+
+
+def test_wavelengths_are_read_off_the_function_that_is_given():
+    turns = pictures.wavelengths(sinusoidal, 8)
+    assert turns == pytest.approx([2 * math.pi * 10**i for i in range(4)], rel=1e-3)
+    slower = pictures.wavelengths(lambda n, d: sinusoidal(n, d).double() if n < 2 else sinusoidal(2 * n, d)[::2], 8)
+    assert slower == pytest.approx([turn / 2 for turn in turns], rel=1e-3)
+
+
+def test_the_explorer_follows_its_sliders():
+    explorer = pictures.explorer(sinusoidal)
+    controls, picture, sentence = explorer.children
+    n, width, place = controls.children
+    assert [slider.description for slider in (n, width, place)] == ["places", "width D", "place t"]
+    assert bytes(picture.value).startswith(b"\x89PNG") and "64 places, 32 dimensions" in sentence.value
+    before = bytes(picture.value)
+    width.value = 2
+    assert bytes(picture.value) != before and "64 places, 2 dimensions" in sentence.value
+    place.value = 63
+    n.value = 16
+    assert place.value == 15 and "Place 15" in sentence.value
+
+
+def test_the_explorer_draws_the_students_function():
+    calls = []
+
+    def constant(n, d):
+        calls.append((n, d))
+        return torch.ones(n, d)
+
+    assert "64 places" in pictures.explorer(constant).children[2].value and (64, 32) in calls
