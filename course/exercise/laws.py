@@ -214,7 +214,7 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
     """The rows do not cancel under `weights` (as those of a linear function would)."""
     rows = _tensor(outputs[of]).double().reshape(len(weights), -1)
     size = float((weights.double().abs() @ rows.abs()).max())
-    if float((weights.double() @ rows).abs().max()) > 1e-4 * size:
+    if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
         return ""
     return because or "the results cancel as those of a linear function do"
 

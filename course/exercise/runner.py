@@ -176,11 +176,9 @@ class _Run:
             return tuple(self._made(item) for item in value)
         return value
 
-    def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Tensor]) -> None:
-        for name, tensor in _named_tensors(args, kwargs):
-            old = before.get(name)
-            if old is not None and not (tensor.shape == old.shape and torch.equal(tensor.detach(), old)):
-                self.mutated.append(f"{step.into}: {name}")
+    def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Any]) -> None:
+        now = _snapshot(args, kwargs)
+        self.mutated += [f"{step.into}: {name}" for name, old in before.items() if not _unchanged(old, now.get(name))]
 
 
 def _home(answer: Any) -> torch.device | None:
@@ -194,8 +192,19 @@ def _placed(value: Any, home: torch.device | None) -> Any:
     return value.to(home) if home is not None and isinstance(value, Tensor) else value
 
 
-def _snapshot(args: Any, kwargs: Any) -> dict[str, Tensor]:
-    return {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
+def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
+    """Copies of the inputs that an answer could change: tensors, and lists and dicts without tensors."""
+    copies: dict[str, Any] = {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
+    for name, value in [*enumerate(args), *kwargs.items()]:
+        if isinstance(value, list | dict) and not _tensors([value]):
+            copies[str(name)] = plain(value)
+    return copies
+
+
+def _unchanged(old: Any, new: Any) -> bool:
+    if isinstance(old, Tensor):
+        return isinstance(new, Tensor) and old.shape == new.shape and torch.equal(old, new)
+    return bool(old == new)
 
 
 def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:

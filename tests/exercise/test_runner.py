@@ -39,6 +39,13 @@ def test_inputs_are_fresh_for_every_step():
     assert x.sum() == 0
 
 
+def test_changes_to_lists_are_noticed():
+    case = call("sorted", ["b", "a"], {"n": 1})
+    assert recorded(case, lambda words, counts: sorted(words)).mutated == ()
+    assert recorded(case, lambda words, counts: words.sort()).mutated == ("out: 0",)
+    assert recorded(case, lambda words, counts: counts.clear()).mutated == ("out: 1",)
+
+
 def test_models_are_built_filled_called_and_read():
     case = (
         build("linear", 3, 2)
