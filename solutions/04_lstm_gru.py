@@ -473,58 +473,18 @@ check("lstm_gru_task", record.model)
 # %% [markdown]
 # ## The lecture's figure, with your cells
 #
-# Is there a benefit in gating, and how much of it has one gate already? Train the two others on the same batches:
-# Elman's network (here `blocks.ElmanClassifier`, topic 03's on PyTorch's layer), and the lecture's network with a single
-# gate, built on your `gated_cell`.
-
-
-# %%
-class OneGate(nn.Module):
-    """The lecture's gated network on `gated_cell`."""
-
-    def __init__(self, hidden: int = 64) -> None:
-        super().__init__()
-        shapes = [(hidden, 10), (hidden, hidden), (hidden,)] * 2
-        scales = [1, hidden**-0.5, 0] * 2
-        weights = [scale * torch.randn(shape) for shape, scale in zip(shapes, scales)]
-        weights[5] += 1  # c: the gate begins open
-        self.weights = nn.ParameterList(weights)
-        self.to_classes = nn.Linear(hidden, 2)
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        xs = F.one_hot(ids, 10).float()
-        h, states = xs.new_zeros(len(ids), len(self.weights[5])), []
-        for t in range(ids.shape[1]):
-            h = gated_cell(xs[:, t], h, *self.weights)
-            states.append(h)
-        return self.to_classes(torch.stack(states, dim=1)[torch.arange(len(ids)), lengths - 1])
-
+# Is there a benefit in gating, and how much of it has one gate already? Train two more on the same batches, in your own
+# loop: Elman's network (`blocks.ElmanClassifier` is topic 03's), and the lecture's with a single gate, for which
+# `blocks.OneGate` needs your `gated_cell`.
 
 # %%
-def with_rate(lr: float):
-    def loop(model: nn.Module, batches) -> None:
-        optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-        for ids, lengths, labels in batches:
-            loss = F.cross_entropy(model(ids, lengths), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            batches.log(loss)
-
-    return loop
-
-
-def elman() -> nn.Module:
-    return blocks.ElmanClassifier(10, 64, 2)
-
-
-models = {"Elman": fit("lstm_gru_task", elman, with_rate(5e-3), variant="elman").model}
-models["one gate"] = fit("lstm_gru_task", OneGate, with_rate(1e-2), variant="one_gate").model
-models["your network"] = record.model
-
-# %% [markdown]
-# All three start from the same kind of weights. Elman's network gets a learning rate of its own: at 0.01 it is worse.
+models = {
+    "Elman": fit("lstm_gru_task", lambda: blocks.ElmanClassifier(10, 64, 2), train, "elman").model,
+    "one gate": fit(
+        "lstm_gru_task", lambda: blocks.OneGate(gated_cell, 10, 64, 2), train, "one_gate"
+    ).model,
+    "your network": record.model,
+}
 
 
 # %%
@@ -542,8 +502,9 @@ curves = {name: [accuracy_at(model, n) for n in lengths] for name, model in mode
 show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
-# Gates help a great deal, and one gate helps nearly as much as three: the order of LSTM and GRU and lecture's gate
-# changes from task to task and from seed to seed. What counts is that the state can be left alone.
+# Gates help a great deal, and one gate helps nearly as much as three: which of them wins changes from task to task, and
+# from seed to seed. What counts is that the state can be left alone. (Elman's network is hurt by long steps: with a
+# learning rate of 0.005 it gets to about 80 % on the lengths of training. At 48 tokens it is at 55 % all the same.)
 #
 # And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the rule
 # itself. A state of 64 numbers between $-1$ and $1$ is no stack, and nothing in 24 tokens taught it to nest deeper.

@@ -2,6 +2,6 @@
 
 from .attention import MultiHeadAttention
 from .recall import FlatSlots, PairSlots
-from .recurrent import ElmanClassifier
+from .recurrent import ElmanClassifier, OneGate
 
-__all__ = ["ElmanClassifier", "FlatSlots", "MultiHeadAttention", "PairSlots"]
+__all__ = ["ElmanClassifier", "FlatSlots", "MultiHeadAttention", "OneGate", "PairSlots"]

@@ -1,6 +1,12 @@
-"""Topic 03's classifier with its interface, on torch's own layer: what later topics compare with."""
+"""Recurrent classifiers to compare with: topic 03's on torch's own layer, and one that is given its cell.
+
+Both are called with ids (B, T) and lengths (B,), and give logits (B, classes) from the state after the last real token.
+The weights of a token start as an embedding's do, from N(0, 1).
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -8,10 +14,7 @@ from torch.nn import functional as F
 
 
 class ElmanClassifier(nn.Module):
-    """Elman's network with ReLU: ids (B, T) and lengths (B,) give logits (B, classes), read at the last real token.
-
-    The weights of a token start as an embedding's do, from N(0, 1).
-    """
+    """Elman's network with ReLU."""
 
     def __init__(self, vocab_size: int, hidden: int, classes: int) -> None:
         super().__init__()
@@ -24,3 +27,31 @@ class ElmanClassifier(nn.Module):
         xs = F.one_hot(ids, self.vocab_size).to(self.to_classes.weight.dtype)  # (B, T, V)
         states, _ = self.rnn(xs)
         return self.to_classes(states[torch.arange(len(ids)), lengths - 1])
+
+
+class OneGate(nn.Module):
+    """The lecture's network with one gate: `cell(x, h, W_x, W_h, b, V_x, V_h, c)` is topic 04's `gated_cell`.
+
+    The gate begins open towards the old state, with a bias of 1.
+    """
+
+    def __init__(self, cell: Callable[..., Tensor], vocab_size: int, hidden: int, classes: int) -> None:
+        super().__init__()
+        self.cell, self.vocab_size, self.hidden = cell, vocab_size, hidden
+        parts = [part for bias in (0.0, 1.0) for part in _weights(vocab_size, hidden, bias)]
+        self.weights = nn.ParameterList(parts)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        xs = F.one_hot(ids, self.vocab_size).to(self.to_classes.weight.dtype)  # (B, T, V)
+        h = end = xs.new_zeros(len(ids), self.hidden)
+        for t, x in enumerate(xs.unbind(dim=1)):
+            h = self.cell(x, h, *self.weights)
+            end = torch.where((t == lengths - 1)[:, None], h, end)
+        return self.to_classes(end)
+
+
+def _weights(vocab_size: int, hidden: int, bias: float) -> list[Tensor]:
+    """Weights from the token, from the state, and a bias."""
+    recurrent = (2 * torch.rand(hidden, hidden) - 1) / hidden**0.5
+    return [torch.randn(hidden, vocab_size), recurrent, torch.full((hidden,), bias)]

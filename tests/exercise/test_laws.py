@@ -45,6 +45,12 @@ CASES = [
         {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "b": torch.ones(3)}},
     ),
     (
+        "learns_at_least",
+        {"numbers": 5},
+        {"gradients of out": {"w": torch.ones(2, 2), "b": torch.zeros(1)}},
+        {"gradients of out": {"w": torch.ones(2, 2), "b": None}},
+    ),
+    (
         "every_parameter_learns",
         {},
         {"gradients of out": {"w": torch.ones(2)}},
