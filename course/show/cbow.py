@@ -122,7 +122,9 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
     faint = 0.35 if chosen else 0.9
     for (family, (colour, kinds)), marker in zip(FAMILIES.items(), (*style.MARKERS, "*")):
         rows = [ids[word] for kind in kinds for word in listed[kind]]
-        axes.scatter(places[rows, 0], places[rows, 1], s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0)
+        axes.scatter(
+            places[rows, 0], places[rows, 1], s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0
+        )
         if not chosen:
             for kind in kinds if family != "small words" else ("position", "direction", "determiner sg"):
                 _named(axes, places[[ids[word] for word in listed[kind]]], kind, colour)
