@@ -122,19 +122,20 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
     faint = 0.35 if chosen else 0.9
     for (family, (colour, kinds)), marker in zip(FAMILIES.items(), (*style.MARKERS, "*")):
         rows = [ids[word] for kind in kinds for word in listed[kind]]
-        axes.scatter(
-            places[rows, 0], places[rows, 1], s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0
-        )
+        x, y = places[rows].unbind(1)
+        axes.scatter(x, y, s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0)
         if not chosen:
             for kind in kinds if family != "small words" else ("position", "direction", "determiner sg"):
                 _named(axes, places[[ids[word] for word in listed[kind]]], kind, colour)
     for word in (chosen, *neighbours) if chosen else ():
-        x, y = places[ids[word]].tolist()
+        place = places[ids[word]].tolist()
         first = word == chosen
-        axes.scatter([x], [y], s=90, facecolors="none", edgecolors=style.INK, linewidths=2.2 if first else 1.1)
+        axes.scatter(
+            [place[0]], [place[1]], s=90, facecolors="none", edgecolors=style.INK, linewidths=2.2 if first else 1.1
+        )
         box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
         axes.annotate(
-            word, (x, y), (6, 6), textcoords="offset points", weight="bold" if first else "normal", bbox=box, zorder=5
+            word, place, (6, 6), textcoords="offset points", weight="bold" if first else "normal", bbox=box, zorder=5
         )
     axes.set(xticks=[], yticks=[])
     axes.set_title("Words by the company they keep")

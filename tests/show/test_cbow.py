@@ -1,0 +1,98 @@
+"""The pictures of topic 02 draw what they are given, say what they show, and leave nothing open."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from course import show
+from course.data import grammar
+from course.reference.cbow import nearest
+
+pictures = show.cbow
+V = len(grammar.language().words)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open():
+    yield
+    assert not plt.get_fignums()
+
+
+@pytest.fixture(scope="module")
+def by_class() -> torch.Tensor:
+    """Vectors as a perfect model would have them: the classes, a little blurred."""
+    table = grammar.class_table().float()
+    return table + 0.1 * torch.randn(table.shape, generator=torch.Generator().manual_seed(0))
+
+
+def labels(figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(matplotlib.text.Text)]
+
+
+def test_the_table_of_counts_has_words_as_rows():
+    figure = pictures.counts(torch.tensor([[1, 0, 2], [0, 3, 0]]), ["yes", "no", "we"])
+    assert {"yes", "no", "we", "$x_{1}$", "$x_{2}$"} <= set(labels(figure))
+    numbers = [text for text in labels(figure) if text.isdigit()]
+    assert numbers[:6] == ["1", "0", "0", "3", "2", "0"]
+    assert len(figure.get_label()) > 20
+
+
+def test_similarities_are_cosines_of_the_rows():
+    figure = pictures.similarities(torch.tensor([[1.0, 1.0], [2.0, 2.0], [1.0, 0.0]]), ["a b", "a a b b", "a"])
+    assert labels(figure).count("1.00") == 5 and labels(figure).count("0.71") == 4
+
+
+def test_the_ladder_is_sorted_and_marks_yours():
+    figure = pictures.ladder({"nothing": 5.5, "everything": 1.9}, {"your model": 2.4})
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["nothing", "your model", "everything"]
+    colours = [bar.get_facecolor() for bar in axes.patches]
+    assert colours[0] == colours[2] != colours[1]
+    assert "2.40" in labels(figure) and "your model 2.40" in figure.get_label()
+
+
+def test_the_map_keeps_neighbours_together(by_class):
+    places = pictures.neighbour_map(by_class)
+    assert places.shape == (V, 2) and bool(torch.isfinite(places).all())
+    torch.testing.assert_close(places, pictures.neighbour_map(by_class))
+    table = grammar.class_table()
+    alone = (table.sum(1) == 1).nonzero().squeeze(1)
+    gaps = torch.cdist(places, places).fill_diagonal_(torch.inf)
+    closest = gaps[alone].argmin(1)
+    assert float((table[closest] & table[alone]).any(1).double().mean()) > 0.9
+
+
+def test_the_figures_of_words_name_what_they_show(by_class):
+    figure = pictures.word_map(by_class)
+    assert {"food", "person sg", "of motion pl", "determiners", "animals"} <= set(labels(figure))
+    assert "fox" in labels(pictures.word_map(by_class, "fox", ["dog"]))
+    between = pictures.between_two(by_class, ["lamb", "goat"], ["animal sg", "food"])
+    assert {"lamb", "goat", "animal sg", "food"} <= set(labels(between))
+
+
+def test_the_explorer_uses_the_students_function_and_follows_its_controls(by_class):
+    asked = []
+
+    def counted(E, index, k):
+        asked.append((index, k))
+        return nearest(E, index, k)
+
+    explorer = pictures.explorer(by_class, counted)
+    (kind, word, number), said, picture = explorer.children[0].children, *explorer.children[1:]
+    assert (kind.description, word.description, number.description) == ("Class", "Word", "Neighbours")
+    assert "<b>lamb</b> (food and animal sg)" in said.value and bytes(picture.value).startswith(b"\x89PNG")
+    before = bytes(picture.value)
+    word.value = "fox"
+    assert "<b>fox</b> (animal sg)" in said.value and bytes(picture.value) != before
+    number.value = 2
+    assert asked[-1] == (grammar.language().ids["fox"], 2)
+    kind.value = "place"
+    assert "(place)" in said.value and set(word.options) == set(grammar.classes()["place"])
+    kind.value = "all words"
+    assert len(word.options) == V - 1
