@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 METADATA = "course"
 """Where an executed notebook's metadata keeps its verdicts, for summaries and reports."""
 
+HOW = f"Executed {NOT_ISOLATED}: with no sandbox around the student's code."
+"""What every report says of the way it came about."""
+
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Files of these names are not kept after an execution."""
 
@@ -246,7 +249,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
     verdicts = {verdict.exercise: verdict for verdict in outcome.verdicts}
     for index, name in names.items():
         cell, verdict = nb.cells[index], verdicts[name]
-        data = {"text/plain": repr(score_of(cell, verdict)), "text/html": report.html(verdict, note=NOT_ISOLATED)}
+        data = {"text/plain": repr(score_of(cell, verdict)), "text/html": report.html(verdict, note=HOW)}
         cell.outputs = [new_output("execute_result", data=data, execution_count=cell.execution_count)]
     nb.metadata[METADATA] = {
         "isolation": NOT_ISOLATED,

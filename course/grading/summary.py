@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -33,7 +32,8 @@ def show(topic: Topic, graded: Sequence[Graded]) -> None:
 
 def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[str]]]:
     """The score table: a header and a row for each graded submission, a column for each of the topic's items."""
-    names = [item.name for item in topic.items]
+    released = {name for work in graded if work.scores for name in work.scores.maxima}
+    names = [item.name for item in topic.items if item.name in released]
     header = ["student", "points", *names, "seconds"]
     rows = []
     for work in graded:
@@ -71,8 +71,6 @@ def not_graded(graded: Sequence[Graded]) -> list[str]:
 
 def _cell(work: Graded, name: str) -> str:
     assert work.scores is not None
-    if name not in work.scores.maxima:
-        return ""
     score, verdict = work.scores.cells.get(name), work.verdicts.get(name)
     mark = MARKS.get(verdict.kind, "") if verdict else ""
     return mark or "–" if score is None else f"{score:g}{mark and ' ' + mark}"
@@ -84,24 +82,31 @@ def _spoken(verdict: Verdict) -> str:
 
 
 def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A rich table where rich is installed and the terminal is wide enough, else plain columns."""
-    heads = [_broken(name) for name in header]
+    """A rich table where rich is installed, else plain columns; numbers for names where the terminal is narrow."""
+    heads, key = [_broken(name) for name in header], ""
+    terminal = shutil.get_terminal_size((10_000, 24)).columns
+    narrow = _width(heads, rows) > terminal
+    if narrow:
+        names = header[2:-1]
+        heads = [[name] for name in (*header[:2], *map(str, range(1, len(names) + 1)))]
+        rows = [row[:-1] for row in rows]
+        key = "   ".join(f"{number} {name}" for number, name in enumerate(names, 1))
     try:
+        from rich.box import HEAVY_HEAD, SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        print(_plain(heads, rows))
+        print("\n".join([f"{topic.folder}  {topic.title}", "", _plain(heads, rows), "", key, LEGEND]))
         return
-    width = _width(heads, rows)
-    console = Console(width=max(width + 8, shutil.get_terminal_size((width + 8, 24)).columns), highlight=False)
-    if not sys.stdout.isatty():
-        console = Console(width=width + 8, highlight=False, no_color=True)
-    drawn = Table(title=f"{topic.folder}  {topic.title}", title_justify="left", caption=LEGEND, caption_justify="left")
+    drawn = Table(box=SIMPLE_HEAD if narrow else HEAVY_HEAD, pad_edge=not narrow, padding=(0, 0 if narrow else 1))
     for index, name in enumerate(heads):
         drawn.add_column("\n".join(name), justify="left" if index == 0 else "right", no_wrap=True)
     for row in rows:
         drawn.add_row(*row)
+    console = Console(width=terminal if narrow else _width(heads, rows), highlight=False)
+    console.print(f"[bold]{topic.folder}  {topic.title}[/]")
     console.print(drawn)
+    console.print("\n".join(line for line in (key, LEGEND) if line), style="dim")
 
 
 def _broken(name: str, widest: int = 12) -> list[str]:
@@ -117,12 +122,12 @@ def _broken(name: str, widest: int = 12) -> list[str]:
 
 
 def _width(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int:
+    """How wide the boxed table is."""
     widths = [max(map(len, (*head, *(row[index] for row in rows))), default=0) for index, head in enumerate(heads)]
-    return sum(widths) + 3 * len(widths)
+    return max(len(LEGEND), sum(widths) + 3 * len(widths) + 1)
 
 
 def _plain(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
     lines = [*zip_longest(*heads, fillvalue=""), *rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(heads))]
-    drawn = ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)).rstrip() for line in lines]
-    return "\n".join([*drawn, "", LEGEND])
+    return "\n".join("  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)).rstrip() for line in lines)

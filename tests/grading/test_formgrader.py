@@ -1,0 +1,71 @@
+"""Formgrader, as a browser would talk to it: the autograde button, the submission's page, the feedback."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from .lesson import NAME, answers, hand_in, make_course, solved
+
+TOKEN = "a-token-for-this-test"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    root = make_course(tmp_path_factory.mktemp("formgrader"))
+    wrong = {"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"}
+    hand_in(root, "ada", solved(root), answers(wrong))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = [f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}", "--ServerApp.open_browser=False"]
+    settings += ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True", "--allow-root"]
+    environment = {**os.environ, "USER": os.environ.get("USER", "grader"), "JUPYTER_CONFIG_DIR": str(root / "none")}
+    log = (root / "server.log").open("w")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jupyter_server", *settings], cwd=root, env=environment, stdout=log, stderr=log
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                ask(address, "/api/status")
+                break
+            except (urllib.error.URLError, ConnectionError):
+                assert process.poll() is None, (root / "server.log").read_text()[-3000:]
+                time.sleep(0.25)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def ask(address: str, path: str, method: str = "GET") -> str:
+    request = urllib.request.Request(
+        f"{address}{path}",
+        method=method,
+        headers={"Authorization": f"token {TOKEN}"},
+        data=b"" if method == "POST" else None,
+    )
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return answer.read().decode()
+
+
+def test_the_buttons_of_formgrader(server):
+    done = json.loads(ask(server, f"/formgrader/api/submission/{NAME}/ada/autograde", "POST"))
+    assert done["success"], done
+    (submission,) = json.loads(ask(server, f"/formgrader/api/submitted_notebooks/{NAME}/{NAME}"))
+    assert submission["student"] == "ada" and 0 < submission["score"] < submission["max_score"]
+    assert submission["failed_tests"] and submission["needs_manual_grade"]
+    page = ask(server, f"/formgrader/submissions/{submission['id']}/")
+    assert "NOT ISOLATED" in page and "Look here" in page
+    done = json.loads(ask(server, f"/formgrader/api/assignment/{NAME}/ada/generate_feedback", "POST"))
+    assert done["success"], done
