@@ -714,7 +714,7 @@ def cbow_task(rng):
     yield neighbours("half of the neighbours are of a kind", 5, 0.5)
     yield asked("no worse than the bare frequencies", 1000, at_most, known="frequencies", margin=0.03)
     yield asked("no worse than knowing nothing", 300, at_most, known="nothing", margin=0.1, weight=0.5)
-    contexts, _, _ = held_out(300, rng.seed())
+    contexts, _, _ = held_out(1000, rng.seed())
     beside = contexts[:, RADIUS]
     because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
     law = {
