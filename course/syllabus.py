@@ -79,6 +79,22 @@ TOPICS: tuple[Topic, ...] = (
         ),
     ),
     Topic(
+        2,
+        "cbow",
+        "Bags of words and CBOW",
+        "Continuous bag of words",
+        (
+            Item("build_vocab", 2, 10),
+            Item("bag_of_words", 2, 10),
+            Item("context_windows", 2, 10),
+            Item("cross_entropy", 3, 15),
+            Item("cbow_logits", 3, 10),
+            Item("nearest", 2, 10),
+            _task("cbow", 5, 20, Budget(cpu=1_000_000, gpu=4_000_000)),
+            _question("cbow"),
+        ),
+    ),
+    Topic(
         3,
         "rnn",
         "Recurrent networks",
