@@ -10,6 +10,7 @@ import ast
 import builtins
 import inspect
 import json
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -146,7 +147,10 @@ def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> It
 
 
 def standing_alone(wrong: Callable[..., Any], name: str) -> str:
-    """Source that defines `wrong` as `name` with all it needs, or nothing when it leans on the references."""
+    """Source that defines `wrong` as `name`, with all it needs from its module and from the references.
+
+    Nothing when that cannot be told from the source.
+    """
     parts: dict[str, str] = {}
     imports: set[str] = set()
     if not _gather(wrong, name, parts, imports):
@@ -156,31 +160,80 @@ def standing_alone(wrong: Callable[..., Any], name: str) -> str:
 
 def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> bool:
     """Collect the definition of `thing`, after those of what it uses; whether all of it can stand in a notebook."""
-    if not isinstance(thing, FunctionType):
+    if not isinstance(thing, FunctionType | type):
         return False
     definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    if not isinstance(definition, ast.FunctionDef):
+    if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
         return False
-    definition.decorator_list, definition.name = [], name
+    own, definition.decorator_list, definition.name = definition.name, [], name
+    space = vars(sys.modules[thing.__module__])
+    definition = _Inlined(space).visit(definition)
+    parts[name] = ""  # its place, for those that use each other
     for used in _globals_of(definition):
-        if used in parts or hasattr(builtins, used) or used == name:
+        value = space.get(used, _reference(used, space))
+        if used in parts or used == own or (value is None and hasattr(builtins, used)):
             continue
-        value = thing.__globals__.get(used)
         if isinstance(value, ModuleType) and not value.__name__.startswith("course"):
             imports.add(f"import {value.__name__} as {used}" if value.__name__ != used else f"import {used}")
         elif isinstance(value, int | float | str):
             parts[used] = f"{used} = {value!r}"
-        elif getattr(value, "__module__", "") != thing.__module__ or not _gather(value, used, parts, imports):
+        elif getattr(value, "__module__", "").startswith("course."):
+            if not _gather(value, used, parts, imports):
+                return False
+        elif getattr(value, "__module__", ""):
+            imports.add(f"from {value.__module__} import {used}")
+        else:
             return False
+    del parts[name]
     parts[name] = ast.unparse(definition)
     return True
 
 
-def _globals_of(definition: ast.FunctionDef) -> list[str]:
-    """The names a function uses and does not bind itself."""
+RIGHT_ONE = "right_"
+
+
+class _Inlined(ast.NodeTransformer):
+    """`reference.rnn_cell` becomes `right_rnn_cell`, defined beside it; annotations go."""
+
+    def __init__(self, space: dict[str, Any]) -> None:
+        self.space = space
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        module = self.space.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if isinstance(module, ModuleType) and module.__name__.startswith("course.reference."):
+            return ast.Name(RIGHT_ONE + node.attr, ast.Load())
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Assign([node.target], node.value, lineno=node.lineno) if node.value else ast.Pass()
+
+
+def _reference(used: str, space: dict[str, Any]) -> Any:
+    """What `right_rnn_cell` stands for, in a module that imports the references."""
+    if not used.startswith(RIGHT_ONE):
+        return None
+    modules = (value for value in space.values() if isinstance(value, ModuleType))
+    references = (module for module in modules if module.__name__.startswith("course.reference."))
+    return next((getattr(module, used.removeprefix(RIGHT_ONE), None) for module in references), None)
+
+
+def _globals_of(definition: ast.AST) -> list[str]:
+    """The names a definition uses and does not bind itself."""
     nodes = list(ast.walk(definition))
-    bound = {node.arg for node in nodes if isinstance(node, ast.arg)} | {definition.name}
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     used = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     return [name for name in dict.fromkeys(used) if name not in bound]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -90,13 +91,17 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
         names = header[2:-1]
         heads = [[name] for name in (*header[:2], *map(str, range(1, len(names) + 1)))]
         rows = [row[:-1] for row in rows]
-        key = "   ".join(f"{number} {name}" for number, name in enumerate(names, 1))
+        key = "   ".join(f"{number}\u00a0{name}" for number, name in enumerate(names, 1))
     try:
         from rich.box import HEAVY_HEAD, SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        print("\n".join([f"{topic.folder}  {topic.title}", "", _plain(heads, rows), "", key, LEGEND]))
+        print(
+            "\n".join(
+                [f"{topic.folder}  {topic.title}", "", _plain(heads, rows), "", key.replace("\u00a0", " "), LEGEND]
+            )
+        )
         return
     drawn = Table(box=SIMPLE_HEAD if narrow else HEAVY_HEAD, pad_edge=not narrow, padding=(0, 0 if narrow else 1))
     for index, name in enumerate(heads):
@@ -106,7 +111,8 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
     console = Console(width=terminal if narrow else _width(heads, rows), highlight=False)
     console.print(f"[bold]{topic.folder}  {topic.title}[/]")
     console.print(drawn)
-    console.print("\n".join(line for line in (key, LEGEND) if line), style="dim")
+    below = "\n".join(textwrap.fill(line, console.width) for line in (key, LEGEND) if line)
+    console.print(below.replace("\u00a0", " "), style="dim")
 
 
 def _broken(name: str, widest: int = 12) -> list[str]:

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import ast
-
 import nbformat
 import pytest
 
+from course.exercise.key import key_of
+from course.exercise.runner import run
 from course.grading.classroom import Graded
 from course.grading.gradebook import Scores
 from course.grading.notebooks import notebook_path
 from course.grading.pretend import Expected, Pupil, pupils, standing_alone
 from course.grading.release import render
 from course.hidden import exercises, find
+from course.judge import judge
 from course.judge.verdict import Verdict
+from course.syllabus import TOPICS
 
 from .lesson import TOPIC
 
 
-def test_code_of_misconceptions_stands_alone():
-    """What it prints defines the exercise without the hidden tests' module around it."""
-    told = 0
-    for exercise in exercises(TOPIC):
-        for misconception in exercise.misconceptions:
-            source = standing_alone(misconception.wrong, exercise.name)
-            if source:
-                told += 1
-                space: dict = {}
-                exec(compile(ast.parse(source), "cell", "exec"), space)
-                assert callable(space[exercise.name])
-                assert "reference" not in source
-    assert told > 20
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_code_of_misconceptions_stands_alone(topic):
+    """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
+    for exercise in exercises(topic):
+        if exercise.name.endswith("_task"):
+            continue
+        sources = {m.name: standing_alone(m.wrong, exercise.name) for m in exercise.misconceptions}
+        assert any(sources.values()), exercise.name
+        name, source = next((name, source) for name, source in sources.items() if source)
+        space: dict = {}
+        exec(compile(source, "cell", "exec"), space)
+        verdict = judge(key_of(exercise, 3), lambda script, answer=space[exercise.name]: run(script, answer), 2.0)
+        assert (verdict.misconception, verdict.score < 2) == (name, True)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def test_a_refusal_is_expected_with_its_reason():
 
 @pytest.mark.slow
 def test_the_demo_runs(tmp_path, capsys):
-    from course.grading.demo import run
+    from course.grading.demo import run as run_demo
 
-    assert run(TOPIC, tmp_path / "demo") == 0
+    assert run_demo(TOPIC, tmp_path / "demo") == 0
     assert "every verdict as expected" in capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(builtins, "__import__", importing)
     summary.show(TOPIC, CLASS)
-    said = capsys.readouterr().out
+    said = capsys.readouterr().out.replace("\u00a0", " ")
     for word in ("ada", "1.5", "rnn_cell", "no bias", "copies of bptt", "3 of 4 submissions graded", "dan: not graded"):
         assert word in said
     table = said.partition("Misunderstandings")[0]
