@@ -18,15 +18,15 @@ class ElmanClassifier(nn.Module):
 
     def __init__(self, vocab_size: int, hidden: int, classes: int) -> None:
         super().__init__()
-        self.vocab_size = vocab_size
+        self.tokens = vocab_size
         self.rnn = nn.RNN(vocab_size, hidden, nonlinearity="relu", batch_first=True)
         nn.init.normal_(self.rnn.weight_ih_l0)
-        self.to_classes = nn.Linear(hidden, classes)
+        self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        xs = F.one_hot(ids, self.vocab_size).to(self.to_classes.weight.dtype)  # (B, T, V)
+        xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         states, _ = self.rnn(xs)
-        return self.to_classes(states[torch.arange(len(ids)), lengths - 1])
+        return self.readout(states[torch.arange(len(ids)), lengths - 1])
 
 
 class OneGate(nn.Module):
@@ -37,18 +37,18 @@ class OneGate(nn.Module):
 
     def __init__(self, cell: Callable[..., Tensor], vocab_size: int, hidden: int, classes: int) -> None:
         super().__init__()
-        self.cell, self.vocab_size, self.hidden = cell, vocab_size, hidden
+        self.cell, self.tokens, self.hidden = cell, vocab_size, hidden
         parts = [part for bias in (0.0, 1.0) for part in _weights(vocab_size, hidden, bias)]
         self.weights = nn.ParameterList(parts)
-        self.to_classes = nn.Linear(hidden, classes)
+        self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        xs = F.one_hot(ids, self.vocab_size).to(self.to_classes.weight.dtype)  # (B, T, V)
+        xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         h = end = xs.new_zeros(len(ids), self.hidden)
         for t, x in enumerate(xs.unbind(dim=1)):
             h = self.cell(x, h, *self.weights)
             end = torch.where((t == lengths - 1)[:, None], h, end)
-        return self.to_classes(end)
+        return self.readout(end)
 
 
 def _weights(vocab_size: int, hidden: int, bias: float) -> list[Tensor]:
