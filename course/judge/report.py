@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from .verdict import CaseResult, Kind, Verdict
@@ -91,13 +92,13 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:
-    """The failed cases worth a line: one for each message."""
+    """The failed cases worth a line: one for each message, whatever the numbers in it."""
     if verdict.kind in ("missing", "forbidden", "not-graded"):
         return []
     by_message: dict[str, CaseResult] = {}
     for case in verdict.cases:
         if not case.passed:
-            by_message.setdefault(case.message, case)
+            by_message.setdefault(re.sub(r"\d+", "", case.message), case)
     return list(by_message.values())[:MOST_CASES]
 
 
@@ -105,11 +106,12 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     lines = []
     if verdict.convention:
         lines.append(f"A correct computation, under another convention: {verdict.convention}.")
-    if verdict.message and not any(case.message == verdict.message for case in shown) and verdict.kind != "passed":
+    told = any(case.message == verdict.message for case in shown)
+    if verdict.message and not told and verdict.kind != "passed":
         lines.append(verdict.message)
     failed = sum(not case.passed for case in verdict.cases)
     if shown and failed > len(shown):
-        lines.append(f"({failed} checks fail; those with the same message are told once.)")
+        lines.append(f"({failed} checks fail; those that fail alike are told once.)")
     return lines
 
 
