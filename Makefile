@@ -26,7 +26,7 @@ demo: $(INSTALLED) ## a made-up class graded end to end, with its score table an
 	$(BIN)/course demo
 
 test: $(INSTALLED) $(SYSTEM) lint ## style, types and all tests but the slow ones
-	$(TESTING) $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(TESTING) $(BIN)/pytest -n $(WORKERS) --dist loadscope $(ARGS)
 
 lint: $(INSTALLED) ## style and types
 	$(BIN)/ruff check .

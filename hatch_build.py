@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,13 @@ class EditionHook(BuildHookInterface):
 
 
 def _demand_keys(root: Path) -> None:
-    topics = {path.stem for path in (root / "course/hidden").glob("*.py")} - {"__init__"}
-    missing = sorted(topic for topic in topics if not (root / KEYS / f"{topic}.key").is_file())
-    if missing or not topics:
-        lacking = f"no answer key for {', '.join(missing)}" if topics else "no topic to make an answer key for"
-        raise SystemExit(f"{KEYS} holds {lacking}: build the student wheel with `course wheel`, which makes the keys")
+    topics = runpy.run_path(str(root / "course/syllabus.py"))["TOPICS"]
+    missing = [topic.name for topic in topics if not (root / KEYS / f"{topic.name}.key").is_file()]
+    if missing:
+        raise SystemExit(
+            f"{KEYS} holds no answer key for {', '.join(missing)}: "
+            "build the student wheel with `course wheel`, which makes the keys"
+        )
     made = min(path.stat().st_mtime_ns for path in (root / KEYS).glob("*.key"))
     sources = (path for folder in LEFT_OUT for path in (root / folder).rglob("*.py"))
     if any(path.stat().st_mtime_ns > made for path in sources):

@@ -47,7 +47,7 @@ def nbgraders_tests(folder: Path, *arguments: str) -> str:
 
 
 def test_some_of_nbgraders_own_tests_pass(tmp_path):
-    said = nbgraders_tests(tmp_path, *(f"{AUTOGRADING}::TestNbGraderAutograde::test_{name}" for name in REPRESENTATIVE))
+    said = nbgraders_tests(tmp_path, *(f"{AUTOGRADING}::TestNbGraderAutograde::{name}" for name in REPRESENTATIVE))
     assert f"{len(REPRESENTATIVE)} passed" in said
 
 
