@@ -59,6 +59,6 @@ def test_all_of_nbgraders_autograding_tests_pass(tmp_path):
 
 @pytest.mark.slow
 def test_nbgraders_feedback_and_preprocessor_tests_pass(tmp_path):
-    without_user = ["-k", "not test_get_username"]
-    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_generate_feedback.py", "preprocessors", *without_user)
+    elsewhere = ["-k", "not InstantiateTests"]  # those look for a file of nbgrader's repository, which its wheel lacks
+    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_generate_feedback.py", "preprocessors", *elsewhere)
     assert " passed" in said
