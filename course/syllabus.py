@@ -112,6 +112,23 @@ TOPICS: tuple[Topic, ...] = (
         ),
     ),
     Topic(
+        4,
+        "lstm_gru",
+        "Gates: LSTM and GRU",
+        "Gating, LSTM and GRU",
+        (
+            Item("gated_cell", 2, 10),
+            Item("lstm_cell", 4, 20),
+            Item("gru_cell", 3, 15),
+            Item("peephole_lstm_cell", 3, 15),
+            Item("run_bidirectional", 3, 15),
+            Item("lstm_parameters", 2, 10),
+            Item("GatedClassifier", 4, 20),
+            _task("lstm_gru", 5, 25, Budget(cpu=100_000, gpu=600_000)),
+            _question("lstm_gru"),
+        ),
+    ),
+    Topic(
         6,
         "self_attention",
         "Self-attention",

@@ -1018,7 +1018,11 @@ def with_a_pencil(ids, lengths):
     forbidden=BUILT_IN,
 )
 def lstm_gru_task(rng):
-    """New sequences of the training's lengths and of twice its longest, behind whose end stand random tokens."""
+    """New sequences of the training's lengths and of twice its longest, behind whose end stand random tokens.
+
+    Over ten seeds an LSTM reaches 96 to 98 %, 86 to 94 % at the longest and 64 to 76 % at twice that, a GRU the same;
+    Elman's network 77 to 84 %, 60 to 69 % and 52 to 58 %; an LSTM whose cell state is not carried at most 86, 71, 57.
+    """
 
     def new(title, count, lengths, bar, **settings):
         ids, sizes, labels = _examples(rng, count, lengths)
@@ -1027,8 +1031,8 @@ def lstm_gru_task(rng):
 
     longest = parentheses.LONGER[1]
     yield new("better than a coin", 1000, parentheses.LONGER, 0.65, public=True)
-    yield new("the lengths of training, 88 % right", 1500, parentheses.LONGER, 0.88, public=True, weight=2.0)
-    yield new("the longest of training, 75 % right", 1500, (longest, longest), 0.75)
+    yield new("the lengths of training, 90 % right", 1500, parentheses.LONGER, 0.9, public=True, weight=2.0)
+    yield new("the longest of training, 80 % right", 1500, (longest, longest), 0.8)
     yield new("twice the length, better than Elman", 3000, (2 * longest, 2 * longest), 0.58, weight=2.0)
     ids, sizes, _ = parentheses.examples(200, parentheses.LONGER, torch.Generator().manual_seed(rng.seed()))
     yield (
