@@ -1,0 +1,50 @@
+"""Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.grading.execution import execute
+from course.grading.notebooks import build, source_path
+from course.grading.preprocessors import own_limits
+from course.grading.release import release_path
+from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.syllabus import TOPICS, Topic
+
+ROOT = Path(__file__).parents[2]
+
+
+def outcome_of(topic: Topic, nb: nbformat.NotebookNode) -> Outcome:
+    limits = own_limits(nb, Limits(120.0))
+    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=limits)
+    return Outcome.from_bytes(execute(task.to_bytes()))
+
+
+def judged(topic: Topic) -> list[str]:
+    return [item.name for item in topic.items if item.kind != "question"]
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_the_solved_notebook_earns_everything(topic):
+    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic))
+    assert not outcome.fault
+    assert [verdict.exercise for verdict in outcome.verdicts] == judged(topic)
+    lost = {v.exercise: (v.kind, v.score, v.message) for v in outcome.verdicts if v.score < v.points}
+    assert lost == {}
+    errors = [
+        (cell.source.splitlines()[0], output.ename, output.evalue)
+        for cell in nbformat.reads(outcome.notebook.decode(), as_version=4).cells
+        for output in cell.get("outputs", ())
+        if output.output_type == "error"
+    ]
+    assert errors == []
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_the_release_unfilled_earns_nothing(topic):
+    outcome = outcome_of(topic, nbformat.read(release_path(ROOT, topic), as_version=4))
+    assert not outcome.fault
+    assert {verdict.exercise: verdict.score for verdict in outcome.verdicts} == dict.fromkeys(judged(topic), 0.0)
