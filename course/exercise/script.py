@@ -221,11 +221,6 @@ def noncontiguous(tensor: Tensor) -> Tensor:
     return wide[..., ::2]
 
 
-def is_answer(name: str) -> bool:
-    """Whether a step's `on` is the student's own object, under either of its names."""
-    return name in ("answer", "model")
-
-
 def tracks_gradients(case: Case) -> bool:
     """Whether the case compares gradients with respect to arguments."""
     return any(step.verb == "gradients" and step.args[1] == "arguments" for step in case.steps)
