@@ -1,7 +1,21 @@
 """What notebooks build on: parts thin over torch's own layers, with the interfaces of the exercises before them."""
 
 from .attention import MultiHeadAttention
+from .positions import waves
 from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
+from .relations import ChildSlots
+from .seq2seq import AttentionSeq2Seq
+from .transformer import EncoderLayer
 
-__all__ = ["ElmanClassifier", "FlatSlots", "MultiHeadAttention", "OneGate", "PairSlots"]
+__all__ = [
+    "AttentionSeq2Seq",
+    "ChildSlots",
+    "ElmanClassifier",
+    "EncoderLayer",
+    "FlatSlots",
+    "MultiHeadAttention",
+    "OneGate",
+    "PairSlots",
+    "waves",
+]

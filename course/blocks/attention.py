@@ -24,7 +24,8 @@ class MultiHeadAttention(nn.Module):
         if d_model % n_heads:
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.n_heads = n_heads
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=bias) for _ in range(4))
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            self.add_module(name, nn.Linear(d_model, d_model, bias=bias))
 
     def forward(
         self,
@@ -50,7 +51,8 @@ class MultiHeadAttention(nn.Module):
             q, k = rotate(q), rotate(k)
         weights = _weights(q, k, mask, score_bias)
         together = (weights @ v).movedim(1, 2).flatten(2)  # (B, h, T, D/h) -> (B, T, D)
-        return self.W_o(together), weights
+        mixed: Tensor = self.W_o(together)
+        return mixed, weights
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.n_heads, -1)).movedim(2, 1)  # (B, T, D) -> (B, h, T, D/h)

@@ -29,6 +29,12 @@ TEXTS = 256
 """Texts that are drawn at a time for the stream: a step costs the same for one and for many."""
 BATCH = 512
 """Words of running text in a training batch."""
+SENTENCES = 64
+"""Sentences in a training batch of a language model."""
+DRAWN = 64 * SENTENCES
+"""Sentences that are drawn at a time for it."""
+STOP = "."
+"""How every sentence ends, and how no sentence goes on: whatever comes after it begins one."""
 
 KINDS = ("person", "animal")
 NUMBERS = ("sg", "pl")
@@ -189,3 +195,24 @@ def batches(generator: torch.Generator) -> Iterator[tuple[Tensor]]:
     """Training batches without end: a stretch of running text, ids (T,), sentence after sentence."""
     while True:
         yield from ((ids,) for ids in language().draw_text(TEXTS, BATCH, generator))
+
+
+def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
+    """Sentences, as ids, side by side: ids (B, T), a full stop before each and zeros behind it, and lengths (B,).
+
+    A length counts the words and both full stops; T is the longest.
+    """
+    lengths = torch.tensor([len(sentence) + 1 for sentence in sentences])
+    ids = torch.zeros(len(sentences), int(lengths.max()), dtype=torch.long)
+    ids[:, 0] = language().ids[STOP]
+    for row, sentence in enumerate(sentences):
+        ids[row, 1 : len(sentence) + 1] = torch.tensor(sentence)
+    return ids, lengths
+
+
+def sentence_batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Training batches without end: whole sentences, ids (B, T) and lengths (B,), see `padded`."""
+    while True:
+        drawn = language().draw_sentences(DRAWN, generator)
+        for start in range(0, DRAWN, SENTENCES):
+            yield padded(drawn[start : start + SENTENCES])

@@ -20,11 +20,25 @@ def cbow_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def multi_head_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Playgrounds: names, numbers, friends and rivals (B, S), answers (B, S, 2)."""
+    from .relations import batches
+
+    return batches(generator)
+
+
 def positional_encoding_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """The echo: ids (B, T), targets (B, T)."""
     from .order import batches
 
     return batches(generator)
+
+
+def masking_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Sentences of the grammar, padded: ids (B, T) with a full stop before each, lengths (B,)."""
+    from .grammar import sentence_batches
+
+    return sentence_batches(generator)
 
 
 def rnn_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
@@ -41,6 +55,20 @@ def lstm_gru_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return similar_batches(generator)
 
 
+def bahdanau_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Dates in five languages, batches of similar lengths: src (B, S), lengths (B,), tgt (B, 11)."""
+    from .dates import batches
+
+    return batches(generator)
+
+
+def encoder_decoder_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Sentences and their translations: English ids (B, S), French ids (B, T), both with eos, then padded."""
+    from .phrases import batches
+
+    return batches(generator)
+
+
 def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     """Associative recall: keys (B, S), values (B, S), query (B,), answer (B,)."""
     from .recall import batches
@@ -48,11 +76,23 @@ def self_attention_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ..
     return batches(generator)
 
 
+def vit_patches_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Digits anywhere on a canvas: images (B, 1, 12, 12), labels (B,)."""
+    from .digits import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
+    "multi_head_attention_task": multi_head_attention_task,
+    "masking_task": masking_task,
     "positional_encoding_task": positional_encoding_task,
     "rnn_task": rnn_task,
     "lstm_gru_task": lstm_gru_task,
+    "bahdanau_attention_task": bahdanau_attention_task,
+    "encoder_decoder_task": encoder_decoder_task,
     "self_attention_task": self_attention_task,
+    "vit_patches_task": vit_patches_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

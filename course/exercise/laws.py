@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import translation
 from .script import LawUse
 
 FALSE_ALARM = 1e-7
@@ -72,6 +73,15 @@ def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", wi
 
 
 @law
+def equal_up_to(
+    outputs: Outputs, count: int, of: str = "out", to: str = "", dim: int = 1, because: str = "", within: float = 1e-6
+) -> str:
+    """The first `count` entries of two outputs along `dim` agree; what comes after them may differ."""
+    first, second = (_tensor(outputs[name]).narrow(dim, 0, count) for name in (of, to))
+    return "" if _agree(first, second, within) else because or f"{of} and {to} differ in their first {count} places"
+
+
+@law
 def different(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
     """Two outputs do not agree."""
     if not _agree(outputs[of], outputs[to], within):
@@ -90,12 +100,32 @@ def exceeds_by(
 
 
 @law
-def begins_with(outputs: Outputs, of: str = "out", to: str = "", dim: int = 0, because: str = "") -> str:
+def begins_with(
+    outputs: Outputs, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
+) -> str:
     """The first entries of an output along `dim` are another output."""
     beginning = _tensor(outputs[of]).narrow(dim, 0, _tensor(outputs[to]).shape[dim])
-    if _agree(beginning, outputs[to], 1e-6):
+    if _agree(beginning, outputs[to], within):
         return ""
     return because or f"{of} does not begin with {to}"
+
+
+@law
+def agree_before(
+    outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-5
+) -> str:
+    """The first `place` entries of two outputs along `dim` agree."""
+    first, second = (_tensor(outputs[name]).narrow(dim, 0, place) for name in (of, to))
+    return "" if _agree(first, second, within) else because or f"{of} and {to} differ before place {place}"
+
+
+@law
+def differ_at(
+    outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
+) -> str:
+    """The entries at `place` along `dim` of two outputs do not agree."""
+    first, second = (_tensor(outputs[name]).select(dim, place) for name in (of, to))
+    return "" if not _agree(first, second, within) else because or f"{of} and {to} are the same at place {place}"
 
 
 @law
@@ -210,6 +240,36 @@ def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", wit
 
 
 @law
+def row_is(outputs: Outputs, row: int, value: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
+    """One row (along the first axis) of an output is known."""
+    if _agree(_tensor(outputs[of])[row], value, within):
+        return ""
+    return because or f"row {row} is not what every right answer gives"
+
+
+@law
+def grid_is_constant(
+    outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "", within: float = 1e-5
+) -> str:
+    """The rows after the first, laid out as `grid` (height, width), do not change along `axis` (0 down, 1 across)."""
+    laid = _grid(outputs[of], grid).movedim(axis, 0)
+    if _agree(laid, laid[:1].expand_as(laid), within):
+        return ""
+    return because or "laid out as the grid, values change along an axis along which they should not"
+
+
+@law
+def grid_rises(outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "") -> str:
+    """The rows after the first, laid out as `grid` (height, width), rise from each to the next along `axis`."""
+    laid = _grid(outputs[of], grid).movedim(axis, 0)
+    return "" if bool((laid.diff(dim=0) > 1e-4).all()) else because or "neighbours are alike that should differ"
+
+
+def _grid(value: Any, grid: tuple[int, int]) -> Tensor:
+    return _tensor(value).double()[1:].unflatten(0, tuple(grid))  # (height, width, D)
+
+
+@law
 def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", because: str = "") -> str:
     """The rows do not cancel under `weights` (as those of a linear function would)."""
     rows = _tensor(outputs[of]).double().reshape(len(weights), -1)
@@ -217,6 +277,49 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
     if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
         return ""
     return because or "the results cancel as those of a linear function do"
+
+
+@law
+def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict is a tensor that broadcasts to `shape`, (B, h, T, S)."""
+    mask = outputs[of][key]
+    if not isinstance(mask, Tensor):
+        return because or f"{key} should be a mask, and is {_kind(mask)}"
+    if _expanded(mask, shape) is not None:
+        return ""
+    return because or f"{key} has the shape {tuple(mask.shape)}, which does not broadcast to {tuple(shape)}"
+
+
+@law
+def mask_is_boolean(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict holds True and False, not numbers."""
+    mask = outputs[of][key]
+    if isinstance(mask, Tensor) and mask.dtype == torch.bool:
+        return ""
+    return because or f"{key} should hold True and False, and is {_kind(mask)}"
+
+
+@law
+def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = "out", because: str = "") -> str:
+    """The mask at `key` of a dict is `allowed` wherever `where` (B, h, T, S) is True."""
+    mask = outputs[of][key]
+    seen = _expanded(mask, where.shape) if isinstance(mask, Tensor) else None
+    if seen is not None and bool((seen[where] == allowed).all()):
+        return ""
+    return because or f"{key} is not {allowed} everywhere it should be"
+
+
+@law
+def none_at(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict is None."""
+    return "" if outputs[of][key] is None else because or f"{key} should be None"
+
+
+def _expanded(mask: Tensor, shape: Any) -> Tensor | None:
+    try:
+        return mask.expand(tuple(shape))
+    except RuntimeError:
+        return None
 
 
 # -- gradients -------------------------------------------------------------------------------------------------------
@@ -244,10 +347,147 @@ def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of ou
 
 
 @law
+def every_row_learns(
+    outputs: Outputs, rows: int, used: list[int], of: str = "gradients of out", least: float = 0.0, because: str = ""
+) -> str:
+    """Wherever a parameter has an axis of size `rows`, each of the entries `used` gets a gradient above `least`."""
+    for gradient in outputs[of].values():
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == rows):
+            idle = gradient.movedim(axis, 0).reshape(rows, -1).abs().amax(1)[torch.tensor(used)] <= least
+            if bool(idle.any()):
+                return because or f"{int(idle.sum())} of {len(used)} tokens that were read get no gradient"
+    return "" if outputs[of] else because or "no gradient reaches the parameters"
+
+
+@law
 def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out", because: str = "") -> str:
     """The parameters that get a gradient hold so many numbers between them."""
     found = sum(gradient.numel() for gradient in (outputs[of] or {}).values() if gradient is not None)
     return "" if found >= numbers else because or f"{found} numbers are learned; at least {numbers} were expected"
+
+
+@law
+def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Each parameter takes part in the result. Its gradient may vanish, as that of a key's bias does in softmax."""
+    gradients = outputs[of]
+    if not gradients:
+        return because or "no gradient reaches the parameters: is the result still connected to them?"
+    idle = [name for name, grad in gradients.items() if grad is None]
+    return (because or f"nothing depends on {', '.join(map(str, idle[:4]))}") if idle else ""
+
+
+@law
+def squares_that_matter(
+    outputs: Outputs,
+    side: int,
+    at_least: int = 0,
+    at_most: int | None = None,
+    of: str = "gradients of out",
+    because: str = "",
+) -> str:
+    """So many squares of `side` x `side` pixels get a gradient, over all images (B, C, H, W) of the first argument.
+
+    A pixel counts when its gradient is not below a hundred-thousandth of the largest in its image.
+    """
+    strength = _tensor(outputs[of][0]).double().abs().amax(1)  # (B, H, W)
+    felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
+    found = int(felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).sum())
+    if at_least <= found <= (found if at_most is None else at_most):
+        return ""
+    return because or f"{found} squares of {side} x {side} pixels make a difference to the result"
+
+
+# -- sequences that are written token by token -----------------------------------------------------------------------
+
+
+@law
+def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) hold nothing but `pad` behind the first `eos` of a row."""
+    ids = _tensor(outputs[of])
+    behind = (ids == eos).cumsum(1) - (ids == eos).long() > 0
+    if bool((ids == pad)[behind].all()):
+        return ""
+    return because or "something other than padding stands behind the first eos of a sentence"
+
+
+@law
+def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) have at most `longest` columns, and as many if there is a row without `eos`."""
+    ids = _tensor(outputs[of])
+    if ids.shape[1] > longest:
+        return because or f"{ids.shape[1]} tokens were written, and at most {longest} were asked for"
+    endless = bool((~(ids == eos).any(1)).any())
+    short = endless and ids.shape[1] < longest
+    return because or "it stops although a sentence has no eos yet and may be longer" if short else ""
+
+
+@law
+def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
+    """Up to and with its first `eos`, each id has the largest of the logits (B, L, V) that were computed for it."""
+    ids, scores = _tensor(outputs[of]), _tensor(outputs[logits]).double()
+    before = (ids == eos).cumsum(1) - (ids == eos).long() == 0
+    chosen = scores.gather(2, ids[:, :, None]).squeeze(2)
+    if bool((chosen >= scores.amax(2) - 1e-4)[before].all()):
+        return ""
+    return because or "forward, given what decode_greedy wrote, finds another token likelier: what is fed back?"
+
+
+@law
+def weighs_real_places(
+    outputs: Outputs, ids: str, lengths: Tensor, eos: int, of: str = "out", because: str = ""
+) -> str:
+    """Weights (B, L, S) are none below zero, sum to one, and are zero behind `lengths`, up to the eos of each row."""
+    weights, said = _tensor(outputs[of]).double(), _tensor(outputs[ids])
+    if weights.shape[:2] != said.shape:
+        return f"weights of shape (B, L, S) are asked for, a row for each of {tuple(said.shape)} tokens"
+    before = (said == eos).cumsum(1) - (said == eos).long() == 0
+    padding = torch.arange(weights.shape[2]) >= lengths[:, None, None]
+    good = (weights.sum(2) - 1).abs() < 1e-4
+    good &= ((weights.abs() * padding).amax(2) < 1e-6) & (weights.amin(2) >= 0)
+    return "" if bool(good[before].all()) else because or "weights do not sum to one over a sentence's real tokens"
+
+
+@law
+def same_up_to_padding(outputs: Outputs, to: str, pad: int, of: str = "out", because: str = "") -> str:
+    """Row by row, ids (B, L) are those of `to`, a list of (ids (1, L), ...), but for `pad` at the end."""
+    rows = [_tensor(found[0] if isinstance(found, list | tuple) else found)[0] for found in outputs[to]]
+    pairs = zip(_tensor(outputs[of]), rows, strict=True)
+    same = all(_stripped(one, pad) == _stripped(other, pad) for one, other in pairs)
+    return "" if same else because or f"{of} and {to} hold other tokens"
+
+
+@law
+def written_at_least(
+    outputs: Outputs, targets: Tensor, bar: float, pad: int, of: str = "out", because: str = ""
+) -> str:
+    """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it."""
+    rows = zip(_tensor(outputs[of]), targets, strict=True)
+    found = sum(_stripped(one, pad) == _stripped(other, pad) for one, other in rows) / len(targets)
+    return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
+
+
+@law
+def aligned_at_least(
+    outputs: Outputs, words: Tensor, gold: Tensor, places: list[int], bar: float, of: str = "out", because: str = ""
+) -> str:
+    """At a share of at least `bar` of `places`, most of the weight (B, L, S) lies on the word that `gold` names.
+
+    `words` (B, S) is each source place's word, -1 where there is none, `gold` (B, n) the word for each of the places.
+    """
+    weights = _tensor(outputs[of]).double()
+    if weights.ndim != 3 or weights.shape[1] <= max(places) or weights.shape[2] != words.shape[1]:
+        return f"weights of shape (B, L, S) are asked for, and {_kind(outputs[of])} came"
+    belongs = torch.nn.functional.one_hot(words + 1)[:, :, 1:].double()  # (B, S, words)
+    found = (weights[:, places] @ belongs).max(-1)
+    hits = (found.indices == gold) & (found.values > 0)
+    share = float(hits.double().mean())
+    return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
+
+
+def _stripped(ids: Tensor, pad: int) -> list[int]:
+    """Ids (L,) without the padding at their end."""
+    kept = (ids != pad).nonzero()
+    return ids[: int(kept.max()) + 1].tolist() if len(kept) else []
 
 
 # -- chance ----------------------------------------------------------------------------------------------------------
@@ -277,7 +517,11 @@ def frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", start:
     Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
     for any n, over all cells: a right sampler breaks it with probability below `FALSE_ALARM`.
     """
-    table = frequency_counts(outputs, probabilities, of, start)
+    return _unlike(frequency_counts(outputs, probabilities, of, start), probabilities, because)
+
+
+def _unlike(table: Tensor, probabilities: Tensor, because: str) -> str:
+    """The sentence for a table of counts that the `probabilities` do not explain; empty for one that they do."""
     p = probabilities.double().reshape(table.shape)
     n = table.sum(-1, keepdim=True)
     limit = math.log(2 * table.numel() * max(float(n.max()), 2.0) / FALSE_ALARM)
@@ -288,6 +532,68 @@ def frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", start:
 
 
 LAWS["frequencies"] = Law(frequencies, frequency_counts)
+
+
+# -- hidden words: an answer of inputs and labels, in which -100 labels a word that nobody asks for ------------------
+
+
+@law
+def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Inputs and labels are LongTensors of the shape of `ids`, and each label is its word or -100."""
+    for name, found in zip(("inputs", "labels"), outputs[of], strict=True):
+        if found.shape != ids.shape or found.dtype != torch.int64:
+            return f"{name} should be {_kind(ids)}, and are {_kind(found)}"
+    labels = outputs[of][1]
+    return "" if bool(((labels == ids) | (labels == -100)).all()) else because or (
+        "a label is neither -100 nor the word that stood there before anything was hidden"
+    )  # fmt: skip
+
+
+@law
+def unasked_words_stay(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Where the label is -100 the word is as it was."""
+    inputs, labels = outputs[of]
+    changed = int((inputs != ids)[labels == -100].sum())
+    return because or f"{changed} words changed, and their labels do not ask for them" if changed else ""
+
+
+@law
+def never_asked_for(outputs: Outputs, where: Tensor, of: str = "out", because: str = "") -> str:
+    """No label on `where`."""
+    found = int((outputs[of][1] != -100)[where].sum())
+    return because or f"{found} special tokens have a label" if found else ""
+
+
+def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", **_: Any) -> Tensor:
+    """How often a word was not asked for, and, of those asked for, how often it became which word: (1, 1 + words)."""
+    inputs, labels = (_tensor(part).flatten() for part in outputs[of])
+    became = torch.where(labels == -100, 0, inputs + 1)
+    return frequency_counts({of: became}, probabilities, of)
+
+
+@law
+def corruption_frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", because: str = "") -> str:
+    """What becomes of a text of one word follows `probabilities`: first for not being asked for, then word by word."""
+    return _unlike(corruption_counts(outputs, probabilities, of), probabilities, because)
+
+
+def chosen_counts(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", **_: Any) -> Tensor:
+    """How many of `group` neighbours along `axis` are asked for, as a table (1, group + 1) of groups."""
+    chosen = (_tensor(outputs[of][1]) != -100).movedim(axis, -1)
+    whole = chosen[..., : chosen.shape[-1] // group * group]
+    together = whole.unflatten(-1, (-1, group)).sum(-1).flatten()
+    return torch.bincount(together, minlength=group + 1)[None].double()
+
+
+@law
+def chosen_one_by_one(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", because: str = "") -> str:
+    """Each word is asked for with probability `p`, whatever becomes of its neighbours along `axis`."""
+    shares = torch.tensor([math.comb(group, k) * p**k * (1 - p) ** (group - k) for k in range(group + 1)])
+    return _unlike(chosen_counts(outputs, p, axis, group, of), shares, because)
+
+
+LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts)
+LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts)
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
@@ -310,6 +616,39 @@ def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "
     right = logits.reshape(len(targets), -1).argmax(-1) == targets
     accuracy = float(right[targets >= 0].double().mean())
     return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
+
+
+@law
+def exact_match_at_least(
+    outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = ""
+) -> str:
+    """Of sentences (B, T), each up to its first `eos`, at least `bar` are the targets' to the last word."""
+    said, expected = (translation.sentences(_tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.exact_match(said, expected)
+    return "" if found >= bar else because or f"{found:.1%} of the sentences are right; {bar:.1%} are asked for"
+
+
+@law
+def mostly_unlike(outputs: Outputs, targets: Tensor, share: float, eos: int, of: str = "out", because: str = "") -> str:
+    """Of sentences (B, T), each up to its first `eos`, less than `share` are these wrong targets' to the last word."""
+    said, wrong = (translation.sentences(_tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.exact_match(said, wrong)
+    return "" if found < share else because or f"{found:.0%} of the sentences show the same mistake"
+
+
+@law
+def bleu_at_least(outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = "") -> str:
+    """BLEU of sentences (B, T), each up to its first `eos`, against the targets', reaches `bar`."""
+    said, expected = (translation.sentences(_tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.bleu(said, expected)
+    return "" if found >= bar else because or f"BLEU {found:.3f}; {bar:.3f} is asked for"
+
+
+@law
+def says(outputs: Outputs, word: int, share: float, of: str = "out", because: str = "") -> str:
+    """At least a `share` of the rows of ids (B, T) contain `word`."""
+    found = float((_tensor(outputs[of]) == word).any(1).double().mean())
+    return "" if found >= share else because or f"{found:.0%} of the rows contain {word}; {share:.0%} are expected"
 
 
 @law
@@ -340,9 +679,11 @@ def log_loss_at_most(
 ) -> str:
     """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
 
-    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies.
+    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies. Targets
+    (n, T) ask at several places of a row, those below zero are left out: `known` is then a row's sum, and the mean is
+    over all that is asked.
     """
-    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
+    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
 
 
@@ -351,7 +692,7 @@ def log_loss_at_least(
     outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
 ) -> str:
     """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
-    found, bar = float(_log_losses(outputs[of], targets).mean()), float(known.mean()) + margin
+    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
     return "" if found >= bar else because or f"a loss of {found:.3f}; {bar:.3f} or more was expected"
 
 
@@ -359,12 +700,13 @@ def log_loss_at_least(
 def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
     """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
 
+    With targets (n, T), as above, a row's loss is a sum, since what is asked within a row is not independent.
     A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
     """
     differences = _log_losses(outputs[of], targets) - best.double()
     error = float(differences.std()) / math.sqrt(len(differences))
-    if float(differences.mean()) >= -4 * error - 1e-6:
-        return ""
+    if not math.isfinite(error) or float(differences.mean()) >= -4 * error - 1e-6:
+        return ""  # an infinite loss is no leak
     return because or "better than anybody can be who knows the source itself: the answers leak into the question"
 
 
@@ -402,10 +744,15 @@ def neighbours_alike(
 
 
 def _log_losses(logits: Any, targets: Tensor) -> Tensor:
-    """−log softmax(logits)[target] for each row, (n,); infinite where there is a NaN."""
-    scores = _tensor(logits).double().reshape(len(targets), -1)
-    losses = scores.logsumexp(-1) - scores.gather(1, targets[:, None]).squeeze(1)
-    return losses.nan_to_num(nan=math.inf)
+    """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite where there is NaN."""
+    scores = _tensor(logits).double().reshape(*targets.shape, -1)
+    losses = scores.logsumexp(-1) - scores.gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
+    return losses.nan_to_num(nan=math.inf).masked_fill(targets < 0, 0.0).reshape(len(targets), -1).sum(1)
+
+
+def _per_target(losses: Tensor, targets: Tensor) -> float:
+    """The mean of rows' `losses` (n,) over all targets that are asked for."""
+    return float(losses.double().sum() / (targets >= 0).sum())
 
 
 def _tensor(value: Any) -> Tensor:

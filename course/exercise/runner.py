@@ -47,6 +47,7 @@ class _Run:
             "gradients": self._gradients,
             "map": self._map,
             "draws": self._draws,
+            "unroll": self._unroll,
             "read": self._read,
             "train": self._train,
         }
@@ -75,7 +76,7 @@ class _Run:
                 stack.enter_context(torch.no_grad())
             else:
                 stack.enter_context(torch.enable_grad())
-            if self.script.watch and step.verb in ("call", "map", "draws"):
+            if self.script.watch and step.verb in ("call", "map", "draws", "unroll"):
                 stack.enter_context(watching(self.script.watch, self.watched))
             yield
 
@@ -112,6 +113,15 @@ class _Run:
             inputs = (self._built(tuple(row), {})[0] for row in rows)
             results = [_detached(target(*(_placed(value, home) for value in row))) for row in inputs]
         return _stacked(results)
+
+    def _unroll(self, step: Step) -> Any:
+        (*context, said), named = self._inputs(step)
+        begun, model = said.shape[1], self._target(step)
+        with torch.no_grad():
+            for _ in range(int(step.settings["steps"])):
+                scores = model(*context, said, **named)
+                said = torch.hstack((said, scores[:, -1:].max(dim=2).indices))
+        return said[:, begun:]
 
     def _read(self, step: Step) -> Any:
         return getattr(self.kept[step.on], step.method)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .values import Ref
 
-Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "read", "train"]
+Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train"]
 TOLERANCE = 1e-6
 """rtol = atol in float64; float32 constants in a float64 computation stay within it."""
 FLOAT32_TOLERANCE = 1e-4
@@ -133,6 +133,14 @@ class Case:
     def draws(self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out") -> Case:
         """Calls `n` times with the same arguments, a generator going on from call to call; results are stacked."""
         return self._then(Step("draws", into, on, method or "", args, settings={"n": n}))
+
+    def unroll(self, *args: Any, steps: int, on: str = "model", into: str = "out") -> Case:
+        """Lets a model continue: the likeliest last word of `on(*args)` is added to the last argument, `steps` times.
+
+        The last argument is what has been said, ids (B, T); the model gives scores (B, T, V) for the word after each.
+        Kept are the `steps` new words, (B, steps): nothing is known here of where a sentence ends.
+        """
+        return self._then(Step("unroll", into, on, "", args, settings={"steps": steps}))
 
     def read(self, attribute: str, on: str = "model", into: str | None = None) -> Case:
         """Records an attribute of `on`."""

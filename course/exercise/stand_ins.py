@@ -127,6 +127,29 @@ def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tenso
     return step
 
 
+# -- a translator, model(src (B, S), tgt_in (B, T)) -> logits (B, T, V): for topic 10 ----------------------------------
+
+
+class Oracle:
+    """Scores of the next word by the sentence asked about, the place, and all words so far; no network at all."""
+
+    def __init__(self, scores: Tensor, pad: int, sos: int, eos: int) -> None:
+        self.scores, self.pad, self.sos, self.eos, self.max_len = scores, pad, sos, eos, scores.shape[1]
+
+    def __call__(self, src: Tensor, tgt_in: Tensor, src_mask: Any = None, tgt_mask: Any = None) -> Tensor:
+        sources, places, moods, _ = self.scores.shape
+        source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), whatever the padding
+        place = torch.arange(tgt_in.shape[1], device=src.device).clamp(max=places - 1)
+        mood = (tgt_in * (3 * place + 1)).cumsum(1) % moods  # (B, T): which words, and in which order
+        return self.scores.to(src.device)[source, place, mood]
+
+
+@maker
+def oracle(scores: Tensor, pad: int, sos: int, eos: int) -> Oracle:
+    """`scores` (K, L, M, V): for K kinds of sources, L places (its `max_len`), M states of what has been said."""
+    return Oracle(scores, pad, sos, eos)
+
+
 # -- encodings, (n, d) -> vectors for n places (n, d): for topic 08 ----------------------------------------------------
 
 
@@ -187,3 +210,66 @@ def powers(factors: Tensor) -> Callable[[int, int], Tensor]:
 def dice() -> Callable[[int, int], Tensor]:
     """Uniform noise in [-1, 1), fresh at every call."""
     return lambda n, d: 2 * torch.rand(n, d, dtype=torch.float64) - 1
+
+
+# -- models that should not look ahead, model(ids (B, T)) -> (B, T, K): for topic 09 -----------------------------------
+
+
+@maker
+def mean_so_far(E: Tensor, known: Tensor | None = None) -> Callable[[Tensor], Tensor]:
+    """The mean of the words' vectors up to each place; ValueError for words that are not `known`."""
+
+    def model(ids: Tensor) -> Tensor:
+        if known is not None and not bool(torch.isin(ids, known).all()):
+            raise ValueError("this model knows only the words of the text it was given")
+        return E[ids].cumsum(1) / torch.arange(1, ids.shape[1] + 1, dtype=E.dtype)[:, None]
+
+    return model
+
+
+@maker
+def mean_of_all(E: Tensor, size: float = 1.0) -> Callable[[Tensor], Tensor]:
+    """The mean so far, and `size` times the mean of the whole sentence."""
+    return lambda ids: mean_so_far(E)(ids) + size * E[ids].mean(1, keepdim=True)
+
+
+@maker
+def looking_ahead(E: Tensor, by: int) -> Callable[[Tensor], Tensor]:
+    """Each word beside the one that stands `by` places further on (before it, if negative); nothing beyond the ends."""
+
+    def model(ids: Tensor) -> Tensor:
+        words, T = E[ids], ids.shape[1]
+        place = torch.arange(T) + by
+        there = (place >= 0) & (place < T)
+        return torch.tanh(words + 2 * words[:, place.clamp(0, T - 1)] * there[:, None])
+
+    return model
+
+
+@maker
+def peeking_at(E: Tensor, place: int, seen: int) -> Callable[[Tensor], Tensor]:
+    """The mean so far, but at one place the word at `seen` counts as well."""
+
+    def model(ids: Tensor) -> Tensor:
+        out = mean_so_far(E)(ids)
+        if seen < ids.shape[1]:  # otherwise there is nothing to see
+            out[:, place] += E[ids[:, seen]]
+        return out
+
+    return model
+
+
+@maker
+def peeking_sentence(E: Tensor, first: int) -> Callable[[Tensor], Tensor]:
+    """The mean so far; in sentences that begin with the word `first`, the mean of all."""
+
+    def model(ids: Tensor) -> Tensor:
+        return torch.where((ids[:, 0] == first)[:, None, None], mean_of_all(E)(ids), mean_so_far(E)(ids))
+
+    return model
+
+
+@maker
+def balanced_peek(E: Tensor) -> Callable[[Tensor], Tensor]:
+    """The mean so far, and a mean of all that adds up to nothing over the numbers of a place."""
+    return lambda ids: mean_so_far(E)(ids) + (E - E.mean(1, keepdim=True))[ids].mean(1, keepdim=True)

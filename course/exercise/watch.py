@@ -6,6 +6,7 @@ This keeps honest people honest; it is no security boundary. Values are.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -35,7 +36,7 @@ def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
     found: list[str] = []
     imported: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("torch", "course.blocks")):
             imported |= {alias.asname or alias.name for alias in node.names if alias.name in last}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in last and _counts(node, forbidden):
@@ -50,7 +51,7 @@ def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
     owner = node.value
     if isinstance(owner, ast.Name) and owner.id in ("self", "cls", "reference", "course", "np", "math"):
         return False
-    if isinstance(owner, ast.Name) and owner.id in ("torch", "nn", "F", "functional", "Tensor"):
+    if isinstance(owner, ast.Name) and owner.id in ("torch", "nn", "F", "functional", "Tensor", "blocks"):
         return True
     if isinstance(owner, ast.Attribute) and owner.attr in (
         "nn",
@@ -59,6 +60,7 @@ def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
         "utils",
         "Tensor",
         "special",
+        "blocks",
     ):
         return True
     return f"Tensor.{node.attr}" in forbidden
@@ -104,7 +106,7 @@ def _resolve(forbidden: Iterable[str]) -> tuple[dict[str, list[Any]], dict[str, 
     layers: dict[str, tuple[type, ...]] = {}
     for name in forbidden:
         root, *path = name.split(".")
-        found: Any = _ROOTS.get(root)
+        found: Any = sys.modules.get("course.blocks") if root == "blocks" else _ROOTS.get(root)
         for part in path:
             found = getattr(found, part, None)
         if isinstance(found, type) and issubclass(found, nn.Module):

@@ -21,9 +21,12 @@ from ..exercise.recording import Raised, Recording
 from ..exercise.script import Case
 from ..exercise.values import Other
 
-Kind = Literal["missing", "raised", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
+Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
 GRADIENT_SLACK = 10.0
 """Gradients are sums over many terms: they are compared ten times more loosely than values."""
+
+NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
+"""What torch says, in a RuntimeError, where Python would raise MemoryError."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ def _raised(raised: Raised) -> Difference:
     if "in-place operation" in raised.message and "leaf" in raised.message:
         return Difference("mutated", f"an input is changed in place{where}; work on a new tensor instead")
     message = " ".join(raised.message.split())
+    if "MemoryError" in raised.types or any(words in message for words in NO_MEMORY):
+        return Difference("memory", f"needed more memory than there is{where}: how large are the tensors on the way?")
     return Difference("raised", f"raised {raised.name}: {message[:240]}{where}")
 
 

@@ -85,6 +85,8 @@ def _kind(gaps: Sequence[Difference], score: float) -> Kind:
     kinds = {gap.kind for gap in gaps}
     if kinds == {"missing"}:
         return "missing"
+    if "memory" in kinds:
+        return "memory"
     if score > 0:
         return "partial"
     return "error" if kinds == {"raised"} else "wrong"

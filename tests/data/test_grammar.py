@@ -232,3 +232,23 @@ def test_global_randomness_is_left_alone():
     LANGUAGE.draw_sentences(5, seeded())
     grammar.windows(5, 2, seeded())
     assert torch.equal(torch.get_rng_state(), state)
+
+
+# --- sentences for language models ------------------------------------------------------------------------------------
+
+
+def test_sentences_are_padded_between_full_stops():
+    (ids, lengths), (_, others) = itertools.islice(data.stream("masking_task", seeded(3)), 2)
+    stop = LANGUAGE.ids["."]
+    assert ids.shape == (64, int(lengths.max())) and len(others) == 64
+    real = torch.arange(ids.shape[1]) < lengths[:, None]
+    assert (ids[:, 0] == stop).all() and (ids.gather(1, lengths[:, None] - 1) == stop).all()
+    assert not ids[~real].any() and ids[real].all(), "zero is what stands behind the end, and nothing else"
+    assert ((ids == stop).sum(1) == 2).all(), "a full stop before and one at the end"
+
+
+def test_the_stream_draws_the_languages_own_sentences():
+    seen = itertools.islice(data.stream("masking_task", seeded(4)), 40)
+    sentences = [row[1:n].tolist() for ids, lengths in seen for row, n in zip(ids, lengths.tolist(), strict=True)]
+    assert torch.isfinite(LANGUAGE.log_probabilities(sentences)).all()
+    assert len({tuple(sentence) for sentence in sentences}) > 2000, "no batch comes twice"

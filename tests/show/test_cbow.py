@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -16,12 +12,6 @@ from course.reference.cbow import nearest
 
 pictures = show.cbow
 V = len(grammar.language().words)
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_open():
-    yield
-    assert not plt.get_fignums()
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import math
 
-import matplotlib.pyplot as plt
+import matplotlib
 import pytest
 import torch
 
@@ -17,12 +13,6 @@ from course.reference.lstm_gru import lstm_cell
 from course.reference.rnn import rnn_cell
 
 pictures = show.lstm_gru
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_open():
-    yield
-    assert not plt.get_fignums()
 
 
 def labels(figure) -> str:

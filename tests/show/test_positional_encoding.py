@@ -5,10 +5,6 @@ from __future__ import annotations
 import math
 
 import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -16,12 +12,6 @@ from course import show
 from course.reference.positional_encoding import alibi_bias, order_properties, sinusoidal
 
 pictures = show.positional_encoding
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_open():
-    yield
-    assert not plt.get_fignums()
 
 
 def labels(figure) -> str:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import ipywidgets
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -16,12 +11,6 @@ from course.data.parentheses import examples, is_balanced
 from course.reference.rnn import ElmanClassifier, bptt
 
 pictures = show.rnn
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_open():
-    yield
-    assert not plt.get_fignums()
 
 
 def oracle(ids, lengths):

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -14,12 +10,6 @@ from course import show
 from course.reference.self_attention import attention_cost, crossover_length, scaled_dot_product_attention
 
 pictures = show.self_attention
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_open():
-    yield
-    assert not plt.get_fignums()
 
 
 def labels(figure) -> str:

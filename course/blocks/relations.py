@@ -1,0 +1,23 @@
+"""How a playground becomes a sequence of vectors: one place for each child, whatever the order."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+N_NAMES, N_NUMBERS = 26, 10
+
+
+class ChildSlots(nn.Module):
+    """A child's name, its number, its friend's name and its rival's name, each embedded, added up: (B, S, D).
+
+    Called with names, numbers, friends and rivals, all (B, S). The three names have tables of their own: being called
+    k, having k for a friend and having k for a rival are three different things.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.names, self.friends, self.rivals = (nn.Embedding(N_NAMES, width) for _ in range(3))
+        self.numbers = nn.Embedding(N_NUMBERS, width)
+
+    def forward(self, names: Tensor, numbers: Tensor, friends: Tensor, rivals: Tensor) -> Tensor:
+        return self.names(names) + self.numbers(numbers) + self.friends(friends) + self.rivals(rivals)

@@ -1,0 +1,87 @@
+"""A recurrent translator to compare with: topic 05's interface on torch's own GRU layers.
+
+All target words are read at once, as in M.-T. Luong et al., "Effective Approaches to Attention-based Neural Machine
+Translation", EMNLP 2015: attention looks back after the decoder's step, and not before it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .attention import _weights
+
+
+class AttentionSeq2Seq(nn.Module):
+    """`model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V); `tgt` ends in eos, and has no sos.
+
+    Args:
+        src_vocab: words of the source.
+        tgt_vocab: words of the target, V.
+        embed: width of an embedded word.
+        hidden: width of the decoder's state; either direction of the encoder has half of it.
+        attention: width A in which states and source words are compared; 0 for none: the last states are all there is.
+        pad: the id of padding.
+        sos: the id that the decoder begins from.
+        eos: the id that ends a sentence.
+    """
+
+    def __init__(
+        self,
+        src_vocab: int,
+        tgt_vocab: int,
+        embed: int,
+        hidden: int,
+        attention: int,
+        pad: int = 0,
+        sos: int = 1,
+        eos: int = 2,
+    ) -> None:
+        super().__init__()
+        self.pad, self.sos, self.eos = pad, sos, eos
+        self.read, self.say = nn.Embedding(src_vocab, embed), nn.Embedding(tgt_vocab, embed)
+        self.reader = nn.GRU(embed, hidden // 2, batch_first=True, bidirectional=True)
+        self.writer = nn.GRU(embed, hidden, batch_first=True)
+        self.look = nn.ModuleDict()
+        if attention:
+            self.look.update({part: nn.Linear(hidden, attention, bias=False) for part in ("ask", "offer")})
+        self.out = nn.Linear(2 * hidden, tgt_vocab)
+
+    def forward(self, src: Tensor, src_lengths: Tensor, tgt: Tensor) -> Tensor:
+        """Teacher forcing: each word of `tgt` is guessed from those before it."""
+        words, state = self._understood(src, src_lengths)
+        before = F.pad(tgt, (1, -1), value=self.sos)
+        logits, _, _ = self._continued(before, state, words, src_lengths)
+        return logits
+
+    @torch.no_grad()
+    def decode_greedy(self, src: Tensor, src_lengths: Tensor, max_len: int) -> tuple[Tensor, Tensor]:
+        """ids (B, max_len), pad after eos, and the weights over the source of each of them (B, max_len, S)."""
+        words, state = self._understood(src, src_lengths)
+        word, ids, looks = src.new_full((len(src), 1), self.sos), [], []
+        for _ in range(max_len):
+            logits, state, weights = self._continued(word, state, words, src_lengths)
+            word = logits.argmax(-1)
+            ids.append(word)
+            looks.append(weights)
+        said = torch.cat(ids, dim=1)
+        ended = (said == self.eos).long().cumsum(1) - (said == self.eos).long()  # how many eos stand before a word
+        return said.masked_fill(ended > 0, self.pad), torch.cat(looks, dim=1)
+
+    def _understood(self, src: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The source's words (B, S, H), and the state that the decoder begins from (1, B, H)."""
+        packed = nn.utils.rnn.pack_padded_sequence(self.read(src), lengths.cpu(), True, enforce_sorted=False)
+        words, last = self.reader(packed)
+        whole, _ = nn.utils.rnn.pad_packed_sequence(words, True, total_length=src.shape[1])
+        return whole, last.transpose(0, 1).flatten(1)[None]
+
+    def _continued(self, ids: Tensor, state: Tensor, words: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits (B, T, V) after reading `ids` from `state`, the state then, and the weights (B, T, S)."""
+        states, after = self.writer(self.say(ids), state)
+        there = torch.arange(words.shape[1], device=ids.device) < lengths[:, None]  # (B, S)
+        if self.look:
+            weights = _weights(self.look["ask"](states), self.look["offer"](words), there[:, None], None)
+        else:
+            weights = F.one_hot(lengths - 1, words.shape[1]).to(words)[:, None].expand(-1, ids.shape[1], -1)
+        return self.out(torch.cat([states, weights @ words], dim=-1)), after, weights

@@ -1,0 +1,311 @@
+"""The Transformer: an encoder whose words look at each other, and a decoder that looks at them while it writes.
+
+Both are towers of layers of one pattern. What happens in a sublayer is added to what was there, and the sum (post-norm,
+as in 2017) or what goes into the sublayer (pre-norm) is brought to mean 0 and variance 1:
+
+    post:  x <- norm(x + sublayer(x))        pre:  x <- x + sublayer(norm(x))
+
+Glossary: B sentences, T words of the target or of a text, S words of the source, D width, F width inside the
+feed-forward sublayer, h heads, V words of a vocabulary.
+
+Source: A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, sections 3 and 5; pre-norm: R. Xiong et al.,
+"On Layer Normalization in the Transformer Architecture", ICML 2020; the beam's length penalty: the plain form of
+Y. Wu et al., "Google's Neural Machine Translation System", 2016, equation 14.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from .multi_head_attention import MultiHeadAttention
+from .positional_encoding import sinusoidal
+
+
+def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
+    """Every word (..., D) brought to mean 0 and variance 1 over its own numbers, then scaled and shifted: same shape.
+
+    Raises:
+        ValueError: gamma or beta is not as wide as a word.
+    """
+    if gamma.shape != x.shape[-1:] or beta.shape != x.shape[-1:]:
+        raise ValueError(f"gamma {tuple(gamma.shape)} and beta {tuple(beta.shape)} for words {tuple(x.shape)}")
+    centred = x - x.mean(-1, keepdim=True)
+    variance = centred.square().mean(-1, keepdim=True)
+    return gamma * centred / (variance + eps).sqrt() + beta
+
+
+def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
+    """Two linear maps with a ReLU between, on every word alone: (..., D) -> (..., D), W1 (F, D), W2 (D, F).
+
+    Raises:
+        ValueError: the weights do not fit.
+    """
+    if W1.shape != (len(b1), x.shape[-1]) or W2.shape != (len(b2), len(b1)):
+        raise ValueError(f"weights {tuple(W1.shape)} and {tuple(W2.shape)} for words {tuple(x.shape)}")
+    return (x @ W1.T + b1).relu() @ W2.T + b2
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward: x (B, T, D) -> (B, T, D).
+
+    Args:
+        d_model: the width D.
+        n_heads: heads of the attention.
+        d_ff: the width F.
+        dropout: share of each sublayer's output that is dropped in training, before it is added.
+        norm: "post" or "pre".
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm: str = "post") -> None:
+        super().__init__()
+        _check_norm(norm)
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm = norm
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """`mask` is broadcastable to (B, h, T, T), True where attention is allowed."""
+        x = self.around(self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
+        return self.around(self.norm2, self.think, x)
+
+    def around(self, norm: nn.Module, sublayer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        """A sublayer with the road around it."""
+        if self.norm == "pre":
+            return x + self.dropout(sublayer(norm(x)))
+        return norm(x + self.dropout(sublayer(x)))
+
+    def think(self, x: Tensor) -> Tensor:
+        """The feed-forward sublayer."""
+        return self.down(self.up(x).relu())
+
+
+class DecoderLayer(EncoderLayer):
+    """Masked self-attention, then attention to the encoder's words, then feed-forward: x (B, T, D) -> (B, T, D)."""
+
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm: str = "post") -> None:
+        super().__init__(d_model, n_heads, d_ff, dropout, norm)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(  # type: ignore[override]  # it reads the memory, too
+        self, x: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, src_mask: Tensor | None = None
+    ) -> Tensor:
+        """`memory` (B, S, D) is the encoder's output; masks are broadcastable to (B, h, T, T) and (B, h, T, S)."""
+        x = self.around(self.norm1, lambda y: self.self_attention(y, y, tgt_mask)[0], x)
+        x = self.around(self.norm2, lambda y: self.cross_attention(y, memory, src_mask)[0], x)
+        return self.around(self.norm3, self.think, x)
+
+
+class Transformer(nn.Module):
+    """`model(src (B, S), tgt_in (B, T))` -> logits (B, T, V): at each place, the next word of the target.
+
+    Embeddings times sqrt(D) plus sinusoidal positions, `n_layers` of either kind, and the target's embedding once more
+    as the output's weights. Pre-norm ends each tower in a norm.
+
+    Args:
+        src_vocab: words of the source.
+        tgt_vocab: words of the target, V.
+        d_model: width D.
+        n_heads: heads of every attention.
+        d_ff: width F.
+        n_layers: layers of each tower.
+        dropout: after each sublayer, and on the embedded words.
+        norm: "post" or "pre".
+        pad: the id of padding, which nobody looks at.
+        sos: the id that target inputs begin with.
+        eos: the id that targets end with.
+        max_len: the most words that a sentence can have.
+    """
+
+    def __init__(
+        self,
+        src_vocab: int,
+        tgt_vocab: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm: str = "post",
+        pad: int = 0,
+        sos: int = 1,
+        eos: int = 2,
+        max_len: int = 64,
+    ) -> None:
+        super().__init__()
+        self.pad, self.sos, self.eos, self.max_len = pad, sos, eos, max_len
+        self.src_embed, self.tgt_embed = nn.Embedding(src_vocab, d_model), nn.Embedding(tgt_vocab, d_model)
+        for embed in (self.src_embed, self.tgt_embed):
+            nn.init.normal_(embed.weight, std=d_model**-0.5)
+        self.register_buffer("positions", sinusoidal(max_len, d_model), persistent=False)
+        sizes = (d_model, n_heads, d_ff, dropout, norm)
+        self.encoder = nn.ModuleList(EncoderLayer(*sizes) for _ in range(n_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(*sizes) for _ in range(n_layers))
+        ends = (nn.LayerNorm(d_model) if norm == "pre" else nn.Identity() for _ in range(2))
+        self.encoder_norm, self.decoder_norm = ends
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        """Masks are broadcastable to (B, h, T, S); without one, padding is hidden, and the target's future."""
+        if src_mask is None:
+            src_mask = self.real(src)
+        if tgt_mask is None:
+            tgt_mask = self.real(tgt_in) & causal(tgt_in.shape[1], tgt_in.device)
+        memory = self.embedded(src, self.src_embed)
+        for layer in self.encoder:
+            memory = layer(memory, src_mask)
+        memory = self.encoder_norm(memory)
+        x = self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask, src_mask)
+        return self.decoder_norm(x) @ self.tgt_embed.weight.T
+
+    def embedded(self, ids: Tensor, embed: nn.Embedding) -> Tensor:
+        """Words with their places: (B, T, D)."""
+        if ids.shape[1] > self.max_len:
+            raise ValueError(f"{ids.shape[1]} words, and {self.max_len} are the most")
+        scaled = embed(ids) * math.sqrt(embed.embedding_dim)
+        return self.dropout(scaled + self.positions[: ids.shape[1]])
+
+    def real(self, ids: Tensor) -> Tensor:
+        """(B, 1, 1, T): which words are no padding."""
+        return (ids != self.pad)[:, None, None]
+
+
+def causal(T: int, device: torch.device | None = None) -> Tensor:
+    """(T, T): each word sees itself and those before it."""
+    return torch.ones(T, T, dtype=torch.bool, device=device).tril()
+
+
+class Translator(Protocol):
+    """What is decoded: a `Transformer`, or anything that is called like one and has these four numbers."""
+
+    pad: int
+    sos: int
+    eos: int
+    max_len: int
+
+    def __call__(
+        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor: ...
+
+
+@torch.no_grad()
+def decode_greedy(model: Translator, src: Tensor) -> Tensor:
+    """The likeliest word at every step: ids (B, L) without sos, with eos, padded after it; L is at most max_len."""
+    B = len(src)
+    said = torch.full((B, 1), model.sos, device=src.device)
+    done = torch.zeros(B, dtype=torch.bool, device=src.device)
+    for _ in range(model.max_len):
+        word = model(src, said)[:, -1].argmax(-1).masked_fill(done, model.pad)
+        said = torch.cat([said, word[:, None]], 1)
+        done |= word == model.eos
+        if done.all():
+            break
+    return said[:, 1:]
+
+
+@torch.no_grad()
+def decode_beam(model: Translator, src: Tensor, beam: int, length_penalty: float = 1.0) -> Tensor:
+    """The best of the sentences that a search of width `beam` finishes: ids (B, L) as `decode_greedy` gives them.
+
+    A sentence of n words, eos counted, is worth log p / n^length_penalty. At each step every open hypothesis is
+    continued by every word, and of all continuations and the finished ones the `beam` most probable stay.
+
+    Raises:
+        ValueError: the beam is less than 1 wide.
+    """
+    if beam < 1:
+        raise ValueError(f"a beam of {beam} holds nothing")
+    found = [_best_of_beam(model, row[None], beam, length_penalty) for row in src]
+    length = max(len(words) for words in found)
+    padded = torch.full((len(src), length), model.pad, device=src.device)
+    for row, words in zip(padded, found, strict=True):
+        row[: len(words)] = words
+    return padded
+
+
+def _best_of_beam(model: Translator, src: Tensor, beam: int, length_penalty: float) -> Tensor:
+    """One sentence (1, S) -> its best translation (L,)."""
+    said = torch.full((1, 1), model.sos, device=src.device)  # the open hypotheses (K, 1 + words)
+    scores = torch.zeros(1, device=src.device)
+    finished: list[tuple[float, Tensor]] = []
+    for _ in range(model.max_len):
+        log_p = model(src.expand(len(said), -1), said)[:, -1].log_softmax(-1)  # (K, V)
+        total = (scores[:, None] + log_p).flatten()
+        scores, best = total.topk(min(beam - len(finished), len(total)))
+        said = torch.cat([said[best // log_p.shape[1]], (best % log_p.shape[1])[:, None]], 1)
+        done = said[:, -1] == model.eos
+        finished += [(float(score), words[1:]) for score, words in zip(scores[done], said[done], strict=True)]
+        said, scores = said[~done], scores[~done]
+        if not len(said) or len(finished) >= beam:
+            break
+    hypotheses = finished or [(float(score), words[1:]) for score, words in zip(scores, said, strict=True)]
+    return max(hypotheses, key=lambda one: one[0] / len(one[1]) ** length_penalty)[1]
+
+
+def label_smoothing_loss(logits: Tensor, targets: Tensor, epsilon: float, mask: Tensor) -> Tensor:
+    """Cross-entropy of softmax(logits (B, T, V)) with (1 - epsilon) one-hot + epsilon/V, the mean over mask (B, T).
+
+    Raises:
+        ValueError: targets or mask are not (B, T).
+    """
+    if targets.shape != logits.shape[:-1] or mask.shape != targets.shape:
+        raise ValueError(f"targets {tuple(targets.shape)}, mask {tuple(mask.shape)} for logits {tuple(logits.shape)}")
+    log_p = logits.log_softmax(-1)  # (B, T, V)
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)  # (B, T)
+    losses = -(1 - epsilon) * right - epsilon * log_p.mean(-1)
+    return losses[mask].mean()
+
+
+def warmup_schedule(step: int, d_model: int, warmup: int) -> float:
+    """The learning rate of step 1, 2, ...: it rises for `warmup` steps, then falls like 1/sqrt(step). Equation 3.
+
+    Raises:
+        ValueError: steps count from 1.
+    """
+    if step < 1 or warmup < 1:
+        raise ValueError(f"steps count from 1, and so does warming up: step {step}, warmup {warmup}")
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def architecture_masks(kind: str, src_lengths: Tensor, tgt_lengths: Tensor | None = None) -> dict[str, Tensor | None]:
+    """Who may look at whom in an "encoder", a "decoder" and an "encoder-decoder".
+
+    Keys encoder_self, decoder_self and cross: boolean masks (B, 1, 1 or T, S), None where there is no such attention.
+
+    Raises:
+        ValueError: there is no such architecture, or the targets' lengths are missing.
+    """
+    masks: dict[str, Tensor | None] = {"encoder_self": None, "decoder_self": None, "cross": None}
+    source = _real(src_lengths)
+    if kind == "encoder":
+        masks["encoder_self"] = source
+    elif kind == "decoder":
+        masks["decoder_self"] = source & causal(source.shape[-1], source.device)
+    elif kind == "encoder-decoder" and tgt_lengths is not None:
+        target = _real(tgt_lengths)
+        masks.update(encoder_self=source, cross=source)
+        masks["decoder_self"] = target & causal(target.shape[-1], target.device)
+    else:
+        raise ValueError(f"no masks for {kind!r} with tgt_lengths {'missing' if tgt_lengths is None else 'given'}")
+    return masks
+
+
+def _real(lengths: Tensor) -> Tensor:
+    """(B, 1, 1, T) for T = the largest length."""
+    return (torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None])[:, None, None]
+
+
+def _check_norm(norm: str) -> None:
+    if norm not in ("post", "pre"):
+        raise ValueError(f"norm is 'post' or 'pre', not {norm!r}")

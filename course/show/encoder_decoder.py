@@ -1,0 +1,319 @@
+"""Pictures and the widget of topic 10: alignments, depth, masks, the schedule, translations and who looks where."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from ..data import phrases
+from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Decode = Callable[[nn.Module, Tensor], Tensor]
+
+EXAMPLES = (
+    "the small black cat does not see him .",
+    "my tired bird is big .",
+    "does the queen often follow us ?",
+    "two old women never love a beautiful red house .",
+    "they hear her behind the white door .",
+)
+"""Sentences to begin with; any other of the grammar will do."""
+
+
+# -- sentences -------------------------------------------------------------------------------------------------------
+
+
+def alignment(english: str, french: str, places: Sequence[int]) -> Figure:
+    """Two rows of words, and a line from every French word to the English one it comes from."""
+    import matplotlib.pyplot as plt
+
+    above, below = english.split(), french.split()
+    crossing = sum(places[i] > places[j] for i in range(len(places)) for j in range(i + 1, len(places)))
+    with styled():
+        figure, axes = plt.subplots(figsize=(1.0 + 0.85 * max(len(above), len(below)), 1.9))
+        left, right = _spread(above), _spread(below)
+        for j, i in enumerate(places):
+            moved = any((places[k] - i) * (k - j) < 0 for k in range(len(places)))
+            axes.plot([left[i], right[j]], [0.86, 0.14], color=ORANGE if moved else GREY, linewidth=1.8)
+        for words, at, y in ((above, left, 1.0), (below, right, 0.0)):
+            for word, x in zip(words, at, strict=True):
+                axes.text(x, y, word, ha="center", va="center", fontsize=11)
+        axes.set(ylim=(-0.2, 1.2), xticks=[], yticks=[])
+        axes.set_title("Which word comes from which")
+        plain_axes(axes)
+        return finished(figure, f"Word alignment of “{english}” and “{french}”; {crossing} pairs of lines cross.")
+
+
+def _spread(words: Sequence[str]) -> list[float]:
+    """Middles of words that are laid side by side, in the widths of their letters."""
+    middles, at = [], 0.0
+    for word in words:
+        middles.append(at + (len(word) + 2) / 2)
+        at += len(word) + 2
+    return [middle / at for middle in middles]
+
+
+def by_length(lengths: Sequence[str], accuracy: Mapping[str, Sequence[float]]) -> Figure:
+    """The share of faultless translations of several models, by name, for sentences of growing length."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(figsize=WIDE)
+        for (name, values), colour, marker in zip(accuracy.items(), COLOURS, MARKERS):
+            axes.plot(range(len(lengths)), [100 * v for v in values], color=colour, marker=marker, label=name)
+        axes.set(title="Who loses the thread?", xlabel="English words in the sentence", ylabel="faultless, %")
+        axes.set(ylim=(0, 104), xticks=range(len(lengths)))
+        axes.set_xticklabels(lengths)
+        axes.legend(loc="lower left")
+        ends = ", ".join(f"{name} {values[0]:.0%} and {values[-1]:.0%}" for name, values in accuracy.items())
+        return finished(figure, f"Faultless translations, shortest and longest sentences: {ends}.")
+
+
+# -- layers ----------------------------------------------------------------------------------------------------------
+
+
+def sizes_by_height(sizes: Mapping[str, Sequence[float]]) -> Figure:
+    """How long a word's vector is at each height of a fresh tower, a curve for each kind of norm."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(figsize=SMALL)
+        for (name, values), colour, marker in zip(sizes.items(), COLOURS, MARKERS):
+            axes.semilogy(range(len(values)), values, color=colour, marker=marker, markersize=4, label=name)
+        axes.set(title="How long is a word's vector?", xlabel="layers it has passed", ylabel="length")
+        axes.legend()
+        ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in sizes.items())
+        return finished(figure, f"Mean length of the words' vectors by height; at the top: {ends}.")
+
+
+def schedule(rate: Callable[[int, int, int], float], d_model: int, warmup: int, steps: int) -> Figure:
+    """The learning rate of every step, and where its peak is."""
+    import matplotlib.pyplot as plt
+
+    rates = [float(rate(step, d_model, warmup)) for step in range(1, steps + 1)]
+    peak = max(range(steps), key=lambda i: rates[i])
+    with styled():
+        figure, axes = plt.subplots(figsize=SMALL)
+        axes.plot(range(1, steps + 1), rates, color=BLUE)
+        axes.plot(peak + 1, rates[peak], "o", color=ORANGE)
+        axes.annotate(f"step {peak + 1}: {rates[peak]:.2g}", (peak + 1, rates[peak]), (8, -4), color=ORANGE,
+                      textcoords="offset points")  # fmt: skip
+        axes.set(title="Slowly, fast, slower", xlabel="step", ylabel="learning rate")
+        return finished(figure, f"Learning rate over {steps} steps, with its peak of {rates[peak]:.2g} at {peak + 1}.")
+
+
+def architectures(
+    masks: Callable[..., Mapping[str, Tensor | None]], src_length: int = 4, tgt_length: int = 5
+) -> Figure:
+    """The masks of all three architectures; the last source word and the last two target words are padding."""
+    import matplotlib.pyplot as plt
+
+    source, target = (torch.tensor([n, n - lost]) for n, lost in ((src_length, 1), (tgt_length, 2)))
+    wanted = (
+        ("A  decoder", masks("decoder", target), "decoder_self", tgt_length, tgt_length),
+        ("B  encoder", masks("encoder", source), "encoder_self", src_length, src_length),
+        *(("C  both", masks("encoder-decoder", source, target), key, *shape)
+          for key, shape in (("encoder_self", (src_length, src_length)), ("decoder_self", (tgt_length, tgt_length)),
+                             ("cross", (tgt_length, src_length)))),
+    )  # fmt: skip
+    with styled():
+        figure, row = plt.subplots(1, 5, figsize=(9.0, 2.5))
+        for axes, (name, found, key, asking, asked) in zip(row, wanted, strict=True):
+            mask = found[key]
+            seen = torch.zeros(asking, asked) if mask is None else mask.expand(2, 1, asking, asked)[1, 0].float()
+            axes.imshow(seen.numpy(), vmin=-0.35, vmax=1.2, aspect="equal")
+            axes.set_title(f"{name}\n{key}", fontsize=9)
+            axes.set(xlabel="is looked at", xticks=[], yticks=[])
+            plain_axes(axes)
+            for i in range(asking):
+                for j in range(asked):
+                    if seen[i, j]:
+                        axes.text(j, i, "•", ha="center", va="center", color=INK)
+        row[0].set_ylabel("looks")
+        return finished(
+            figure, "Five masks: a decoder's triangle, an encoder's square, and all three of both together."
+        )
+
+
+# -- attention -------------------------------------------------------------------------------------------------------
+
+
+def cross_weights(model: nn.Module, src: Tensor, tgt_in: Tensor) -> Tensor:
+    """What the target's words look at in the source: (layers, B, h, T, S), from the modules named `cross_attention`."""
+    caught: list[Tensor] = []
+    layers = [part for name, part in model.named_modules() if name.split(".")[-1] == "cross_attention"]
+    hooks = [layer.register_forward_hook(lambda *call: caught.append(call[-1][1].detach())) for layer in layers]
+    try:
+        with torch.no_grad():
+            model(src, tgt_in)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(caught).cpu()
+
+
+def cross_maps(weights: Tensor, french: Sequence[str], english: Sequence[str]) -> Figure:
+    """A heat map of each layer's cross-attention (layers, h, T, S), the mean of its heads."""
+    import matplotlib.pyplot as plt
+
+    layers = weights.mean(1)
+    with styled():
+        size = (1.2 + len(layers) * (0.8 + 0.34 * len(english)), 1.5 + 0.3 * len(french))
+        figure, row = plt.subplots(1, len(layers), figsize=size, squeeze=False, sharey=True)
+        for number, (axes, layer) in enumerate(zip(row[0], layers, strict=True), 1):
+            _heat(axes, layer, french, english)
+            axes.set_title(f"layer {number}")
+            axes.set(xlabel="looks at")
+        row[0][0].set_ylabel("about to say")
+        best = [english[int(i)] for i in layers[-1].argmax(-1)]
+        pairs = ", ".join(f"{word}: {looked}" for word, looked in zip(french, best, strict=True))
+        return finished(figure, f"Cross-attention by layer; in the last, the words look mostly at: {pairs}.")
+
+
+def _heat(axes: Axes, weights: Tensor, rows: Sequence[str], columns: Sequence[str]) -> None:
+    axes.imshow(weights.float().numpy(), vmin=0.0, vmax=1.0, aspect="auto")
+    axes.set_xticks(range(len(columns)), list(columns), rotation=60, ha="right")
+    axes.set_yticks(range(len(rows)), list(rows))
+    plain_axes(axes)
+
+
+# -- the widget ------------------------------------------------------------------------------------------------------
+
+
+class _Translation:
+    """A sentence, what the model makes of it, and who looked where."""
+
+    def __init__(self, model: nn.Module, decode: Decode, sentence: str) -> None:
+        self.english = _words(sentence)
+        place = next(model.parameters()).device
+        src = phrases.encode([self.english], "english").to(place)
+        with torch.no_grad():
+            ids = decode(model, src)
+        self.french = phrases.decode(ids[0], "french")
+        begun = torch.cat([src.new_full((1, 1), phrases.SOS), ids[:, : len(self.french)].to(place)], dim=1)
+        self.weights = cross_weights(model, src, begun)[:, 0]  # (layers, h, T, S), one row a word and one for eos
+        self.expected = _by_the_grammar(self.english)
+
+    def looks(self, layer: int, word: int) -> list[float]:
+        """Shares over the English words and the end, heads averaged."""
+        return self.weights[layer, :, word].mean(0).tolist()
+
+
+def _words(sentence: str) -> list[str]:
+    """Words in lower case but for I, with a full stop if nothing ends them."""
+    words = sentence.replace(".", " . ").replace("?", " ? ").split()
+    words = [word if word == "I" else word.lower() for word in words]
+    words = ["I" if word == "i" else word for word in words]
+    return words if words[-1:] in (["."], ["?"]) else [*words, "."]
+
+
+def _by_the_grammar(words: Sequence[str]) -> list[str] | None:
+    try:
+        return list(phrases.aligned(words)[0])
+    except ValueError:
+        return None
+
+
+def translation(
+    model: nn.Module, decode: Decode, sentence: str = EXAMPLES[0], word: int = 3, layer: int = -1
+) -> Figure:
+    """The widget as it starts, as a picture: bars over the English words for one French word."""
+    import matplotlib.pyplot as plt
+
+    made = _Translation(model, decode, sentence)
+    word = min(word, len(made.french) - 1)
+    shares = made.looks(layer, word)
+    with styled():
+        figure, axes = plt.subplots(figsize=(1.2 + 0.75 * len(shares), 2.4))
+        bars = axes.bar(range(len(shares)), [100 * share for share in shares], color=BLUE, width=0.7)
+        axes.bar_label(bars, [f"{100 * share:.0f}" for share in shares], padding=2, fontsize=9)
+        axes.set_xticks(range(len(shares)), [*made.english, "(end)"])
+        axes.set(title=f"Where the model looks to say “{made.french[word]}”", ylabel="attention, %", ylim=(0, 112))
+        axes.set_xlabel(" ".join(made.french), color=GREEN)
+        axes.grid(axis="x", visible=False)
+        return finished(figure, _spoken(made, layer, word))
+
+
+def translator(model: nn.Module, decode: Decode) -> VBox:
+    """Translates what is typed; choose a French word, and see which English words it was said from."""
+    import ipywidgets as widgets
+
+    model.eval()
+    wide = widgets.Layout(width="min(560px, 98%)")
+    examples = widgets.Dropdown(options=list(EXAMPLES), description="examples", layout=wide)
+    typed = widgets.Text(value=EXAMPLES[0], description="English", continuous_update=False, layout=wide)
+    french = widgets.ToggleButtons(options=[("…", 0)], description="French", style={"button_width": "auto"})
+    made = _Translation(model, decode, EXAMPLES[0])
+    n_layers = len(made.weights)
+    layer = widgets.IntSlider(value=n_layers, min=1, max=n_layers, description="layer")
+    looks, verdict = widgets.HTML(), widgets.HTML()
+    busy = False
+
+    def draw(_: Any = None) -> None:
+        if not busy:
+            looks.value = _coloured(made, layer.value - 1, french.value or 0)
+
+    def translate(_: Any = None) -> None:
+        nonlocal made, busy
+        try:
+            made = _Translation(model, decode, typed.value)
+        except ValueError as error:
+            verdict.value = f"<i>{html.escape(str(error))}</i>"
+            return
+        busy = True
+        french.options = [(word, i) for i, word in enumerate([*made.french, "(end)"])]
+        french.value = min(3, len(made.french))
+        busy = False
+        verdict.value = _verdict(made)
+        draw()
+
+    def take(change: Any) -> None:
+        typed.value = change["new"]
+
+    examples.observe(take, "value")
+    typed.observe(translate, "value")
+    french.observe(draw, "value")
+    layer.observe(draw, "value")
+    translate()
+    known = widgets.HTML(f"<details><summary>words it knows</summary>{_known()}</details>")
+    return widgets.VBox([examples, typed, french, layer, looks, verdict, known])
+
+
+def _known() -> str:
+    return html.escape(" ".join(phrases.vocabulary("english")[len(phrases.SPECIAL) :]))
+
+
+def _coloured(made: _Translation, layer: int, word: int) -> str:
+    """The English words on grounds as dark as they are looked at, with their shares below."""
+    cells = "".join(
+        f'<td style="text-align:center;padding:4px 7px;color:{INK};border-bottom:{1 + round(7 * share)}px solid {BLUE};'
+        f'background:rgba(86,180,233,{0.04 + 0.9 * share:.2f})">{html.escape(name)}<br><small>{share:.0%}</small></td>'
+        for name, share in zip([*made.english, "(end)"], made.looks(layer, word), strict=True)
+    )
+    label = html.escape(_spoken(made, layer, word))
+    return f'<table style="background:white" aria-label="{label}"><tr>{cells}</tr></table>'
+
+
+def _spoken(made: _Translation, layer: int, word: int) -> str:
+    shares = made.looks(layer, word)
+    names, said = [*made.english, "(end)"], [*made.french, "(end)"][word]
+    best = sorted(range(len(shares)), key=lambda i: -shares[i])[:3]
+    return f"To say “{said}” it looks at " + ", ".join(f"{names[i]} {shares[i]:.0%}" for i in best)
+
+
+def _verdict(made: _Translation) -> str:
+    if made.expected is None:
+        return "The grammar has no such sentence: the model is on its own."
+    if made.expected == made.french:
+        return f'<span style="color:{GREEN}">✓</span> The grammar says the same.'
+    right = html.escape(" ".join(made.expected))
+    return f'<span style="color:{PINK}">✗</span> The grammar says: <b>{right}</b>'

@@ -1,0 +1,53 @@
+"""Laws about rows laid out as a grid, and about which pixels of an image make a difference."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise.laws import broken
+from course.exercise.script import LawUse
+
+
+def says(name: str, outputs: dict[str, object], **params: object) -> str:
+    return broken(LawUse(name, params), outputs)
+
+
+DOWN = torch.arange(3.0)[:, None, None].expand(3, 5, 2)
+ROWS = torch.cat([torch.full((1, 2), 9.0), DOWN.reshape(15, 2)])
+
+
+def test_one_row_is_known():
+    assert not says("row_is", {"out": ROWS}, row=0, value=torch.full((2,), 9.0))
+    assert says("row_is", {"out": ROWS}, row=1, value=torch.full((2,), 9.0), because="no") == "no"
+    assert says("row_is", {"out": ROWS}, row=99, value=torch.zeros(2))
+
+
+def test_a_grid_that_rises_downwards_is_constant_across():
+    assert not says("grid_is_constant", {"out": ROWS}, grid=(3, 5), axis=1)
+    assert says("grid_is_constant", {"out": ROWS}, grid=(3, 5), axis=0)
+    assert not says("grid_rises", {"out": ROWS}, grid=(3, 5), axis=0)
+    assert says("grid_rises", {"out": ROWS}, grid=(3, 5), axis=1)
+    assert says("grid_rises", {"out": ROWS.neg()}, grid=(3, 5), axis=0)
+
+
+def test_a_grid_of_another_size_is_no_grid():
+    assert says("grid_is_constant", {"out": ROWS}, grid=(5, 5), axis=1)
+    assert says("grid_is_constant", {"out": ROWS[1:]}, grid=(3, 5), axis=1)
+
+
+def test_pixels_are_counted_in_squares():
+    gradient = torch.zeros(2, 3, 4, 6)
+    gradient[0, 1, 0, 1], gradient[0, 2, 1, 0], gradient[1, 0, 3, 5] = 1.0, 1e-3, 1e-9
+    gradient[0, 0, 2, 2] = 1e-7  # too little beside the 1
+    found = {"gradients of out": [gradient]}
+    assert not says("squares_that_matter", found, side=1, at_least=3, at_most=3)
+    assert not says("squares_that_matter", found, side=2, at_least=2, at_most=2)
+    assert "2 squares of 2 x 2" in says("squares_that_matter", found, side=2, at_least=3)
+    assert says("squares_that_matter", found, side=1, at_most=2)
+    assert says("squares_that_matter", {"gradients of out": None}, side=1)
+
+
+def test_a_parameter_may_have_a_gradient_of_zero_but_must_have_one():
+    assert not says("every_parameter_is_reached", {"gradients of out": {"w": torch.ones(2), "b": torch.zeros(2)}})
+    assert "b" in says("every_parameter_is_reached", {"gradients of out": {"w": torch.ones(2), "b": None}})
+    assert says("every_parameter_is_reached", {"gradients of out": {}})

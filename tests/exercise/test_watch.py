@@ -1,0 +1,26 @@
+"""Parts of the course's own blocks can be forbidden like torch's, by name in the source and while code runs."""
+
+from __future__ import annotations
+
+import torch
+
+from course import blocks
+from course.exercise.watch import forbidden_in_source, watching
+
+FORBIDDEN = ("blocks.EncoderLayer",)
+
+
+def test_blocks_are_found_in_the_source():
+    for used in ("Mine = blocks.EncoderLayer", "x = course.blocks.EncoderLayer(6, 3, 11)"):
+        assert forbidden_in_source(used, FORBIDDEN)
+    assert forbidden_in_source("from course.blocks import EncoderLayer as E\nlayer = E(6, 3, 11)", FORBIDDEN) == ["E"]
+    assert not forbidden_in_source("class EncoderLayer: ...\nx = EncoderLayer()\ny = self.EncoderLayer", FORBIDDEN)
+
+
+def test_blocks_are_noticed_while_they_run():
+    seen = []
+    with watching(FORBIDDEN, seen):
+        blocks.MultiHeadAttention(6, 3)(torch.randn(1, 2, 6), torch.randn(1, 2, 6))
+        assert not seen
+        blocks.EncoderLayer(6, 3, 11)(torch.randn(1, 2, 6))
+    assert seen == ["blocks.EncoderLayer"]

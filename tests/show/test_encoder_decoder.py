@@ -1,0 +1,120 @@
+"""The pictures of topic 10 draw what they are given, say what they show, and leave nothing open."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from course import show
+from course.data import phrases
+from course.reference import encoder_decoder as reference
+
+pictures = show.encoder_decoder
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open():
+    yield
+    assert not plt.get_fignums()
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    sizes = len(phrases.vocabulary("english")), len(phrases.vocabulary("french"))
+    return reference.Transformer(*sizes, 16, 2, 32, 2, max_len=12).eval()
+
+
+def labels(figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
+
+
+def knowing(model, src):
+    """Decodes as the grammar would."""
+    return phrases.encode([phrases.aligned(phrases.decode(row, "english"))[0] for row in src], "french")
+
+
+def test_every_figure_has_a_description_and_says_what_its_axes_are(model):
+    figures = [
+        pictures.alignment("a red cat", "un chat rouge", [0, 2, 1]),
+        pictures.by_length(["3-5", "6-9"], {"one": [1.0, 0.9], "other": [0.8, 0.3]}),
+        pictures.sizes_by_height({"no norm": [8, 80, 800], "pre-norm": [8, 9, 10]}),
+        pictures.schedule(reference.warmup_schedule, 512, 40, 200),
+        pictures.architectures(reference.architecture_masks),
+        pictures.cross_maps(torch.full((2, 1, 2, 3), 1 / 3), ["le", "chat"], ["the", "cat", "."]),
+        pictures.translation(model, knowing),
+    ]
+    for figure in figures:
+        assert len(figure.get_label()) > 20
+        assert all(axes.get_title(loc="left") or axes.get_xlabel() for axes in figure.axes)
+    assert "1 pairs of lines cross" in figures[0].get_label()
+    assert "step 40" in labels(figures[3])
+    assert "noir" in labels(figures[6]) and "black" in labels(figures[6])
+
+
+def test_the_masks_are_drawn_as_they_are_given():
+    figure = pictures.architectures(reference.architecture_masks, src_length=3, tgt_length=4)
+    shown = [axes.images[0].get_array() for axes in figure.axes]
+    assert [image.shape for image in shown] == [(4, 4), (3, 3), (3, 3), (4, 4), (4, 3)]
+    assert shown[0].tolist() == [[float(j <= i and j < 2) for j in range(4)] for i in range(4)]
+    assert shown[4].sum() == 8
+
+
+def test_cross_weights_come_from_the_model_that_was_called(model):
+    src, tgt_in = torch.randint(3, 20, (2, 5)), torch.randint(3, 20, (2, 7))
+    weights = pictures.cross_weights(model, src, tgt_in)
+    assert weights.shape == (2, 2, 2, 7, 5)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 2, 7))
+    assert not any(layer.cross_attention._forward_hooks for layer in model.decoder)
+
+
+def test_the_translator_follows_what_is_typed_and_chosen(model):
+    widget = pictures.translator(model, knowing)
+    examples, typed, french, layer, looks, verdict, _ = widget.children
+    assert [child.description for child in (examples, typed, french, layer)] == [
+        "examples",
+        "English",
+        "French",
+        "layer",
+    ]
+    assert [word for word, _ in french.options] == [
+        "le",
+        "petit",
+        "chat",
+        "noir",
+        "ne",
+        "le",
+        "voit",
+        "pas",
+        ".",
+        "(end)",
+    ]
+    assert "The grammar says the same" in verdict.value and "“noir”" in looks.value
+    before = looks.value
+    french.value = 1
+    assert "“petit”" in looks.value and looks.value != before
+    before = looks.value
+    layer.value = 1
+    assert looks.value != before
+    examples.value = pictures.EXAMPLES[1]
+    assert typed.value == pictures.EXAMPLES[1] and "fatigué" in [word for word, _ in french.options]
+
+
+def test_the_translator_says_what_it_does_not_know(model):
+    widget = pictures.translator(model, lambda model, src: torch.tensor([[5, 6, 2]]))
+    _, typed, french, _, looks, verdict, _ = widget.children
+    assert "The grammar says: <b>le petit chat" in verdict.value
+    typed.value = "the dragon <b>sleeps"
+    assert "not in the english vocabulary: &lt;b&gt;sleeps, dragon" in verdict.value
+    typed.value = "cat the sees"
+    assert "no such sentence" in verdict.value and looks.value and len(french.options) == 3
+
+
+def test_capitals_and_full_stops_are_mended():
+    assert pictures._words("The cat and I sleep") == ["the", "cat", "and", "I", "sleep", "."]
+    assert pictures._words("do i sleep?") == ["do", "I", "sleep", "?"]

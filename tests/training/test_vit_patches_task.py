@@ -1,0 +1,111 @@
+"""The task of topic 11 over ten seeds: a ViT clears the judge's bars, the commonest bugs and a linear model do not.
+
+Measured on one core with the budget of the syllabus (100,000 images, about 22 s a run), on the held-out scans at random
+places: the notebook's model reaches 92.6 to 94.8 % ten times of ten. A linear model gets 37 %, one that was trained on
+scans in the middle 50 %. Without positions a bag of patches is right in 87 to 92 %, and answers puzzles as it answers
+digits; marks that start at 0.02 give 89 to 91 %, a learning rate of 3e-3 83 to 86 %. Some bugs are learned around:
+strips for patches or the last patch's vector for the class word's reach 92 %, and only the function checks catch them.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import data
+from course.data import digits
+from course.exercise.key import key_of
+from course.exercise.runner import run
+from course.hidden import find
+from course.judge import judge
+from course.reference.vit_patches import ViT
+from course.syllabus import find_item
+
+pytestmark = pytest.mark.slow
+
+SEEDS = range(10)
+BUDGET = find_item("vit_patches_task")[1].budget.cpu
+
+
+def build() -> ViT:
+    """The notebook's sizes and first marks."""
+    model = ViT(12, 3, 1, 10, 64, 4, 128, 2)
+    nn.init.normal_(model.positions, std=0.2)
+    return model
+
+
+def without_positions() -> ViT:
+    model = build()
+    nn.init.zeros_(model.positions).requires_grad_(False)
+    return model
+
+
+def linear() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(144, 10))
+
+
+def in_the_middle(generator: torch.Generator):
+    images, labels = digits.scans("train")
+    while True:
+        for chosen in torch.randperm(len(labels), generator=generator).split(digits.BATCH):
+            yield F.pad(images[chosen], (2, 2, 2, 2)), labels[chosen]
+
+
+def anywhere(generator: torch.Generator):
+    return data.stream("vit_patches_task", generator)
+
+
+def trained(make, seed: int, lr: float = 2e-3, stream=anywhere) -> nn.Module:
+    torch.manual_seed(seed)
+    model = make()
+    optimizer, steps = torch.optim.Adam(model.parameters(), lr=lr), BUDGET // digits.BATCH
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
+    batches = stream(torch.Generator().manual_seed(seed))
+    for images, labels in itertools.islice(batches, steps):
+        loss = F.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        falling.step()
+    return model.eval()
+
+
+def verdict_on(model: nn.Module, seed: int):
+    found = find("vit_patches_task")
+    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module) -> float:
+    images, labels = (found.repeat(4, *[1] * (found.dim() - 1)) for found in digits.scans("test"))
+    pages = digits.place(images, torch.Generator().manual_seed(12345))
+    return (model(pages).argmax(1) == labels).double().mean().item()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_vit_clears_the_bars_with_every_seed(seed):
+    model = trained(build, seed)
+    print(f"{seed}: {accuracy(model):.1%}")
+    assert verdict_on(model, seed).kind == "passed"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("make", "lr", "stream"),
+    [
+        (without_positions, 2e-3, anywhere),
+        (build, 2e-3, in_the_middle),
+        (build, 2e-2, anywhere),
+        (linear, 3e-3, anywhere),
+    ],
+    ids=["without positions", "trained in the middle", "a learning rate ten times too large", "linear"],
+)
+def test_the_commonest_bugs_and_a_linear_model_do_not(make, lr, stream, seed):
+    model = trained(make, seed, lr, stream)
+    verdict = verdict_on(model, seed)
+    print(f"{accuracy(model):.1%}, {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}")
+    assert verdict.score < verdict.points
