@@ -36,7 +36,7 @@ c.GenerateAssignment.force = True
 
 # Grading and feedback: Repair mends what students do to notebooks, JudgedExecute runs them and lets the judge decide
 # outside, feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
-configure(c)
+configure(c, root)
 
 try:
     refresh(root)

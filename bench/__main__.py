@@ -25,7 +25,7 @@ def main(names: Sequence[str]) -> None:
         if name not in every:
             sys.exit(f"there is no bench {name!r}; there are {', '.join(every)}")
         module = import_module(f"bench.{name}")
-        print(f"\n{(module.__doc__ or name).splitlines()[0]}\n\n{table(module.rows())}", flush=True)
+        print(f"\n{(module.__doc__ or name).splitlines()[0]}\n\n{table(list(module.rows()))}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,17 +21,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         return run(arguments)
     except Problem as problem:
         print(f"course {arguments.command}: {problem}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print(f"course {arguments.command}: stopped", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
+        print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
+        return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: the command ends as after Ctrl-C."""
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
 
 
 def list_topics(arguments: argparse.Namespace) -> int:
@@ -58,15 +69,30 @@ def grade(arguments: argparse.Namespace) -> int:
     policy = "retrain" if arguments.retrain else "checkpoint"
     if arguments.what.endswith(".ipynb"):
         return grade_one(Path(arguments.what), policy)
-    settings = {"policy": policy, **({"timeout": arguments.timeout} if arguments.timeout else {})}
+    chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
+    settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
     return grade_topic(
         find_root(),
         _topics([arguments.what])[0],
         students=arguments.student,
         workers=arguments.workers,
+        scheduler=arguments.scheduler,
         force=arguments.force,
         settings=settings,
     )
+
+
+def cache(arguments: argparse.Namespace) -> int:
+    """Show the results kept from earlier gradings, or remove those not used for some days."""
+    from course.grading.configuration import RESULTS
+    from course.grading.store import Store, table
+
+    store = Store(find_root() / RESULTS)
+    if arguments.prune is not None:
+        gone = store.prune(arguments.prune)
+        print(f"{len(gone)} results removed, {sum(kept.size for kept in gone) / 1e6:.1f} MB")
+    print(f"{table(store.results())}\n{store.folder}")
+    return 0
 
 
 def demo(arguments: argparse.Namespace) -> int:
@@ -137,10 +163,20 @@ def _parser() -> argparse.ArgumentParser:
     grading = command("grade", grade)
     grading.add_argument("what", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
     grading.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
-    grading.add_argument("--force", action="store_true", help="also those graded before")
+    grading.add_argument("--force", action="store_true", help="execute anew what was graded before")
     grading.add_argument("--retrain", action="store_true", help="train anew instead of loading checkpoints")
     grading.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
+    grading.add_argument(
+        "--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786"
+    )
+    grading.add_argument("--require-sandbox", action="store_true", help="refuse to grade where there is none")
+    grading.add_argument("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
     grading.add_argument("--timeout", type=int, metavar="SECONDS", help="what a cell may take; 30 by default")
+
+    keeping = command("cache", cache)
+    keeping.add_argument(
+        "--prune", type=float, metavar="DAYS", help="remove what was not used for so many days; 0: all"
+    )
 
     showing = command("demo", demo)
     showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["CORPORA", "load", "stream"]
 
 CORPORA: dict[str, str] = {
+    "dates": "dates as people write them in five languages, and what they mean",
+    "digits": "scans of handwritten digits, in the middle or anywhere on a canvas",
     "docstrings": "the English of the standard library's own docstrings",
     "grammar": "a small English whose rules, probabilities and word classes are known",
     "order": "lists of letters to echo, to reverse or to sort",
     "parentheses": "balanced parentheses in five colours, and ones that only seem to be",
+    "phrases": "English sentences and their French, with the alignment of their words",
     "recall": "lists of pairs, and a question about one of them",
+    "relations": "children who have a number, a best friend and a rival each",
 }
 """Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
 

@@ -1,33 +1,37 @@
 """Grades a class: looks at every submission, executes them in parallel, saves one after the other to the gradebook.
 
-Executing takes seconds a submission and happens in worker processes, which hand back outcomes in files. Saving is
-nbgrader's own autograding, one submission at a time in this process: it finds each outcome made, and makes the
-missing ones itself.
+Executing takes seconds a submission and happens in worker processes. Each result is kept as it comes, so that nothing
+is lost when the grader is stopped, and then saved: by nbgrader's own autograding, one submission at a time in this
+process, which finds the result made.
 """
 
 from __future__ import annotations
 
 import glob
+import json
 import logging
-import multiprocessing
 import os
 import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from course.grading.gradebook import Scores, clear_scores, read_scores
+from course.grading.executor import crew, execute_all
+from course.grading.gradebook import Scores, clear_scores, keep_engines, read_scores
 from course.grading.preflight import examine
 from course.grading.problem import Problem
+from course.grading.progress import Progress, Silence, Timings
 from course.grading.release import is_registered, load_config, register
+from course.grading.store import Store
+from course.grading.task import Outcome
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -64,6 +68,7 @@ class Classroom:
     """
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
+        keep_engines()
         self.root, self.topic = root, topic
         self.config: Any = load_config(root)
         self.config.CourseDirectory.assignment_id = topic.folder
@@ -94,13 +99,17 @@ class Classroom:
         coursedir = self.coursedir()
         return Path(coursedir.format_path(coursedir.autograded_directory, student, self.topic.folder))
 
-    def is_done(self, student: str, submission: Path) -> bool:
-        """Whether the submission was graded before and has not been handed in anew since."""
-        coursedir, graded = self.coursedir(), self.autograded(student)
-        if not (graded / f"{self.topic.folder}.ipynb").is_file():
+    def is_done(self, student: str, task: Task) -> bool:
+        """Whether just this work was graded before, and its scores are in the gradebook."""
+        from course.grading.execution import METADATA
+
+        path = self.autograded(student) / f"{self.topic.folder}.ipynb"
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(METADATA, {})
+        except (OSError, ValueError, KeyError):
             return False
-        new, old = (coursedir.get_existing_timestamp(str(folder)) for folder in (submission, graded))
-        return not (new and old and new > old)
+        name = self.topic.folder
+        return about.get("task") == task.digest() and bool(read_scores(self.coursedir().db_url, name, student, name))
 
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for."""
@@ -113,13 +122,31 @@ class Classroom:
         nb = nbformat.reads(text, as_version=4)
         return JudgedExecute(config=self.config).task(nb, resources, self._files(converter, submission))
 
-    def save(self, student: str, results: Path) -> str:
-        """nbgrader's autograding of one submission; returns why it failed, or nothing."""
+    def environment(self) -> dict[str, str]:
+        """What the kernels of this class have in common."""
+        from course.grading.edition import assemble
+        from course.grading.kernel import environment
+        from course.grading.preprocessors import JudgedExecute
+
+        settings = JudgedExecute(config=self.config)
+        with tempfile.TemporaryDirectory() as home:
+            return environment(Path(home), assemble(), None, settings.policy, settings.environment)
+
+    @property
+    def store(self) -> Store | None:
+        """Where results are kept."""
+        from course.grading.preprocessors import JudgedExecute
+
+        return JudgedExecute(config=self.config).store()
+
+    def save(self, student: str, results: Path | None = None) -> str:
+        """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing."""
         from nbgrader.converters import Autograde
         from nbgrader.converters.base import NbGraderException
 
         config = self.config.copy()
-        config.JudgedExecute.results = str(results)
+        if results is not None:
+            config.JudgedExecute.results = str(results)
         with quiet() as said:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
             converter.force = True
@@ -181,16 +208,18 @@ def grade_class(
     *,
     students: Sequence[str] = (),
     workers: int | None = None,
+    scheduler: str | None = None,
     force: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Graded]:
     """Grade the submissions of a class, or of the `students` named, and return what became of each.
 
-    Those graded before are left as they are unless `force` is given or they were handed in anew.
+    Work that was graded before stays as it is, and results that are kept are not made again, unless `force` is given.
 
     Args:
         workers: processes that execute; by default as many as there are cores.
-        progress: called with how many are done, how many there are, and whose work that was.
+        scheduler: the address of a Dask scheduler whose workers execute instead.
+        progress: is told what happens.
 
     Raises:
         Problem: nobody, or not one of those named, handed anything in.
@@ -200,81 +229,85 @@ def grade_class(
     if missing or not submissions:
         raise Problem(f"there is no submission of {classroom.topic.folder} by {', '.join(missing) or 'anybody'}")
     chosen = {student: submissions[student] for student in students or submissions}
-    notes, results = _look(classroom, chosen)
-    todo = {s: chosen[s] for s in notes if force or not classroom.is_done(s, chosen[s])}
-    with tempfile.TemporaryDirectory(prefix="course-results-") as folder:
-        workers = max(1, min(workers or os.cpu_count() or 1, len(todo)))
-        with _pool(workers) as pool:
-            for done, student in enumerate(_execute_all(classroom, todo, Path(folder), pool, 2 * workers), 1):
-                if progress:
-                    progress(done, len(todo), student)
-        for student in notes:
-            reason = classroom.save(student, Path(folder)) if student in todo else ""
-            if reason:
-                classroom.refuse(student)
-            results[student] = Graded(student, reason=reason) if reason else classroom.result(student, notes[student])
-    return [results[student] for student in sorted(results)]
-
-
-def fill(task: bytes, path: str) -> None:
-    """Execute a task and leave its outcome in the file `path`, whole or not at all; runs in a worker process."""
-    from course.grading.execution import execute
-
-    outcome = execute(task)
-    temporary = Path(f"{path}.{os.getpid()}")
-    temporary.write_bytes(outcome)
-    temporary.replace(path)
-
-
-def _look(classroom: Classroom, chosen: dict[str, Path]) -> tuple[dict[str, list[str]], dict[str, Graded]]:
-    """Notes on the submissions that can be graded, and what became of those that cannot."""
-    notes: dict[str, list[str]] = {}
-    refused: dict[str, Graded] = {}
-    for student, folder in chosen.items():
-        try:
-            notes[student] = examine(folder, classroom.topic.folder)
-        except Problem as problem:
-            classroom.refuse(student)
-            refused[student] = Graded(student, reason=str(problem))
-    return notes, refused
-
-
-def _execute_all(
-    classroom: Classroom, todo: dict[str, Path], folder: Path, pool: Executor, ahead: int
-) -> Iterator[str]:
-    """Have the pool execute the submissions, never more than `ahead` at a time; yields students as they are done.
-
-    What goes wrong here, nbgrader's own pass meets again and reports.
-    """
-    running: dict[Future, str] = {}
-    for student, submission in todo.items():
-        with quiet():
-            try:
-                task = classroom.task(student, submission)
-                job = pool.submit(fill, task.to_bytes(), str(folder / f"{task.digest()}.zip"))
-            except Exception:
-                yield student
-                continue
-        running[job] = student
-        while len(running) >= ahead:
-            yield from _finished(running)
-    while running:
-        yield from _finished(running)
-
-
-def _finished(running: dict[Future, str]) -> list[str]:
-    done, _ = wait(running, return_when=FIRST_COMPLETED)
-    return [running.pop(job) for job in done]
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[Executor]:
-    """Worker processes, started afresh so that nothing of the grader's memory is in them; Ctrl-C ends them at once."""
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    round_ = _Round(classroom, chosen, force, progress or Silence())
+    most = max(1, min(workers or os.cpu_count() or 1, len(chosen)))
     try:
-        yield pool
+        jobs = round_.jobs()
+        first = next(jobs, None)
+        if first is not None:  # nobody is hired for a class that is graded already
+            with crew(most, scheduler, classroom.environment) as hired:
+                for student, task, outcome in execute_all(chain([first], jobs), hired):
+                    round_.finish(student, task, outcome)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        round_.timings.write()
+    return [round_.graded[student] for student in sorted(round_.graded)]
+
+
+class _Round:
+    """One grading of a class: what is to be executed, and what has become of everybody so far."""
+
+    def __init__(self, classroom: Classroom, chosen: dict[str, Path], force: bool, progress: Progress) -> None:
+        self.classroom, self.chosen, self.force, self.progress = classroom, chosen, force, progress
+        self.graded: dict[str, Graded] = {}
+        self.notes: dict[str, list[str]] = {}
+        self.store = classroom.store
+        self.timings = Timings(classroom.root / ".course" / "timings" / f"{classroom.topic.folder}.csv")
+
+    def jobs(self) -> Iterator[tuple[str, Task]]:
+        """The submissions that have to be executed; all others are seen to on the way."""
+        self.progress.begin(len(self.chosen))
+        for student, folder in self.chosen.items():
+            try:
+                self.notes[student] = examine(folder, self.classroom.topic.folder)
+            except Problem as problem:
+                self._refuse(student, str(problem))
+                continue
+            with quiet():
+                try:
+                    task = self.classroom.task(student, folder)
+                except Exception:  # nbgrader's own pass meets it again, and says what it is
+                    task = None
+            if task is None:
+                self._save(student)
+            elif not self.force and self.classroom.is_done(student, task):
+                self._close(student)
+            elif not self.force and self.store and (kept := self.store.get(task)):
+                self._hand_over(student, task, kept, kept=True)
+            else:
+                yield student, task
+
+    def finish(self, student: str, task: Task, outcome: bytes) -> None:
+        """A submission was executed: keep the result, then save it."""
+        if self.store:
+            self.store.put(task, outcome)
+        self._hand_over(student, task, Outcome.from_bytes(outcome), kept=False)
+
+    def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
+        self.timings.note(student, outcome, kept)
+        if outcome.fault:
+            self._refuse(student, f"by a fault of the grading machine: {outcome.fault}", outcome)
+            return
+        with tempfile.TemporaryDirectory(prefix="course-results-") as folder:
+            path = Store(Path(folder)).path(task)
+            path.parent.mkdir()
+            path.write_bytes(outcome.to_bytes())
+            self._save(student, Path(folder), outcome)
+
+    def _save(self, student: str, results: Path | None = None, outcome: Outcome | None = None) -> None:
+        reason = self.classroom.save(student, results)
+        if reason:
+            self._refuse(student, reason, outcome)
+        else:
+            self._close(student, outcome)
+
+    def _close(self, student: str, outcome: Outcome | None = None) -> None:
+        self.graded[student] = self.classroom.result(student, self.notes[student])
+        self.progress.done(student, outcome)
+
+    def _refuse(self, student: str, reason: str, outcome: Outcome | None = None) -> None:
+        self.classroom.refuse(student)
+        self.graded[student] = Graded(student, reason=reason)
+        self.progress.done(student, outcome)
 
 
 @contextmanager

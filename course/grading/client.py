@@ -1,8 +1,9 @@
-"""Runs the cells of one notebook in a kernel of its own, and never longer than allowed.
+"""Runs the cells of one notebook in a confined kernel of its own, and never longer than allowed.
 
 It is nbgrader's `Execute` underneath, so cells that are no exercise of ours get the outputs, and so the scores,
-that nbgrader would give them. Three things differ: a kernel that dies or does not answer ends the notebook without
-losing the cells before, graded cells cannot be skipped by a tag, and a cell cannot fill the disk by printing.
+that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook without
+losing the cells before, graded cells cannot be skipped by a tag, a cell cannot fill the disk by printing, and cells
+that need not run are left out.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty
 from subprocess import DEVNULL
 from typing import Any, Literal
 
+from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbclient.util import ensure_async
@@ -26,12 +29,17 @@ from nbformat.v4 import output_from_msg
 from nbgrader.preprocessors import Execute
 
 from course.grading.task import Limits
+from course.grading.warm.keeper import LOG
+from course.grading.warm.nursery import Handle
+from course.grading.warm.order import Order
+from course.grading.warm.provisioner import NAME as CONFINED
+from course.grading.warm.watch import Excess
 
 AFTER_INTERRUPT = 4.0
 """Seconds an interrupted cell gets to come to an end before its kernel is killed: nbclient's own `iopub_timeout`."""
 
-PRINTED = 4 * 2**20
-"""Characters of text and pictures kept of one cell; four times a large figure."""
+LIMIT = "LimitExceeded"
+"""The name of the error in a cell during which the notebook used too much."""
 
 
 class KernelFault(Exception):
@@ -40,16 +48,19 @@ class KernelFault(Exception):
 
 @dataclass(frozen=True)
 class CellEnd:
-    """How a cell came to its end: `time` when it was interrupted or never answered, `died` with its kernel."""
+    """How a cell came to its end.
 
-    kind: Literal["done", "error", "time", "died"] = "done"
+    `time` when it was interrupted or never answered, `memory` and `died` with its kernel, `skipped` when not run.
+    """
+
+    kind: Literal["done", "error", "time", "memory", "died", "skipped"] = "done"
     ename: str = ""
     evalue: str = ""
 
     @property
     def over(self) -> bool:
         """Whether the notebook ended with the cell."""
-        return self.kind == "died" or self.ename == "Unresponsive"
+        return self.kind in ("died", "memory") or self.ename == "Unresponsive"
 
 
 class NotebookRun(Execute):
@@ -58,9 +69,9 @@ class NotebookRun(Execute):
     Args:
         nb: the notebook; changed in place.
         limits: how long things may take.
-        environment: of the kernel's process.
-        folder: the kernel's working folder.
+        order: the kernel's sandbox, working folder and environment.
         sockets: a private folder with a short path, for the kernel's connection.
+        skip: the indices of cells that are not run.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
         traits: of nbgrader's `Execute`.
     """
@@ -70,9 +81,9 @@ class NotebookRun(Execute):
         nb: NotebookNode,
         *,
         limits: Limits,
-        environment: dict[str, str],
-        folder: Path,
+        order: Order,
         sockets: Path,
+        skip: Collection[int] = (),
         enter: Callable[[int], None],
         leave: Callable[[int, CellEnd], None],
         **traits: Any,
@@ -80,10 +91,13 @@ class NotebookRun(Execute):
         traits.setdefault("store_widget_state", False)
         super().__init__(**traits)
         self.nb = nb
-        self.limits, self.environment, self.folder, self.sockets = limits, environment, folder, sockets
+        self.limits, self.order, self.sockets, self.skip = limits, order, sockets, skip
         self.enter, self.leave = enter, leave
         self.patience: float = self.iopub_timeout
+        self.why_cold = ""
+        self.handle: Handle | None = None
         self._group: int | None = None
+        self._printed = 0
 
     def run(self) -> None:
         """Execute the cells in order until the last, or until the kernel is gone or the notebook's time is up.
@@ -125,8 +139,13 @@ class NotebookRun(Execute):
         if cell.metadata.get("nbgrader", {}).get("grade"):
             cell.metadata.pop("tags", None)
         cell.outputs, cell.execution_count = [], None
+        if index in self.skip:
+            cell.outputs = [output_from_msg(NOT_RUN)]
+            return CellEnd("skipped")
         self.enter(index)
-        self._index, self._timed_out, self._kept = index, False, 0
+        self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
+        if self.handle is not None:
+            self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
         end = CellEnd("died")
         try:
@@ -141,15 +160,36 @@ class NotebookRun(Execute):
         try:
             await self.async_execute_cell(cell, index, store_history=True)
         except DeadKernelError:
-            return self._cut(cell, "DeadKernelError", "the notebook's process ended", kind="died")
+            return self._cut_by(cell, self._excess())
         except CellTimeoutError:
             return self._cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
         except Exception as error:  # a kernel can send anything: an output that cannot be read is the cell's fault
             return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
         if self._timed_out:
             return CellEnd("time", "CellTimeoutError", f"no end after {self._get_timeout(cell):g} seconds")
+        excess = self._excess()
+        if excess is not None and excess.what == "cpu":
+            return self._cut(cell, "CellTimeoutError", f"the cell {excess.sentence()}")
+        if self._flooded:
+            return self._cut(
+                cell, "OutputLimit", f"the cell printed more than {_millions(self.limits.output)}", "error"
+            )
         told = next((output for output in cell.outputs if output.output_type == "error"), None)
         return CellEnd() if told is None else CellEnd("error", told.ename, told.evalue)
+
+    def _excess(self) -> Excess | None:
+        if self.handle is None:
+            return None
+        self.handle.poll()
+        return self.handle.excess
+
+    def _cut_by(self, cell: NotebookNode, excess: Excess | None) -> CellEnd:
+        """The kernel is gone: because it used too much, or by its own doing."""
+        if excess is None:
+            return self._cut(cell, "DeadKernelError", "the notebook's process ended", "died")
+        kind = {"cpu": "time", "memory": "memory"}.get(excess.what, "died")
+        ename = "Unresponsive" if kind == "time" else LIMIT
+        return self._cut(cell, ename, f"the notebook {excess.sentence()}", kind)
 
     def _cut(self, cell: NotebookNode, ename: str, evalue: str, kind: Any = "time") -> CellEnd:
         """End a cell with an error output, which is worth nothing to nbgrader."""
@@ -172,9 +212,13 @@ class NotebookRun(Execute):
 
     def output(self, outs: list, msg: dict, display_id: str | None, cell_index: int) -> NotebookNode | None:
         if msg["msg_type"] in ("stream", "display_data"):
-            self._kept += _size(output_from_msg(msg))
-            if self._kept > PRINTED:
+            size = _size(output_from_msg(msg))
+            if self._kept + size > self.limits.output or self._printed + size > MOST_CELLS_FULL * self.limits.output:
+                if not self._flooded:
+                    self._flooded = True
+                    self.interrupt()
                 return None
+            self._kept, self._printed = self._kept + size, self._printed + size
         return super().output(outs, msg, display_id, cell_index)
 
     async def _start(self) -> None:
@@ -183,18 +227,69 @@ class NotebookRun(Execute):
             if os.name == "posix":
                 self.km.transport, self.km.ip = "ipc", str(self.sockets / "k")
             self.km.connection_file = str(self.sockets / "kernel.json")
+            self._confine(self.km.kernel_spec)
             await self.async_start_new_kernel(
-                env=self.environment, cwd=str(self.folder), stdout=DEVNULL, stderr=DEVNULL
+                env=self.order.environment, cwd=self.order.folder, stdout=DEVNULL, stderr=DEVNULL
             )
-            self._group = getattr(self.km.provisioner, "pgid", None)
-            await self.async_start_new_kernel_client()
-            information = await self.async_wait_for_reply(await ensure_async(self.kc.kernel_info()))
-            self.nb.metadata["language_info"] = information["content"]["language_info"]
+            provisioner = self.km.provisioner
+            self.why_cold, self._group = provisioner.why_cold, getattr(provisioner, "pgid", None)
+            self.handle = provisioner.process if isinstance(provisioner.process, Handle) else None
+            await self._meet()
+            if self.order.confines.gpu:
+                await self._demand_accelerator()
         except Exception as error:
-            raise KernelFault(f"the kernel did not start: {error}") from error
+            raise KernelFault(f"the kernel did not start: {error}{self._complaint()}") from error
+
+    def _complaint(self) -> str:
+        """The last thing the kernel wrote down, if anything."""
+        with contextlib.suppress(OSError):
+            lines = (self.sockets / LOG).read_text(errors="replace").strip().splitlines()
+            return f" ({lines[-1][:200]})" if lines else ""
+        return ""
+
+    def _confine(self, spec: KernelSpec) -> None:
+        spec.metadata["kernel_provisioner"] = {"provisioner_name": CONFINED, "config": {"order": self.order}}
+
+    async def _meet(self) -> None:
+        """Ask the kernel who it is until both of its channels answer: nothing it prints later can be missed."""
+        assert self.km is not None
+        self.kc = self.km.client()
+        self.kc.start_channels()
+        self.kc.allow_stdin = False
+        deadline = time.monotonic() + self.startup_timeout
+        language = heard = None
+        while language is None or heard is None:
+            if time.monotonic() > deadline or not await ensure_async(self.km.is_alive()):
+                raise RuntimeError("it ended" if time.monotonic() < deadline else "it does not answer")
+            asked = self.kc.kernel_info()
+            language = await self._answer(self.kc.shell_channel, asked, "kernel_info_reply") or language
+            heard = await self._answer(self.kc.iopub_channel, asked, "status")
+        self.nb.metadata["language_info"] = language["content"]["language_info"]
+
+    async def _demand_accelerator(self) -> None:
+        """Never a silent run on the processor where an accelerator was asked for."""
+        assert self.kc is not None
+        asked = self.kc.execute("", silent=True, user_expressions={"found": ACCELERATOR})
+        reply = await self.async_wait_for_reply(asked)
+        found = reply["content"].get("user_expressions", {}).get("found", {}) if reply else {}
+        if found.get("data", {}).get("text/plain") != "True":
+            raise RuntimeError("an accelerator is asked for, and the notebook sees none")
+
+    @staticmethod
+    async def _answer(channel: Any, asked: str, kind: str) -> dict[str, Any] | None:
+        """The message of that kind that answers `asked`, if it comes within a second."""
+        deadline = time.monotonic() + 1.0
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                message = await ensure_async(channel.get_msg(timeout=left))
+            except Empty:
+                return None
+            if message["msg_type"] == kind and message["parent_header"].get("msg_id") == asked:
+                return message
+        return None
 
     async def _stop(self) -> None:
-        """Kill the kernel with all it started in its process group."""
+        """Kill the kernel with all it started."""
         if self.km is None:
             return
         self.shutdown_kernel = "immediate"
@@ -203,6 +298,29 @@ class NotebookRun(Execute):
         if self._group:
             with contextlib.suppress(OSError):
                 os.killpg(self._group, signal.SIGKILL)
+
+
+NOT_RUN: dict[str, Any] = {
+    "header": {"msg_type": "display_data"},
+    "content": {
+        "data": {
+            "text/plain": "(not run for grading: no check depends on this cell)",
+            "text/markdown": "*Not run for grading: no check depends on this cell.*",
+        },
+        "metadata": {},
+    },
+}
+"""What stands below a cell that was left out."""
+
+ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is_available())(__import__('torch'))"
+"""Asked in a notebook's kernel: whether its tensors could live elsewhere than on the processor."""
+
+MOST_CELLS_FULL = 4
+"""A notebook may print as much as that many cells."""
+
+
+def _millions(count: int) -> str:
+    return f"{count / 1e6:.1f} million characters"
 
 
 def _size(value: Any) -> int:

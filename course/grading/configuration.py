@@ -1,13 +1,23 @@
-"""What an `nbgrader_config.py` needs for grading with the judge: `configure(c)`."""
+"""What an `nbgrader_config.py` needs for grading with the judge: `configure(c, root)`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+RESULTS = Path(".course", "results")
+"""Where, in a course's folder, the results of executions are kept."""
 
-def configure(c: Any) -> None:
-    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback."""
+
+def configure(c: Any, root: Path | None = None) -> None:
+    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback.
+
+    With the course's folder `root`, results are kept there, so that nothing is executed twice, and cells that the
+    course gave out and nothing graded depends on are not run.
+    """
+    if root is not None:
+        c.JudgedExecute.results = str(root / RESULTS)
+        c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
     # Repair mends what students do to notebooks.
     c.Autograde.sanitize_preprocessors = [
         "course.grading.preprocessors.Repair",

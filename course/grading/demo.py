@@ -12,11 +12,11 @@ import nbformat
 from course.grading import summary
 from course.grading.classroom import Classroom, Graded, grade_class, quiet
 from course.grading.execution import execute
-from course.grading.marking import progress
 from course.grading.notebooks import notebook_path, refresh, source_path
 from course.grading.preprocessors import own_limits
 from course.grading.pretend import Pupil, pupils, text_of
 from course.grading.problem import Problem
+from course.grading.progress import on_terminal
 from course.grading.release import render
 from course.grading.root import find_root
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
@@ -33,11 +33,11 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     print(f"A class for {topic.folder} in {root}")
     print("  solving the notebook once, training included ...", flush=True)
     solution = nbformat.read(notebook_path(root, topic), as_version=4)
-    checkpoints = _train(solution, topic)
+    checkpoints = train(solution, topic)
     group = _make_class(root, topic, solution, checkpoints)
     print(f"  {len(group)} submissions; grading them ...\n", flush=True)
-    with progress(topic.folder) as advance:
-        graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=advance)
+    with on_terminal(topic.folder) as progress:
+        graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
     summary.show(topic, graded)
     page = write_feedback(root, topic)
     surprises = compare(group, graded)
@@ -86,7 +86,7 @@ def _make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
     return root
 
 
-def _train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
+def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
     """The checkpoints a student's own run of the solved notebook leaves behind."""
     limits = own_limits(solution, Limits(120.0))
     task = Task(topic.folder, notebook_bytes(solution), policy="retrain", limits=limits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course.grading.client import CellEnd, KernelFault, NotebookRun
-from course.grading.kernel import environment
-from course.grading.task import (
-    NOT_ISOLATED,
-    Outcome,
-    Task,
-    notebook_bytes,
-    read_files,
-    read_notebook,
-    write_files,
-)
-from course.judge.verdict import Verdict
+from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
+from course.grading.engine import fingerprint
+from course.grading.kernel import corpora, environment
+from course.grading.problem import Problem
+from course.grading.sandbox.confines import Confines
+from course.grading.sandbox.tier import Tier, how_executed, required, strongest
+from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
+from course.grading.warm.order import Order
+from course.judge.verdict import Kind, Verdict
 from course.syllabus import find_item
 
 if TYPE_CHECKING:
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
 
 METADATA = "course"
 """Where an executed notebook's metadata keeps its verdicts, for summaries and reports."""
-
-HOW = f"Executed {NOT_ISOLATED}: with no sandbox around the student's code."
-"""What every report says of the way it came about."""
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Files of these names are not kept after an execution."""
@@ -74,6 +68,11 @@ def exercises_in(nb: NotebookNode) -> dict[int, str]:
         return True
 
     return {index: name for index, name in graded.items() if known(name)}
+
+
+def topics_of(names: Iterable[str]) -> frozenset[str]:
+    """The topics that exercises belong to; names the course does not know are passed over."""
+    return frozenset(find_item(name)[0].name for name in names if _in_syllabus(name))
 
 
 def _in_syllabus(name: str) -> bool:
@@ -138,7 +137,7 @@ class Examination:
             except Exception as error:  # a fault of the judge must not cost anybody a point
                 verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
             self.spent[name] = round(time.monotonic() - self._started, 3)
-            self.verdicts[name] = verdict
+            self.verdicts[name] = _because(verdict, end)
 
     def close(self) -> None:
         """Give every exercise that was not reached its verdict, and stop listening."""
@@ -161,15 +160,14 @@ class Examination:
     def _without_check(self, index: int, end: CellEnd) -> Verdict:
         """The verdict on an exercise whose cell came to its end before the judge could look at an answer."""
         name = self.names[index]
-        if end.kind == "time":
-            return self._nothing(name, "time", f"This cell was stopped: {end.evalue}.")
+        if end.kind in ("time", "memory") or end.ename == LIMIT:
+            return self._nothing(name, _kind_of(end), f"This cell was stopped: {end.evalue}.")
         if end.kind == "died":
             return self._nothing(name, "error", "The notebook's process ended while this cell ran.")
         answer = self._end_of_answer(name)
         if answer is not None and answer.kind != "done":
             what = f"{answer.ename}: {answer.evalue}"[:300]
-            kind = "time" if answer.kind == "time" else "error"
-            return self._nothing(name, kind, f"The cell with your answer stopped with {what}")
+            return self._nothing(name, _kind_of(answer), f"The cell with your answer stopped with {what}")
         if end.ename == "NameError":
             return self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
         if end.kind == "error":
@@ -182,55 +180,90 @@ class Examination:
                 return self.ends.get(index)
         return None
 
-    def _nothing(self, name: str, kind: str, message: str) -> Verdict:
+    def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
         from course.hidden import find
 
-        return Verdict.without_points(name, kind, find(name).points, message)  # type: ignore[arg-type]
+        return Verdict.without_points(name, kind, find(name).points, message)
 
     def _describe(self, index: int) -> str:
         first = self.nb.cells[index].source.strip().partition("\n")[0]
         return f"cell {index + 1} ({first[:60]!r})"
 
 
+def _kind_of(end: CellEnd) -> Kind:
+    """The verdict's kind for a cell that came to a bad end."""
+    return "time" if end.kind == "time" else "memory" if end.kind == "memory" else "error"
+
+
+def _because(verdict: Verdict, end: CellEnd) -> Verdict:
+    """The verdict, with the true reason where the judge only saw the kernel go away."""
+    if end.ename == LIMIT and verdict.kind in ("error", "time"):
+        return replace(verdict, kind=_kind_of(end), message=f"Stopped while it was judged: {end.evalue}.")
+    return verdict
+
+
 def _execute_once(task: Task) -> Outcome:
     started = time.monotonic()
+    try:
+        tier = required() if task.isolated else strongest()
+    except Problem as problem:
+        return Outcome(task.notebook, fault=str(problem))
     nb = read_notebook(task.notebook)
-    examination = Examination(nb, exercises_in(nb), task)
-    fault = ""
+    names = exercises_in(nb)
+    if task.engine and task.engine != (here := fingerprint(topics_of(names.values()))):
+        return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
+    examination = Examination(nb, names, task)
+    outcome = Outcome(b"", isolation=tier.label)
     with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as private:
         work = Path(private) / "work"
         work.mkdir()
         write_files(task.files, work)
         try:
-            _run(nb, task, examination, Path(private), work)
+            run = _run(nb, task, examination, Path(private), work, tier)
+            handle = run.handle
+            outcome = replace(outcome, why_cold=run.why_cold)
+            if handle is not None:
+                outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
         except KernelFault as error:
-            fault = str(error)
+            outcome = replace(outcome, fault=str(error))
         finally:
             examination.close()
-        written = _new_files(task, work)
-    outcome = Outcome(b"", tuple(examination.verdicts.values()), written, spent=examination.spent, fault=fault)
-    outcome = replace(outcome, seconds=round(time.monotonic() - started, 3))
+        outcome = replace(outcome, files=_new_files(task, work))
+    verdicts = tuple(examination.verdicts.values())
+    seconds = round(time.monotonic() - started, 3)
+    outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
     record(nb, examination.names, outcome)
     return replace(outcome, notebook=notebook_bytes(nb))
 
 
-def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path) -> None:
+def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path, tier: Tier) -> NotebookRun:
     from course.grading.edition import assemble
 
-    home = private / "home"
+    home, edition = private / "home", assemble()
     home.mkdir()
+    more = {**task.environment, **({"COURSE_DEVICE": "cuda"} if task.gpu else {})}
+    variables = environment(home, edition, examination.address, task.policy, more)
     run = NotebookRun(
         nb,
         limits=task.limits,
-        environment=environment(home, assemble(), examination.address, task.policy, task.environment),
-        folder=work,
+        order=Order(tier.name, _confines(task, private, edition, examination), str(work), variables, task.seed),
         sockets=private,
+        skip=task.skip,
         enter=examination.enter,
         leave=examination.leave,
         **task.client,
     )
     examination.interrupt = run.interrupt
     run.run()
+    return run
+
+
+def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
+    """What the notebook sees: the student edition, the corpora, the judge's socket."""
+    judge = [] if examination.address is None else [Path(examination.address).parent]
+    readable = [edition, *corpora(), *judge]
+    allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
+    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance)
 
 
 def _new_files(task: Task, work: Path) -> dict[str, bytes]:
@@ -249,11 +282,16 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
     verdicts = {verdict.exercise: verdict for verdict in outcome.verdicts}
     for index, name in names.items():
         cell, verdict = nb.cells[index], verdicts[name]
-        data = {"text/plain": repr(score_of(cell, verdict)), "text/html": report.html(verdict, note=HOW)}
+        data = {
+            "text/plain": repr(score_of(cell, verdict)),
+            "text/html": report.html(verdict, note=how_executed(outcome.isolation)),
+        }
         cell.outputs = [new_output("execute_result", data=data, execution_count=cell.execution_count)]
     nb.metadata[METADATA] = {
-        "isolation": NOT_ISOLATED,
+        "isolation": outcome.isolation,
         "seconds": outcome.seconds,
+        "memory": outcome.memory,
+        "cpu": outcome.cpu,
         "spent": outcome.spent,
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }

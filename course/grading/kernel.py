@@ -30,7 +30,7 @@ def environment(
         "HOME": str(home),
         "TMPDIR": str(_folder(home / "tmp")),
         "IPYTHONDIR": str(home / ".ipython"),
-        "MPLCONFIGDIR": str(_matplotlib_folder(home)),
+        "MPLCONFIGDIR": str(matplotlib_folder(home)),
         "PYTHONHASHSEED": "0",
         "NBGRADER_EXECUTION": os.environ.get("NBGRADER_EXECUTION", "autograde"),
         "COURSE_FIT_POLICY": policy,
@@ -55,12 +55,22 @@ def course_cache() -> Path:
     return Path(chosen) if chosen else Path(cache) / "sequence-course"
 
 
+def corpora() -> list[Path]:
+    """What the cache holds for students: the corpora, and none of what the grader keeps there for itself."""
+    cache = course_cache()
+    return [path for path in sorted(cache.iterdir()) if path.name not in GRADERS] if cache.is_dir() else []
+
+
+GRADERS = ("editions", "keys")
+"""Folders of the cache that are the grader's: other states of the course, and expected answers."""
+
+
 def _folder(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def _matplotlib_folder(home: Path) -> Path:
+def matplotlib_folder(home: Path) -> Path:
     """Matplotlib's folder in `home`, with the grader's own list of fonts: making one takes seconds a kernel."""
     import matplotlib
 

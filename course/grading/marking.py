@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,40 +24,26 @@ def grade_topic(
     *,
     students: Sequence[str] = (),
     workers: int | None = None,
+    scheduler: str | None = None,
     force: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> int:
-    """Grade a class, print its summary, and return the exit status: 1 when anything was not graded."""
+    """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
+
+    Raises:
+        Problem: `settings` require a sandbox, and there is none on this machine.
+    """
     from course.grading import summary
     from course.grading.classroom import Classroom, grade_class
+    from course.grading.progress import on_terminal
+    from course.grading.sandbox.tier import required
 
+    if scheduler is None and (settings or {}).get("require_sandbox"):
+        required()
     classroom = Classroom(root, topic, settings)
-    with progress(topic.folder) as advance:
-        graded = grade_class(classroom, students=students, workers=workers, force=force, progress=advance)
+    with on_terminal(topic.folder) as progress:
+        graded = grade_class(
+            classroom, students=students, workers=workers, scheduler=scheduler, force=force, progress=progress
+        )
     summary.show(topic, graded)
     return int(not all(work.complete for work in graded))
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on the terminal, to be told how many are done; silent where there is none."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        yield _line
-        return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task(title, total=None)
-
-        def advance(done: int, total: int, student: str) -> None:
-            bar.update(job, completed=done, total=total, description=f"{title}  {student}")
-
-        yield advance
-
-
-def _line(done: int, total: int, student: str) -> None:
-    print(f"{done} of {total}: {student}", file=sys.stderr)

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,15 @@ from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, OverwriteCells, SaveAutoGrades
-from traitlets import Dict, Enum, Float, Unicode
+from traitlets import Bool, Dict, Enum, Float, Int, Unicode
 from traitlets import List as ListTrait
 
-from course.grading.execution import METADATA, execute, is_test
+from course.grading.engine import fingerprint
+from course.grading.execution import METADATA, execute, is_test, topics_of
 from course.grading.gradebook import class_secret
+from course.grading.needless import needless
+from course.grading.sandbox.confines import MEGABYTE, Allowance
+from course.grading.store import Store
 from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
 from course.syllabus import Item, find_item
 
@@ -104,7 +109,15 @@ class JudgedExecute(Execute):
     Its traits are those of nbgrader's `Execute`, whose settings (`c.Execute.timeout`, `--no-execute`) apply to it.
     """
 
-    results = Unicode("", config=True, help="Folder of outcomes made before, by the digests of their tasks.")
+    results = Unicode("", config=True, help="Folder where results are kept, by the digests of their tasks.")
+    given = Unicode("", config=True, help="Folder of nbgrader's source notebooks, to know the cells given out.")
+    demonstrations = Bool(False, config=True, help="Whether to run given cells that nothing graded depends on, too.")
+    require_sandbox = Bool(False, config=True, help="Whether to refuse to grade where there is no sandbox.")
+    gpu = Bool(False, config=True, help="Whether notebooks get an accelerator, and are not graded without one.")
+    memory = Float(3072, config=True, help="Megabytes of memory for a notebook's processes together; 0: no limit.")
+    processes = Int(64, config=True, help="Processes of a notebook at a time.")
+    disk = Float(512, config=True, help="Megabytes a notebook may write.")
+    printed = Float(4, config=True, help="Millions of characters kept of what a cell prints or draws.")
     policy = Enum(
         ("checkpoint", "retrain"),
         "checkpoint",
@@ -125,11 +138,14 @@ class JudgedExecute(Execute):
         """
         folder = Path(resources["metadata"]["path"])
         task = self.task(nb, resources, read_files(folder, self.ignore))
-        outcome = self._stored(task) or Outcome.from_bytes(execute(task.to_bytes()))
+        outcome = self._stored(task) or self._executed(task)
         if outcome.fault:
             raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
         write_files(outcome.files, folder)
-        return _with_ids(read_notebook(outcome.notebook), nb), resources
+        executed = _with_ids(read_notebook(outcome.notebook), nb)
+        if METADATA in executed.metadata and outcome.final:
+            executed.metadata[METADATA]["task"] = task.digest()
+        return executed, resources
 
     def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
         """What is to be executed: `nb` with `files` beside it, and all that decides its result."""
@@ -143,10 +159,35 @@ class JudgedExecute(Execute):
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
             environment=dict(self.environment),
+            skip=() if self.demonstrations else needless(nb, self._given_out(about)),
+            gpu=self.gpu,
+            engine=fingerprint(topics_of(_grade_id(cell) for cell in nb.cells if is_test(cell))),
+            isolated=self.require_sandbox,
         )
 
+    def store(self) -> Store | None:
+        """Where results are kept, if anywhere."""
+        return Store(Path(self.results)) if self.results else None
+
+    def _given_out(self, about: dict) -> frozenset[str]:
+        """The sources of the plain code cells of a notebook as it was given out."""
+        name = about.get("notebook", "")
+        path = Path(self.given, about.get("assignment", ""), f"{name}.ipynb")
+        return plain_sources(path, path.stat().st_mtime_ns) if self.given and name and path.is_file() else frozenset()
+
     def _limits(self, nb: NotebookNode) -> Limits:
-        limits = own_limits(nb, Limits(self.timeout, call=self.call_timeout, notebook=self.notebook_timeout or None))
+        limits = Limits(
+            self.timeout,
+            call=self.call_timeout,
+            notebook=self.notebook_timeout or None,
+            output=int(self.printed * 1e6),
+            allowance=Allowance(
+                memory=int(self.memory * MEGABYTE) or None,
+                processes=self.processes or None,
+                disk=int(self.disk * MEGABYTE) or None,
+            ),
+        )
+        limits = own_limits(nb, limits)
         if self.timeout_func is None:
             return limits
         return replace(limits, cells={index: self.timeout_func(cell) for index, cell in enumerate(nb.cells)})
@@ -162,8 +203,21 @@ class JudgedExecute(Execute):
         return number("seed", str(place % SEEDS)) % 2**31
 
     def _stored(self, task: Task) -> Outcome | None:
-        path = Path(self.results) / f"{task.digest()}.zip"
-        return Outcome.from_bytes(path.read_bytes()) if self.results and path.is_file() else None
+        store = self.store()
+        return store.get(task) if store else None
+
+    def _executed(self, task: Task) -> Outcome:
+        outcome, store = execute(task.to_bytes()), self.store()
+        if store:
+            store.put(task, outcome)
+        return Outcome.from_bytes(outcome)
+
+
+@cache
+def plain_sources(path: Path, changed: int) -> frozenset[str]:
+    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was."""
+    cells = read_notebook(path.read_bytes()).cells
+    return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 
 
 PASSED_ON = (

@@ -18,26 +18,28 @@ from typing import Any
 
 import nbformat
 
+from course.grading.sandbox.confines import Allowance
+from course.grading.sandbox.tier import NOT_ISOLATED
 from course.judge.verdict import Verdict
-
-NOT_ISOLATED = "NOT ISOLATED"
-"""How an execution without a sandbox is called, in reports and in the notebook's metadata."""
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall-clock seconds: for a cell, for single cells by index, for the whole notebook, for judging an exercise.
+    """What a notebook may take. Seconds: for a cell, for single cells by index, for the whole notebook, for judging.
 
-    `None` sets no limit. A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as
-    they come, which takes longer than an exercise.
+    They are seconds on the clock, and as many of processor time with all processes together. `None` sets no limit.
+    A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as they come, which takes
+    longer than an exercise. `output` is what is kept of one cell, in characters: four times a large figure.
     """
 
     cell: float | None = 30.0
     cells: dict[int, float] = field(default_factory=dict)
     notebook: float | None = None
     call: float = 20.0
+    output: int = 4 * 2**20
+    allowance: Allowance = field(default_factory=Allowance)
 
     def of(self, index: int) -> float | None:
         """The limit of the cell at `index`."""
@@ -53,7 +55,9 @@ class Task:
     """A sanitised notebook to execute and judge.
 
     `files` are the ones beside the notebook, by relative path; `client` holds traits of nbgrader's `Execute`;
-    `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases.
+    `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases; `skip` are the indices of
+    cells that need not run; `gpu` demands an accelerator; `engine` names the state of the tests and of the course.
+    `isolated` demands a sandbox, which decides whether there is a result, not which: it is not in the digest.
     """
 
     name: str
@@ -64,6 +68,10 @@ class Task:
     limits: Limits = field(default_factory=Limits)
     client: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    skip: tuple[int, ...] = ()
+    gpu: bool = False
+    engine: str = ""
+    isolated: bool = False
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -73,6 +81,9 @@ class Task:
             "limits": {**asdict(self.limits), "cells": sorted(self.limits.cells.items())},
             "client": self.client,
             "environment": self.environment,
+            "skip": self.skip,
+            "gpu": self.gpu,
+            "engine": self.engine,
         }
 
     def digest(self) -> str:
@@ -87,15 +98,16 @@ class Task:
 
     def to_bytes(self) -> bytes:
         """The task as one archive."""
-        return _pack(self._header(), self.notebook, self.files)
+        return _pack({**self._header(), "isolated": self.isolated}, self.notebook, self.files)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Task:
         """The inverse of `to_bytes`."""
         header, notebook, files = _unpack(data)
-        limits = header.pop("limits")
-        limits = Limits(**{**limits, "cells": dict(limits["cells"])})
-        return cls(notebook=notebook, files=files, limits=limits, **header)
+        limits, skip = header.pop("limits"), tuple(header.pop("skip"))
+        allowance = Allowance(**limits.pop("allowance"))
+        limits = Limits(**{**limits, "cells": dict(limits["cells"]), "allowance": allowance})
+        return cls(notebook=notebook, files=files, limits=limits, skip=skip, **header)
 
 
 @dataclass(frozen=True)
@@ -103,8 +115,9 @@ class Outcome:
     """What executing a task gave.
 
     `notebook` has the judged cells' outputs replaced; `files` are those the student's code wrote; `seconds` is the
-    wall time of the whole notebook and `spent` that of each judged cell; `fault` is set when the grading machine
-    failed, and then nothing else counts.
+    wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
+    (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
+    forked; `fault` is set when the grading machine failed, and then nothing else counts.
     """
 
     notebook: bytes
@@ -112,7 +125,21 @@ class Outcome:
     files: dict[str, bytes] = field(default_factory=dict)
     seconds: float = 0.0
     spent: dict[str, float] = field(default_factory=dict)
+    memory: int = 0
+    cpu: float = 0.0
+    isolation: str = NOT_ISOLATED
+    why_cold: str = ""
     fault: str = ""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether a sandbox was around it."""
+        return self.isolation != NOT_ISOLATED
+
+    @property
+    def final(self) -> bool:
+        """Whether this is the student's own doing, and would come out the same again."""
+        return not self.fault and all(verdict.kind != "not-graded" for verdict in self.verdicts)
 
     def to_bytes(self) -> bytes:
         """The outcome as one archive."""
@@ -120,6 +147,10 @@ class Outcome:
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "seconds": self.seconds,
             "spent": self.spent,
+            "memory": self.memory,
+            "cpu": self.cpu,
+            "isolation": self.isolation,
+            "why_cold": self.why_cold,
             "fault": self.fault,
         }
         return _pack(header, self.notebook, self.files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import socket
@@ -12,6 +13,8 @@ import urllib.error
 import urllib.request
 
 import pytest
+
+from course.grading.sandbox.tier import how_executed, strongest
 
 from .lesson import NAME, answers, hand_in, make_course, solved
 
@@ -66,6 +69,6 @@ def test_the_buttons_of_formgrader(server):
     assert submission["student"] == "ada" and 0 < submission["score"] < submission["max_score"]
     assert submission["failed_tests"] and submission["needs_manual_grade"]
     page = ask(server, f"/formgrader/submissions/{submission['id']}/")
-    assert "NOT ISOLATED" in page and "Look here" in page
+    assert html.escape(how_executed(strongest().label)) in page and "Look here" in page
     done = json.loads(ask(server, f"/formgrader/api/assignment/{NAME}/ada/generate_feedback", "POST"))
     assert done["success"], done

@@ -1,16 +1,23 @@
-"""Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none."""
+"""Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none.
+
+The solved notebooks are executed once a run, and a second time as a class's are: with the weights of the first, and
+without the cells that nothing graded depends on.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from course.grading.execution import execute
+from course.grading.needless import needless
 from course.grading.notebooks import build, source_path
-from course.grading.preprocessors import own_limits
+from course.grading.preprocessors import own_limits, plain_sources
 from course.grading.release import release_path
+from course.grading.sandbox.confines import GIGABYTE
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.syllabus import TOPICS, Topic
 
@@ -23,14 +30,20 @@ def outcome_of(topic: Topic, nb: nbformat.NotebookNode) -> Outcome:
     return Outcome.from_bytes(execute(task.to_bytes()))
 
 
+@cache
+def solved(topic: Topic) -> Outcome:
+    return outcome_of(topic, build(source_path(ROOT, topic), topic))
+
+
 def judged(topic: Topic) -> list[str]:
     return [item.name for item in topic.items if item.kind != "question"]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 def test_the_solved_notebook_earns_everything(topic):
-    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic))
+    outcome = solved(topic)
     assert not outcome.fault
+    assert outcome.memory < 1.5 * GIGABYTE
     assert [verdict.exercise for verdict in outcome.verdicts] == judged(topic)
     lost = {v.exercise: (v.kind, v.score, v.message) for v in outcome.verdicts if v.score < v.points}
     assert lost == {}
@@ -41,6 +54,18 @@ def test_the_solved_notebook_earns_everything(topic):
         if output.output_type == "error"
     ]
     assert errors == []
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_weights_and_what_is_left_out_change_no_score(topic, tmp_path):
+    nb = build(source_path(ROOT, topic), topic)
+    nbformat.write(nb, tmp_path / "given.ipynb")
+    skip = needless(nb, plain_sources(tmp_path / "given.ipynb", 0))
+    limits = own_limits(nb, Limits(60.0))
+    task = Task(topic.folder, notebook_bytes(nb), solved(topic).files, seed=2718, limits=limits, skip=skip)
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    assert not outcome.fault
+    assert [(v.exercise, v.score) for v in outcome.verdicts] == [(v.exercise, v.score) for v in solved(topic).verdicts]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)

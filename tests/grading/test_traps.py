@@ -11,7 +11,7 @@ import pytest
 
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.gradebook import read_scores
-from course.grading.task import NOT_ISOLATED
+from course.grading.sandbox.tier import how_executed, strongest
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
 
@@ -162,7 +162,7 @@ def test_a_judged_cell_has_exactly_one_output(graded, root):
                 assert output.output_type == "execute_result"
                 assert set(output.data) == {"text/plain", "text/html"}
                 assert float(output.data["text/plain"]) == graded[student].scores.cells[name.name]
-                assert NOT_ISOLATED in output.data["text/html"]
+                assert how_executed(strongest().label) in output.data["text/html"]
 
 
 def test_files_a_notebook_reads_and_writes(graded, root):
@@ -197,12 +197,13 @@ def test_a_failed_regrade_leaves_no_old_scores(graded, root):
 def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, monkeypatch):
     """The worker's task and that of nbgrader's own pass are the same, so nothing is executed twice."""
     from course.grading import preprocessors
-    from course.grading.classroom import fill
+    from course.grading.execution import execute
+    from course.grading.store import Store
 
     classroom = Classroom(root, TOPIC, {"timeout": 15})
     student = "writes"
     task = classroom.task(student, classroom.submissions()[student])
-    fill(task.to_bytes(), str(tmp_path / f"{task.digest()}.zip"))
+    Store(tmp_path).put(task, execute(task.to_bytes()))
     monkeypatch.setattr(preprocessors, "execute", lambda data: pytest.fail("executed a second time"))
     assert classroom.save(student, tmp_path) == ""
     assert cells(classroom.result(student)) == ALL
@@ -226,7 +227,7 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     page = (root / "feedback" / "overflows" / NAME / f"{NAME}.html").read_text()
     hint = graded["overflows"].verdicts["softmax"].hint
     assert hint.split("?")[0].replace("'", "&#x27;") in page.replace("&#39;", "&#x27;")
-    assert NOT_ISOLATED in page
+    assert how_executed(strongest().label) in page
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
     for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
@@ -238,7 +239,7 @@ def test_feedback_and_export(graded, root, run_nbgrader):
 
 def test_verdicts_are_kept_in_the_notebook(graded, root):
     kept = notebook(root, "overflows").metadata["course"]
-    assert kept["isolation"] == NOT_ISOLATED and kept["seconds"] > 0
+    assert kept["isolation"] == strongest().label and kept["seconds"] > 0
     assert kept["verdicts"]["softmax"]["misconception"] == "overflows"
     assert set(kept["spent"]) == set(kept["verdicts"])
     json.dumps(kept)

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 
 import pytest
+import torch
 from torch import Tensor
 
 from course.exercise.key import Key, key_of
@@ -108,7 +109,7 @@ def test_misconceptions_are_far_away(topic, exercise):
 
 def _gaps(expected, seen, tolerance) -> list[float]:
     if isinstance(expected, Tensor) and isinstance(seen, Tensor):
-        if expected.requires_grad != seen.requires_grad:
+        if expected.requires_grad != seen.requires_grad or (expected.dtype == torch.bool) != (seen.dtype == torch.bool):
             return [FAR]
         return [distance(expected, seen, tolerance)]
     if isinstance(expected, float) and isinstance(seen, float):

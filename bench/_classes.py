@@ -1,0 +1,58 @@
+"""Classes to measure with: solved notebooks, no two the same, each with the weights of one training."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+import nbformat
+
+from course.grading.demo import train
+from course.grading.notebooks import notebook_path, refresh, source_path
+from course.grading.release import register
+from course.grading.root import find_root
+from course.syllabus import Topic
+
+STOCK = """
+c = get_config()
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "assignments"
+c.Execute.timeout = 300
+"""
+
+
+def make_class(root: Path, topic: Topic, size: int, *, trained: bool = True, stock: bool = False) -> Path:
+    """A course in `root` for one topic, with submissions by so many students.
+
+    Args:
+        trained: whether they hand in weights.
+        stock: whether the course is configured as nbgrader comes, without ours.
+    """
+    repository = find_root()
+    (root / "solutions").mkdir(parents=True)
+    shutil.copy(source_path(repository, topic), root / "solutions")
+    shutil.copy(repository / "nbgrader_config.py", root)
+    refresh(root, (topic,))
+    register(root, topic)
+    if stock:
+        (root / "nbgrader_config.py").write_text(STOCK)
+    nb = nbformat.read(notebook_path(root, topic), as_version=4)
+    written = next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("solution"))
+    source = written.source
+    weights = checkpoints(topic, repository) if trained else {}
+    for number in range(size):
+        written.source = f"{source}\n# by student {number}"
+        folder = root / "submitted" / f"student{number:04}" / topic.folder
+        folder.mkdir(parents=True)
+        nbformat.write(nb, folder / f"{topic.folder}.ipynb")
+        for path, content in weights.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_bytes(content)
+    return root
+
+
+@cache
+def checkpoints(topic: Topic, repository: Path) -> dict[str, bytes]:
+    """The weights that one run of the solved notebook leaves behind."""
+    return train(nbformat.read(notebook_path(repository, topic), as_version=4), topic)

@@ -1,0 +1,97 @@
+"""Grading a class: nbgrader as it comes against this course, submissions a minute.
+
+The same submissions, solved and with their weights, on the same machine in one run. nbgrader runs every cell; this
+course leaves out the cells nothing graded depends on, and is measured a second time with all of them. `bare` runs the
+same needed cells one notebook after the other in one interpreter that has everything imported, judging nothing: no
+grader can be faster. `retrain` trains anew instead of loading the weights. Set BENCH_STUDENTS for other sizes than 24.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench._classes import make_class
+from bench._measure import Measured, measure
+from course.syllabus import Topic, find_topic
+
+TOPICS = ("06_self_attention", "03_rnn")
+STUDENTS = int(os.environ.get("BENCH_STUDENTS", "24"))
+RETRAINED = max(2, STUDENTS // 6)
+
+GRADE = """
+import sys
+from pathlib import Path
+from course.grading.marking import grade_topic
+from course.syllabus import find_topic
+if __name__ == "__main__":
+    _, topic, workers, policy, demonstrations = sys.argv
+    settings = {"policy": policy, "demonstrations": demonstrations == "all", "timeout": 300}
+    sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
+"""
+BARE = """
+import contextlib, io, os, sys, warnings
+from pathlib import Path
+import nbformat
+from course.grading.needless import needless
+from course.grading.preprocessors import plain_sources
+from course.grading.warm.zygote import warm_up
+import matplotlib
+matplotlib.use("agg")
+warm_up()
+os.environ["NBGRADER_EXECUTION"] = "autograde"
+for path in sorted(Path.cwd().glob("submitted/*/*/*.ipynb")):
+    nb = nbformat.read(path, as_version=4)
+    given = next(Path.cwd().glob("solutions/*/*.ipynb"))
+    skip = needless(nb, plain_sources(given, 0))
+    os.chdir(path.parent)
+    names = {"__name__": "__main__", "check": lambda *_: None}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for index, cell in enumerate(nb.cells):
+            if cell.cell_type == "code" and index not in skip:
+                exec(compile(cell.source.replace("check,", ""), "cell", "exec"), names)
+    os.chdir(path.parents[3])
+"""
+
+
+def rows() -> Iterator[list[str]]:
+    """A row for each way of grading, topic by topic."""
+    yield ["", "submissions/min", "against stock", "CPU s each", "peak MB"]
+    for name in TOPICS:
+        topic = find_topic(name)
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            yield from _topic(topic, Path(folder))
+
+
+def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
+    def ours(label: str, workers: int, size: int, policy: str = "checkpoint", cells: str = "needed") -> list[str]:
+        root = make_class(folder / label.replace(" ", "-"), topic, size)
+        return _row(topic, label, size, _run(root, GRADE, topic.folder, str(workers), policy, cells), stock)
+
+    root = make_class(folder / "stock", topic, STUDENTS, stock=True)
+    stock = measure([sys.executable, "-m", "nbgrader", "autograde", topic.folder], root, USER="grader")
+    yield _row(topic, "nbgrader as it comes", STUDENTS, stock, stock)
+    yield ours("all cells, 2 workers", 2, STUDENTS, cells="all")
+    yield ours("1 worker", 1, STUDENTS)
+    yield ours("2 workers", 2, STUDENTS)
+    yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")
+    bare = _run(make_class(folder / "bare", topic, STUDENTS), BARE)
+    yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock)
+
+
+def _run(root: Path, code: str, *arguments: str) -> Measured:
+    (root / "measured.py").write_text(code)
+    repository = str(Path(__file__).parents[1])
+    return measure([sys.executable, "measured.py", *arguments], root, PYTHONPATH=repository, OMP_NUM_THREADS="1")
+
+
+def _row(topic: Topic, label: str, size: int, measured: Measured, stock: Measured) -> list[str]:
+    per_minute = 60 * size / measured.seconds
+    ratio = per_minute / (60 * STUDENTS / stock.seconds)
+    failed = " (failed)" if measured.status else ""
+    each, peak = measured.cpu / size, measured.memory / 2**20
+    name = f"{topic.folder}  {label}{failed}"
+    return [name, f"{per_minute:.1f}", f"{ratio:.1f}x", f"{each:.2f}", f"{peak:.0f}"]

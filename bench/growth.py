@@ -1,0 +1,30 @@
+"""Grading 50 and 1,000 submissions: time a submission, and the most memory, which must not grow with the class.
+
+The submissions are 06_self_attention's, solved and with weights; two workers. Set BENCH_SIZES for other sizes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench._classes import make_class
+from bench.grading import GRADE, _run
+from course.syllabus import find_topic
+
+SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "50 1000").split()]
+
+
+def rows() -> Iterator[list[str]]:
+    """A row for each size."""
+    yield ["submissions", "seconds", "seconds each", "CPU s each", "peak MB"]
+    topic = find_topic("self_attention")
+    for size in SIZES:
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            root = make_class(Path(folder, "class"), topic, size)
+            measured = _run(root, GRADE, topic.folder, "2", "checkpoint", "needed")
+        each = measured.seconds / size
+        cpu, peak = measured.cpu / size, measured.memory / 2**20
+        yield [f"{size:,}", f"{measured.seconds:.0f}", f"{each:.2f}", f"{cpu:.2f}", f"{peak:.0f}"]

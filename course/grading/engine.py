@@ -1,0 +1,36 @@
+"""The state of the grading machine that decides results: tests, course, Python and torch, as one short name."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import course
+
+OWN = ("hidden", "reference")
+"""Folders with one module a topic: a change to one of them leaves the results of the other topics as they are."""
+
+BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
+"""What decides nothing."""
+
+
+@cache
+def fingerprint(topics: frozenset[str]) -> str:
+    """A name for all that decides the results of notebooks on these topics, beside the notebooks themselves."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
+    package = Path(course.__file__).parent
+    for path in sorted(_files(package, topics)):
+        digest.update(path.relative_to(package).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package).parts
+        others = parts[0] in OWN and path.stem != "__init__" and path.stem not in topics
+        if not others and not set(BESIDE) & set(parts):
+            yield path

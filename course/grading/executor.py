@@ -1,0 +1,197 @@
+"""Executes tasks many at a time, on this machine's cores or on a Dask cluster: one path for both.
+
+A task goes out as bytes and comes back as bytes. A worker that dies, and an execution that failed by a fault of the
+machine, cost another attempt and never a grade.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import wait as wait_for
+from typing import Any, Protocol
+
+from course.grading.problem import Problem
+from course.grading.task import Outcome, Task
+
+ATTEMPTS = 3
+"""How often work is tried when the grading machine fails."""
+
+
+class Crew(Protocol):
+    """Those who execute."""
+
+    @property
+    def size(self) -> int:
+        """How many tasks they execute at a time."""
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed."""
+
+    def renew(self) -> None:
+        """Replace workers after some have died."""
+
+
+def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[str, Task, bytes]]:
+    """Have the crew execute the jobs, never more than two a worker at a time; yields them as they are done.
+
+    A job that failed `ATTEMPTS` times comes back with an outcome that says why.
+    """
+    running: dict[Future[bytes], tuple[str, Task]] = {}
+    tries: Counter[str] = Counter()
+    waiting = iter(jobs)
+    again: list[tuple[str, Task]] = []
+    while True:
+        while len(running) < 2 * crew.size and (job := again.pop() if again else next(waiting, None)):
+            running[crew.submit(job[1].to_bytes())] = job
+        if not running:
+            return
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            name, task = running.pop(future)
+            outcome, broken = _result(future, task)
+            if broken:
+                crew.renew()
+            tries[name] += 1
+            if Outcome.from_bytes(outcome).final or tries[name] >= ATTEMPTS:
+                yield name, task, outcome
+            else:
+                again.append((name, task))
+
+
+def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
+    """What came back, and whether workers were lost on the way."""
+    try:
+        return future.result(), False
+    except BrokenProcessPool:
+        return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
+    except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
+        return Outcome(task.notebook, fault=f"{type(error).__name__}: {error}").to_bytes(), False
+
+
+class LocalCrew:
+    """Worker processes on this machine, started afresh so that nothing of the grader's memory is in them.
+
+    They share one zygote, begun here for kernels with `environment`.
+    """
+
+    def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
+        from course.grading.warm.nursery import Nursery
+
+        self.size = size
+        self._nursery = Nursery.begin(environment) if environment and os.name == "posix" else None
+        self._address = (self._nursery.address, environment) if self._nursery and environment else None
+        self._pool = self._start()
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed by one of the processes."""
+        try:
+            return self._pool.submit(_execute, task)
+        except BrokenProcessPool:
+            self.renew()
+            return self._pool.submit(_execute, task)
+
+    def renew(self) -> None:
+        """Start all processes anew, unless that happened since they broke."""
+        if getattr(self._pool, "_broken", False):
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = self._start()
+
+    def close(self, at_once: bool = False) -> None:
+        """End the processes, when they are done or `at_once`."""
+        if at_once:
+            for process in multiprocessing.active_children():
+                process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._nursery:
+            self._nursery.close()
+
+    def _start(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.size, mp_context=context, initializer=_begin, initargs=(self._address,))
+
+
+class DaskCrew:
+    """The workers of a Dask cluster, by the address of its scheduler."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise Problem("a scheduler needs Dask: pip install 'sequence-course[cluster]'") from error
+        try:
+            self._client = Client(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
+        self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)
+
+    @property
+    def size(self) -> int:
+        """How many tasks the cluster executes at a time just now; at least one, as workers may still be coming."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed somewhere on the cluster."""
+        return self._executor.submit(_execute, task)
+
+    def renew(self) -> None:
+        """Dask brings its own workers back."""
+
+    def close(self, at_once: bool = False) -> None:
+        """Leave the cluster to others."""
+        self._executor.shutdown(wait=not at_once)
+        self._client.close()
+
+
+@contextmanager
+def crew(
+    workers: int, scheduler: str | None = None, environment: Callable[[], dict[str, str]] | None = None
+) -> Iterator[LocalCrew | DaskCrew]:
+    """A crew for as long as the `with` block; whatever ends it early ends the work at once.
+
+    Args:
+        workers: processes on this machine.
+        scheduler: the address of a Dask scheduler, to be used instead.
+        environment: what the kernels of a local crew have in common.
+    """
+    made = DaskCrew(scheduler) if scheduler else LocalCrew(workers, environment() if environment else None)
+    try:
+        yield made
+    except BaseException:
+        made.close(at_once=True)
+        raise
+    made.close()
+
+
+def _execute(task: bytes) -> bytes:
+    import torch
+
+    from course.grading.execution import execute
+
+    torch.set_num_threads(1)
+    return execute(task)
+
+
+def _begin(zygote: tuple[str, dict[str, str]] | None) -> None:
+    """What a worker process does first: one thread, an end with its parent, the way to the zygote, the judge."""
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if zygote is not None:
+        from course.grading.warm.nursery import Nursery, share
+
+        share(Nursery(*zygote))
+    import course.grading.execution
+    import course.judge.session  # noqa: F401, so that the first notebook need not wait
+
+
+def _end_with_parent() -> None:
+    """A grader that was killed cannot say goodbye: its workers see it gone, and go too."""
+    parent: Any = multiprocessing.parent_process()
+    wait_for([parent.sentinel])
+    os._exit(1)

@@ -1,0 +1,96 @@
+"""Results of executions, kept by the digests of what decided them: unchanged work is never executed twice.
+
+A result is one file, written under another name and renamed, so that it is there whole or not at all; whoever stops
+the grader loses at most what was running.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from course.grading.task import Outcome, Task
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One result in the store: `used` is when it was last read or written, in seconds since 1970."""
+
+    path: Path
+    topic: str
+    size: int
+    used: float
+
+
+class Store:
+    """The results in `folder`, a folder for each topic."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, task: Task) -> Path:
+        """Where the result of a task is or would be."""
+        return self.folder / task.name / f"{task.digest()}.zip"
+
+    def get(self, task: Task) -> Outcome | None:
+        """The result of a task, if it is there, whole, and came about in a sandbox where the task demands one."""
+        path = self.path(task)
+        try:
+            outcome = Outcome.from_bytes(path.read_bytes())
+            os.utime(path)
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None
+        return None if task.isolated and not outcome.isolated else outcome
+
+    def put(self, task: Task, outcome: bytes) -> None:
+        """Keep a result, unless the grading machine failed: such work is to be tried again."""
+        if not Outcome.from_bytes(outcome).final:
+            return
+        path = self.path(task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        try:
+            temporary.write_bytes(outcome)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def drop(self, task: Task) -> None:
+        """Forget the result of a task."""
+        self.path(task).unlink(missing_ok=True)
+
+    def results(self) -> Iterator[Kept]:
+        """All that is kept, by topic."""
+        for path in sorted(self.folder.glob("*/*.zip")):
+            facts = path.stat()
+            yield Kept(path, path.parent.name, facts.st_size, facts.st_mtime)
+
+    def prune(self, days: float) -> list[Kept]:
+        """Remove what was not used for so many days, and what writers left behind; returns the results that went."""
+        before = time.time() - days * DAY
+        for path in self.folder.glob("*/*.[0-9]*"):
+            if path.stat().st_mtime < time.time() - DAY:
+                path.unlink(missing_ok=True)
+        gone = [kept for kept in self.results() if kept.used <= before]
+        for kept in gone:
+            kept.path.unlink(missing_ok=True)
+        return gone
+
+
+def table(results: Iterable[Kept]) -> str:
+    """What is kept for each topic: how many results, how large, when last used."""
+    by_topic: dict[str, list[Kept]] = {}
+    for kept in results:
+        by_topic.setdefault(kept.topic, []).append(kept)
+    lines = [f"{'topic':<26}{'results':>8}{'MB':>9}   last used"]
+    for topic, group in by_topic.items():
+        used = datetime.fromtimestamp(max(kept.used for kept in group)).strftime("%Y-%m-%d %H:%M")
+        lines.append(f"{topic:<26}{len(group):>8}{sum(kept.size for kept in group) / 1e6:>9.1f}   {used}")
+    return "\n".join(lines) if by_topic else "nothing is kept"

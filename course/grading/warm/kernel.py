@@ -1,0 +1,60 @@
+"""How a fork of the zygote becomes the kernel of one notebook."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from course.grading.sandbox.confinement import confine
+from course.grading.sandbox.iopub import without_tcp, without_terminals
+from course.grading.warm.order import Order
+
+
+def become_kernel(order: Order) -> None:
+    """Take the order's place in the world, give up everything else, and be an IPython kernel until the end."""
+    os.environ.clear()
+    os.environ.update(order.environment)
+    _forget()
+    _reseed(order.seed)
+    confine(order.tier, order.confines)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    launch(order.arguments)
+
+
+def launch(arguments: Sequence[str]) -> None:
+    """IPython's kernel, without its history, and without the TCP socket and the terminals it would use for children."""
+    from ipykernel.kernelapp import IPKernelApp
+
+    without_tcp()
+    without_terminals()
+    sys.argv = ["ipykernel_launcher", *arguments]
+    IPKernelApp.launch_instance(argv=[*arguments, "--HistoryManager.enabled=False"])
+
+
+def _forget() -> None:
+    """Folders that libraries looked up when they were imported are looked up again."""
+    tempfile.tempdir = None
+    datasets = sys.modules.get("datasets")
+    if datasets is not None:
+        home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
+        datasets.config.HF_CACHE_HOME = home
+        datasets.config.HF_DATASETS_CACHE = home / "datasets"
+
+
+def _reseed(seed: int) -> None:
+    """No two kernels share the zygote's random numbers, and the same notebook meets the same ones again."""
+    random.seed(seed)
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+    if torch is not None:
+        torch.manual_seed(seed)
+
+
+if __name__ == "__main__":
+    launch(sys.argv[1:])

@@ -1,0 +1,97 @@
+"""A process with everything imported that a notebook needs; it forks a kernel from itself whenever it is asked to.
+
+It is always a program started anew, never a fork of a grader, and what it has imported is what students may see: the
+student edition, no hidden tests. Until it forks it has one thread and runs no tensor operation that uses several, no
+event loop, and asks no accelerator whether it is there: none of these survives a fork.
+
+Started as `python -m course.grading.warm.zygote SOCKET DESCRIPTOR`: it listens on SOCKET as soon as it is ready, and
+ends when the other end of DESCRIPTOR is closed.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pkgutil
+import select
+import signal
+import socket
+import sys
+import threading
+from importlib import import_module
+
+from course.grading.warm.keeper import Keeper
+from course.grading.warm.kernel import become_kernel
+from course.grading.warm.order import Line
+
+LIBRARIES = (
+    "numpy",
+    "torch",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "datasets",
+    "einops",
+    "safetensors.torch",
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "IPython",
+    "ipywidgets",
+)
+"""What notebooks import, and what their kernel is made of; what is not installed is left out."""
+
+
+def warm_up() -> None:
+    """Import the libraries and the public side of the course, and have the collector never look at them again."""
+    import course
+
+    for name in (*LIBRARIES, *_public_modules(course.__path__[0])):
+        try:
+            import_module(name)
+        except ImportError:
+            continue
+    if threading.active_count() > 1:
+        raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
+    gc.collect()
+    gc.freeze()
+
+
+def serve(address: str, lifeline: int) -> None:
+    """Fork a keeper for whoever connects, until `lifeline` falls silent."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen(64)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no trace
+        while True:
+            waiting, _, _ = select.select([server.fileno(), lifeline], [], [])
+            if lifeline in waiting:
+                return
+            connection, _ = server.accept()
+            if os.fork() == 0:
+                _become_keeper(server, lifeline, connection)
+            connection.close()
+
+
+def _become_keeper(server: socket.socket, lifeline: int, connection: socket.socket) -> None:
+    status = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        server.close()
+        os.close(lifeline)
+        Keeper(Line(connection), become_kernel).serve()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _public_modules(package: str) -> list[str]:
+    """What a notebook can reach of the course: `data`, `show`, `blocks` and `notebook` with their modules."""
+    names = ["course.data", "course.show", "course.blocks", "course.notebook", "course.exercise.runner"]
+    for part in ("data", "show", "blocks", "notebook"):
+        names += [module.name for module in pkgutil.iter_modules([f"{package}/{part}"], f"course.{part}.")]
+    return names
+
+
+if __name__ == "__main__":
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]  # noqa: PTH109, as Python wrote it
+    warm_up()
+    serve(sys.argv[1], int(sys.argv[2]))

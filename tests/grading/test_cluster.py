@@ -1,0 +1,109 @@
+"""A real Dask scheduler and real worker processes: the same grades as here, also when a worker is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from course.grading.classroom import Classroom, grade_class
+from course.grading.gradebook import read_scores
+from course.grading.task import Outcome
+
+from .lesson import NAME, TOPIC
+from .test_resume import SETTINGS, make_class, plain
+
+pytest.importorskip("distributed")
+
+ROOT = Path(__file__).parents[2]
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.folder, self.file = folder, folder / "scheduler.json"
+        self.processes: list[subprocess.Popen] = []
+        self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show", "--no-jupyter")
+        deadline = time.monotonic() + 60
+        while not self.file.is_file() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.address = json.loads(self.file.read_text())["address"]
+        self.workers = [self.hire() for _ in range(workers)]
+
+    def hire(self) -> subprocess.Popen:
+        return self._start("worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "0")
+
+    def _start(self, what: str, *options: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(self.file)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with (self.folder / f"{what}{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*command, "--no-dashboard", *options], cwd=self.folder, env=environment, stdout=log, stderr=log
+            )
+        self.processes.append(process)
+        return process
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path, 2)
+    yield cluster
+    cluster.close()
+
+
+class KillsOne:
+    """Kills a worker when the first submission is graded."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.killed = cluster, False
+
+    def begin(self, total: int) -> None:
+        pass
+
+    def done(self, student: str, outcome: Outcome | None) -> None:
+        if not self.killed:
+            self.killed = True
+            self.cluster.workers[0].send_signal(signal.SIGKILL)
+
+
+def scores(root: Path, students: list[str]) -> dict[str, object]:
+    return {student: read_scores(f"sqlite:///{root / 'gradebook.db'}", NAME, student, NAME) for student in students}
+
+
+def compare(tmp_path: Path, cluster: Cluster, size: int) -> None:
+    """One after the other, side by side, and on the cluster with a worker killed: the same gradebook."""
+    root = make_class(tmp_path / "class", size)
+    copies = {way: shutil.copytree(root, tmp_path / way) for way in ("serial", "parallel", "dask")}
+    serial = grade_class(Classroom(copies["serial"], TOPIC, SETTINGS), workers=1)
+    parallel = grade_class(Classroom(copies["parallel"], TOPIC, SETTINGS), workers=3)
+    progress = KillsOne(cluster)
+    dask = grade_class(Classroom(copies["dask"], TOPIC, SETTINGS), scheduler=cluster.address, progress=progress)
+    assert progress.killed
+    assert plain(serial) == plain(parallel) == plain(dask)
+    students = [work.student for work in serial]
+    assert (
+        scores(copies["serial"], students) == scores(copies["parallel"], students) == scores(copies["dask"], students)
+    )
+
+
+def test_serial_parallel_and_cluster_give_the_same_grades(tmp_path, cluster):
+    compare(tmp_path, cluster, 10)
+
+
+@pytest.mark.slow
+def test_a_hundred_submissions_three_ways(tmp_path, cluster):
+    compare(tmp_path, cluster, 100)

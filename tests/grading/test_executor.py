@@ -1,0 +1,131 @@
+"""Crews: what the machine does wrong is tried again, and never becomes a grade."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from course.grading import executor
+from course.grading.executor import ATTEMPTS, LocalCrew, crew, execute_all
+from course.grading.problem import Problem
+from course.grading.task import Outcome, Task
+from course.judge.verdict import Verdict
+
+NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
+
+
+def task(name: str) -> Task:
+    return Task(name, NOTEBOOK)
+
+
+class Hands:
+    """A crew of threads that does what it is told with each attempt at a task."""
+
+    def __init__(self, work: Callable[[str, int], Outcome], size: int = 2) -> None:
+        self.size, self.work, self.renewed = size, work, 0
+        self.attempts: dict[str, int] = {}
+        self.most = self.running = 0
+        self._pool = ThreadPoolExecutor(size)
+
+    def submit(self, data: bytes) -> Future[bytes]:
+        name = Task.from_bytes(data).name
+        self.attempts[name] = self.attempts.get(name, 0) + 1
+        self.running += 1
+        self.most = max(self.most, self.running)
+        return self._pool.submit(self._do, name, self.attempts[name])
+
+    def renew(self) -> None:
+        self.renewed += 1
+
+    def _do(self, name: str, attempt: int) -> bytes:
+        try:
+            return self.work(name, attempt).to_bytes()
+        finally:
+            self.running -= 1
+
+
+def done(name: str, attempt: int) -> Outcome:
+    return Outcome(name.encode(), (Verdict(name, "passed", 1, 1),))
+
+
+def test_everybody_is_done_once_and_never_too_many_at_a_time():
+    hands = Hands(done)
+    names = [f"s{n}" for n in range(30)]
+    out = [
+        (name, Outcome.from_bytes(data).notebook) for name, _, data in execute_all(((n, task(n)) for n in names), hands)
+    ]
+    assert sorted(out) == sorted((name, name.encode()) for name in names)
+    assert hands.most <= 2 * hands.size
+
+
+def test_a_fault_of_the_machine_is_tried_again():
+    def work(name: str, attempt: int) -> Outcome:
+        return done(name, attempt) if name != "s1" or attempt == 3 else Outcome(NOTEBOOK, fault="no kernel")
+
+    hands = Hands(work)
+    out = {name: Outcome.from_bytes(data) for name, _, data in execute_all([(n, task(n)) for n in ("s0", "s1")], hands)}
+    assert all(outcome.final for outcome in out.values())
+    assert hands.attempts == {"s0": 1, "s1": 3}
+
+
+def test_a_judge_that_failed_is_tried_again_and_then_said_to_have():
+    def work(name: str, attempt: int) -> Outcome:
+        return Outcome(NOTEBOOK, (Verdict(name, "not-graded", 0, 1, "the judge itself failed"),))
+
+    hands = Hands(work)
+    ((_, _, data),) = execute_all([("s0", task("s0"))], hands)
+    assert hands.attempts == {"s0": ATTEMPTS}
+    assert Outcome.from_bytes(data).verdicts[0].kind == "not-graded"
+
+
+@pytest.mark.parametrize("error", [BrokenProcessPool("gone"), MemoryError(), OSError("disk")])
+def test_a_worker_that_dies_costs_an_attempt_and_not_a_grade(error):
+    def work(name: str, attempt: int) -> Outcome:
+        if attempt == 1 and name == "s1":
+            raise error
+        return done(name, attempt)
+
+    hands = Hands(work)
+    out = {name: Outcome.from_bytes(data) for name, _, data in execute_all([(n, task(n)) for n in ("s0", "s1")], hands)}
+    assert all(outcome.final for outcome in out.values())
+    assert hands.renewed == isinstance(error, BrokenProcessPool)
+
+
+def test_work_that_always_kills_its_worker_comes_back_with_the_reason():
+    def work(name: str, attempt: int) -> Outcome:
+        raise BrokenProcessPool("gone")
+
+    ((_, _, data),) = execute_all([("s0", task("s0"))], Hands(work))
+    assert Outcome.from_bytes(data).fault == "the worker process died"
+
+
+def test_real_workers_are_replaced_when_they_are_killed():
+    hired = LocalCrew(1)
+    try:
+        first = hired.submit(task("empty").to_bytes())
+        assert Outcome.from_bytes(first.result()).final
+        (process,) = hired._pool._processes.values()
+        os.kill(process.pid, signal.SIGKILL)
+        ((_, _, data),) = execute_all([("again", task("empty"))], hired)
+        assert Outcome.from_bytes(data).final
+    finally:
+        hired.close(at_once=True)
+
+
+def test_a_crew_that_is_interrupted_goes_home_at_once():
+    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
+        hired.submit(task("empty").to_bytes()).result()
+        processes = list(hired._pool._processes.values())
+        raise KeyboardInterrupt
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_no_scheduler_is_one_sentence():
+    with pytest.raises(Problem, match="no Dask scheduler answers at tcp"):
+        executor.DaskCrew("tcp://127.0.0.1:1")

@@ -1,0 +1,188 @@
+"""The grader may be stopped at any moment, gently or not: the next run goes on, and the grades are the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from course.grading import classroom as classrooms
+from course.grading.classroom import Classroom, Graded, grade_class
+from course.grading.executor import LocalCrew
+
+from .lesson import TOPIC, answers, find, hand_in, make_course, solved
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {"timeout": 20, "secret": "the same for all"}
+SOFTMAX = (
+    "def softmax(x, dim):\n    return x * 0",
+    "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)",
+    "def softmax(x, dim):\n    return torch.log_softmax(x, dim)",
+    "def softmax(x, dim):\n    raise RuntimeError",
+)
+
+
+def make_class(root: Path, size: int) -> Path:
+    """Pupils with five kinds of answers, no two with the same notebook."""
+    make_course(root)
+    for number in range(size):
+        nb = solved(root)
+        if number % 5:
+            answers({"softmax": SOFTMAX[number % 5 - 1]})(nb)
+        find(nb, "softmax-solution").source += f"\n# {number}"
+        hand_in(root, f"s{number:02}", nb)
+    (root / ".course-secret").write_text("the same for all")
+    return root
+
+
+def plain(graded: list[Graded]) -> dict[str, object]:
+    """All that is a grade, and nothing that is a time."""
+    said = {}
+    for work in graded:
+        verdicts = {name: {**verdict.to_dict(), "seconds": 0} for name, verdict in sorted(work.verdicts.items())}
+        scores = work.scores and (work.scores.score, sorted(work.scores.cells.items()))
+        said[work.student] = json.dumps([work.reason, scores, verdicts], sort_keys=True)
+    return said
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
+    """A class and what becomes of it when nobody disturbs."""
+    root = make_class(tmp_path_factory.mktemp("class"), 10)
+    other = shutil.copytree(root, tmp_path_factory.mktemp("undisturbed") / "class")
+    return root, plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+
+
+@contextmanager
+def counted(monkeypatch) -> Iterator[list[str]]:
+    """The names of those whose work is sent to be executed."""
+    sent: list[str] = []
+    execute_all = classrooms.execute_all
+
+    def count(jobs, crew):
+        def noted():
+            for student, task in jobs:
+                sent.append(student)
+                yield student, task
+
+        yield from execute_all(noted(), crew)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classrooms, "execute_all", count)
+        yield sent
+
+
+def test_unchanged_work_is_never_executed_twice(undisturbed, tmp_path, monkeypatch):
+    root, expected = undisturbed
+    root = shutil.copytree(root, tmp_path / "class")
+    students = ["s00", "s01", "s02"]
+    some = {student: expected[student] for student in students}
+
+    def grade(**options) -> dict[str, object]:
+        return plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2, **options))
+
+    with counted(monkeypatch) as sent:
+        assert grade() == some and sorted(sent) == students
+    with counted(monkeypatch) as sent:
+        assert grade() == some and sent == []
+    shutil.rmtree(root / "autograded" / "s01")  # saved anew from the result that is kept
+    with counted(monkeypatch) as sent:
+        assert grade() == some and sent == []
+    path = root / "submitted" / "s01" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    path.write_text(path.read_text().replace("x * 0", "x * 0 + 1"))
+    with counted(monkeypatch) as sent:
+        assert grade() != some and sent == ["s01"]
+    with counted(monkeypatch) as sent:
+        grade(force=True)
+        assert sorted(sent) == students
+
+
+def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+    monkeypatch.setattr(LocalCrew, "__init__", lambda *_: pytest.fail("hired"))
+    grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+
+
+def killed(root: Path, how: signal.Signals, after: float) -> int | None:
+    """Grade, and send the signal after so many seconds; returns the status, None when it was done before."""
+    grader = subprocess.Popen(
+        [sys.executable, "-m", "tests.grading.crash", str(root)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        grader.wait(after)
+        return None
+    except subprocess.TimeoutExpired:
+        grader.send_signal(how)
+        return grader.wait(60)
+    finally:
+        grader.kill()
+
+
+def kill_until_done(root: Path, times: int, seconds: float, seed: int) -> None:
+    moments = random.Random(seed)
+    for number in range(times):
+        how = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[number % 3]
+        killed(root, how, moments.uniform(0.5, seconds))
+
+
+def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, tmp_path):
+    root, expected = undisturbed
+    root = shutil.copytree(root, tmp_path / "class")
+    kill_until_done(root, 5, 20.0, seed=1)
+    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)) == expected
+
+
+@pytest.mark.slow
+def test_killed_fifty_times_over_a_class_of_thirty(tmp_path):
+    root = make_class(tmp_path / "class", 30)
+    other = shutil.copytree(root, tmp_path / "undisturbed")
+    expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
+    for seed in range(10):
+        again = shutil.copytree(root, tmp_path / f"again{seed}")
+        kill_until_done(again, 5, 30.0, seed)
+        assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
+
+
+@pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_polite_signal_ends_the_grader_with_its_own_status_and_no_workers_left(undisturbed, tmp_path, how, status):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    grader = subprocess.Popen(
+        [sys.executable, "-m", "course", "grade", TOPIC.folder, "--workers", "2"],
+        cwd=root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 90
+    while not list((root / ".course" / "results").glob("*/*.zip")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    grader.send_signal(how)
+    _, said = grader.communicate(timeout=60)
+    assert grader.returncode == status
+    assert "Traceback" not in said and "stopped" in said and "goes on from here" in said
+    deadline = time.monotonic() + 10
+    while (left := _session(grader.pid)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+def _session(leader: int) -> list[str]:
+    """The commands that still run in a session."""
+    listed = subprocess.run(["ps", "-eo", "sid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    rows = (line.split(None, 2) for line in listed.splitlines())
+    return [command for session, state, command in rows if session == str(leader) and not state.startswith("Z")]

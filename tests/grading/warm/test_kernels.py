@@ -1,0 +1,222 @@
+"""Kernels forked from a zygote: quick, alone, the same every time, and gone when they should be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import nbformat
+import psutil
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course.grading.execution import execute
+from course.grading.sandbox.confines import MEGABYTE, Allowance
+from course.grading.sandbox.tier import strongest
+from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.grading.warm import nursery as nurseries
+from course.grading.warm import provisioner
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are forked on Linux only")
+
+
+def run(*sources: str, limits: Limits | None = None, **task) -> tuple[Outcome, list]:
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nb = new_notebook(cells=[new_code_cell(source) for source in sources], metadata={"kernelspec": kernelspec})
+    given = Task("nb", notebook_bytes(nb), limits=limits or Limits(20.0), **task)
+    outcome = Outcome.from_bytes(execute(given.to_bytes()))
+    assert not outcome.fault, outcome.fault
+    return outcome, [cell.outputs for cell in nbformat.reads(outcome.notebook.decode(), as_version=4).cells]
+
+
+def printed(outputs: list) -> str:
+    return "".join(output.get("text", "") for output in outputs)
+
+
+def error(outputs: list) -> tuple[str, str]:
+    (found,) = [output for output in outputs if output.output_type == "error"]
+    return found.ename, found.evalue
+
+
+def test_a_kernel_is_forked_and_has_everything_imported():
+    outcome, (loaded,) = run("import sys; print([name in sys.modules for name in ('torch', 'datasets', 'matplotlib')])")
+    assert outcome.why_cold == ""
+    assert printed(loaded) == "[True, True, True]\n"
+
+
+def test_kernels_share_nothing_and_repeat_themselves():
+    draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
+    _, (first, _) = run(draw, "import builtins, torch; builtins.left = 1; torch.left = 1")
+    _, (second, left) = run(draw, "import builtins, torch; print(hasattr(builtins, 'left'), hasattr(torch, 'left'))")
+    _, (other,) = run(draw, seed=5)
+    assert printed(first) == printed(second) != printed(other)
+    assert printed(left) == "False False\n"
+
+
+def test_a_kernel_knows_nothing_of_its_grader(monkeypatch):
+    monkeypatch.setenv("CLASS_SECRET", "canary")
+    _, (seen, hidden) = run(
+        "import os; print(os.environ.get('CLASS_SECRET'), os.environ.get('JPY_PARENT_PID'), os.listdir('.'))",
+        "import sys; print([name for name in sys.modules if name.startswith(('course.hidden', 'course.reference'))])",
+    )
+    assert printed(seen) == "None None []\n"
+    assert printed(hidden) == "[]\n"
+
+
+def test_parallel_operations_work_in_a_fork():
+    source = (
+        "import torch; torch.set_num_threads(2); x = torch.randn(600, 600); print((x @ x.inverse()).trace().round())"
+    )
+    _, (product,) = run(source)
+    assert printed(product) == "tensor(600.)\n"
+
+
+def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, tmp_path):
+    class Broken(nurseries.Nursery):
+        def kernel(self, order):
+            raise nurseries.NoKernel("broken on purpose")
+
+    monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
+    outcome, (text,) = run("import os; print(6 * 7, os.getpid() > 0)")
+    assert outcome.why_cold == "broken on purpose"
+    assert outcome.isolation == strongest().label
+    assert printed(text) == "42 True\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "allowance", "kind", "words"),
+    [
+        (
+            "x = []\nwhile True: x.append(bytearray(8_000_000))",
+            {"memory": 700 * MEGABYTE},
+            "LimitExceeded",
+            "of memory",
+        ),
+        (
+            "import os, time\nwhile os.fork(): time.sleep(0.005)\ntime.sleep(60)",
+            {"processes": 20},
+            "LimitExceeded",
+            "20 are",
+        ),
+        (
+            "import time\nfor n in range(100):\n    open(f'{n}', 'wb').write(bytes(10_000_000)); time.sleep(0.05)",
+            {"disk": 80 * MEGABYTE},
+            "LimitExceeded",
+            "to the disk, where 80 MB",
+        ),
+    ],
+    ids=["memory", "processes", "disk"],
+)
+def test_who_uses_too_much_is_stopped_with_both_numbers(source, allowance, kind, words):
+    limits = Limits(20.0, allowance=replace(Allowance(), **allowance))
+    _, (before, during, after) = run("print('before')", source, "print('after')", limits=limits)
+    assert printed(before) == "before\n"
+    assert error(during)[0] == kind and words in error(during)[1]
+    assert error(after)[0] == "NotReached"
+
+
+def test_memory_asked_for_at_once_is_an_error_that_can_be_caught():
+    limits = Limits(20.0, allowance=Allowance(memory=1024 * MEGABYTE))
+    source = "import torch\ntry: torch.ones(10**10)\nexcept RuntimeError as error: print(error)"
+    _, (caught, after) = run(source, "print('after')", limits=limits)
+    assert "allocate memory" in printed(caught) and printed(after) == "after\n"
+
+
+def test_a_file_has_a_largest_size():
+    limits = Limits(20.0, allowance=Allowance(file=10 * MEGABYTE))
+    _, (text,) = run("try: open('large', 'wb').write(bytes(20_000_000))\nexcept OSError as e: print(e)", limits=limits)
+    assert "too large" in printed(text)
+
+
+def test_processor_time_counts_for_all_processes_of_a_cell():
+    spin = "import os, time\nfor _ in range(3): os.fork()\nend = time.time() + 60\nwhile time.time() < end: pass"
+    started = time.monotonic()
+    _, (during,) = run(spin, limits=Limits(4.0))
+    assert any(name in str(during) for name in ("CellTimeoutError", "Unresponsive", "KeyboardInterrupt"))
+    assert time.monotonic() - started < 30
+
+
+def test_endless_output_is_cut_and_the_next_cell_runs():
+    _, (during, after) = run("while True: print('x' * 1000)", "print('after')", limits=Limits(20.0, output=100_000))
+    assert "OutputLimit" in str(during) and len(str(during)) < 300_000
+    assert printed(after) == "after\n"
+
+
+def test_a_loop_that_ignores_interrupts_ends_the_notebook_and_leaves_nothing_behind():
+    mark = f"outlives-{os.getpid()}"
+    source = (
+        "import signal, subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)', {mark!r}], start_new_session=True)\n"
+        "while True:\n    try: time.sleep(60)\n    except KeyboardInterrupt: pass"
+    )
+    _, (during, after) = run(source, "print('after')", limits=Limits(2.0))
+    assert error(during)[0] == "Unresponsive" and error(after)[0] == "NotReached"
+    assert not _running(mark)
+
+
+def test_kernels_end_with_a_grader_that_is_killed(tmp_path):
+    mark = f"orphan-{os.getpid()}"
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    source = f"import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(300)', {mark!r}])"
+    nb = new_notebook(cells=[new_code_cell(source)], metadata={"kernelspec": kernelspec})
+    (tmp_path / "task").write_bytes(Task("nb", notebook_bytes(nb), limits=Limits(200.0)).to_bytes())
+    code = "import sys; from course.grading.execution import execute; execute(open(sys.argv[1], 'rb').read())"
+    grader = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "task")])
+    try:
+        assert _eventually(lambda: _running(mark), 90.0)
+        grader.send_signal(signal.SIGKILL)
+        grader.wait()
+        assert _eventually(lambda: not _running(mark), 20.0)
+    finally:
+        grader.kill()
+
+
+def _with_accelerator() -> Outcome:
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nb = new_notebook(cells=[new_code_cell("import torch; print(torch.ones(2, device='cuda').sum())")])
+    nb.metadata["kernelspec"] = kernelspec
+    return Outcome.from_bytes(execute(Task("nb", notebook_bytes(nb), gpu=True, limits=Limits(60.0)).to_bytes()))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has an accelerator")
+def test_an_accelerator_that_is_not_there_is_a_fault_and_no_silent_run_on_the_processor():
+    assert "an accelerator is asked for" in _with_accelerator().fault
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_an_accelerator_that_is_there_can_be_used():
+    outcome = _with_accelerator()
+    assert not outcome.fault and b"tensor(2., device='cuda:0')" in outcome.notebook.replace(b"\\u0027", b"'")
+
+
+def test_the_peak_of_memory_and_the_processor_time_are_reported():
+    outcome, _ = run("x = bytearray(300_000_000)\nimport time; time.sleep(1.2)\nsum(range(10**7))")
+    assert 300 * MEGABYTE < outcome.memory < 900 * MEGABYTE
+    assert 0.1 < outcome.cpu < 20
+    json.dumps(outcome.memory)
+
+
+def _running(mark: str) -> bool:
+    for process in psutil.process_iter():
+        try:
+            if mark in process.cmdline():
+                return True
+        except psutil.Error:
+            continue
+    return False
+
+
+def _eventually(happened, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if happened():
+            return True
+        time.sleep(0.2)
+    return False
