@@ -1,6 +1,6 @@
 """What an exercise is: its declaration, its scripts as data, its laws. Knows no topic."""
 
-from .declaration import Exercise, Misconception, exercise
+from .declaration import Exercise, Misconception, exercise, rest_hidden
 from .rng import Rng
 from .script import Case, build, call, draws, given_model, noncontiguous
 from .stand_ins import stand_in
@@ -20,5 +20,6 @@ __all__ = [
     "exercise",
     "given_model",
     "noncontiguous",
+    "rest_hidden",
     "stand_in",
 ]

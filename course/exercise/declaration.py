@@ -25,6 +25,14 @@ PUBLIC_SEED = 0
 """What `check` draws its public cases from: they are the same for everybody."""
 
 
+class _Mark:
+    """What a function of cases may yield besides cases."""
+
+
+rest_hidden = _Mark()
+"""Yielded before hidden cases that take long to draw, once all public ones are out: `check` does not go past it."""
+
+
 @dataclass(frozen=True)
 class Misconception:
     """A wrong answer of the kind people really write, and the hint that points at its idea.
@@ -44,7 +52,7 @@ class Exercise:
 
     name: str
     reference: Callable[..., Any]
-    make_cases: Callable[[Rng], Iterable[Case]]
+    make_cases: Callable[[Rng], Iterable[Case | _Mark]]
     hints: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     tolerance: float = TOLERANCE
@@ -65,9 +73,12 @@ class Exercise:
         All inputs are drawn from `seed`, those of public cases too: at grading, the outputs in an answer key, which
         are for `PUBLIC_SEED`, answer nothing.
         """
-        made = list(self.make_cases(Rng(self._seed(seed))))
-        public = [case for case in made if case.public]
-        hidden = [] if public_only else [case for case in made if not case.public]
+        made = self.make_cases(Rng(self._seed(seed)))
+        if public_only:
+            made = itertools.takewhile(lambda case: case is not rest_hidden, made)
+        cases = [case for case in made if isinstance(case, Case)]
+        public = [case for case in cases if case.public]
+        hidden = [] if public_only else [case for case in cases if not case.public]
         numbers = itertools.count(self._seed(seed) % 2**31)
         return [replace(case, seed=number) for case, number in zip([*public, *hidden], numbers, strict=False)]
 
@@ -91,13 +102,13 @@ def exercise(
     forbidden: Iterable[str] = (),
     tolerance: float = TOLERANCE,
     name: str = "",
-) -> Callable[[Callable[[Rng], Iterable[Case]]], Exercise]:
+) -> Callable[[Callable[[Rng], Iterable[Case | _Mark]]], Exercise]:
     """Makes an `Exercise` of a function that yields its cases; the function's name is the exercise's.
 
     `tolerance` is rtol = atol in float64. An exercise whose name is taken by a class passes it as `name`.
     """
 
-    def declare(make_cases: Callable[[Rng], Iterable[Case]]) -> Exercise:
+    def declare(make_cases: Callable[[Rng], Iterable[Case | _Mark]]) -> Exercise:
         return Exercise(name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance)
 
     return declare

@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from course.data import grammar
-from course.exercise import call, exercise, given_model, noncontiguous
+from course.exercise import call, exercise, given_model, noncontiguous, rest_hidden
 from course.reference import cbow as reference
 
 BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
@@ -701,6 +701,7 @@ def cbow_task(rng):
         public=True,
     )
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
+    yield rest_hidden
     yield asked(
         f"a loss at most {LOSS_MARGIN} above the floor",
         1000,

@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional as F
 
 from course.data import grammar
-from course.exercise import call, exercise, given_model, noncontiguous, stand_in
+from course.exercise import call, exercise, given_model, noncontiguous, rest_hidden, stand_in
 from course.reference import masking as reference
 
 INFINITE = math.inf
@@ -1037,6 +1037,7 @@ def masking_task(rng):
     much_later = "words far in the future change what your model says now: is there any causal mask?"
     yield prefixes("60 sentences cut short: the next word", 60, MARGIN + 0.7, public=True)
     yield sentences("40 whole sentences: no better than the source", 40, public=True)
+    yield rest_hidden
     yield prefixes(f"the next word, at most {MARGIN} above the source", 600, MARGIN, weight=3.0)
     yield sentences("whole sentences: no better than the source", 300)
     yield changed("blind to the future", 6, 6, later, weight=1.0)

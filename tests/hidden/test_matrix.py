@@ -79,6 +79,10 @@ def test_misconceptions_score_below_full_and_are_named(topic, exercise, record_p
 def test_public_checks_alone_recognise_what_they_reject(topic, exercise):
     key = key_of(exercise, public_only=True)
     assert key.cases, f"{exercise.name} has no public case"
+    public = [case.title for case in exercise.cases() if case.public]
+    assert [held.case.title for held in key.cases] == public, (
+        f"{exercise.name}: a public case stands behind rest_hidden"
+    )
     for misconception in exercise.misconceptions:
         verdict = judge(key, lambda script, m=misconception: run(script, m.wrong), exercise.points)
         if verdict.kind != "passed":
