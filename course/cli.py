@@ -78,6 +78,7 @@ def grade(arguments: argparse.Namespace) -> int:
         workers=arguments.workers,
         scheduler=arguments.scheduler,
         force=arguments.force,
+        spot_check=arguments.spot_check,
         settings=settings,
     )
 
@@ -141,6 +142,17 @@ def _topics(names: Sequence[str]) -> list:
     return [topic for topic in TOPICS if not names or topic in wanted]
 
 
+def _share(text: str) -> float:
+    """A share of a class, as `5%` or `0.05`."""
+    try:
+        number = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share of a class: say 5% or 0.05, at most 100%")
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="course", description="Release, check and grade the notebooks.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -165,6 +177,9 @@ def _parser() -> argparse.ArgumentParser:
     grading.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     grading.add_argument("--force", action="store_true", help="execute anew what was graded before")
     grading.add_argument("--retrain", action="store_true", help="train anew instead of loading checkpoints")
+    grading.add_argument(
+        "--spot-check", type=_share, default=0.0, metavar="5%", help="train the models of so many anew, and compare"
+    )
     grading.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
     grading.add_argument(
         "--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,12 @@ def grade_topic(
     workers: int | None = None,
     scheduler: str | None = None,
     force: bool = False,
+    spot_check: float = 0.0,
     settings: dict[str, Any] | None = None,
 ) -> int:
     """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
+
+    `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
 
     Raises:
         Problem: `settings` require a sandbox, and there is none on this machine.
@@ -46,4 +50,12 @@ def grade_topic(
             classroom, students=students, workers=workers, scheduler=scheduler, force=force, progress=progress
         )
     summary.show(topic, graded)
+    if spot_check:
+        from course.grading import spot_check as spot_checking
+
+        hands = workers or os.cpu_count() or 1
+        found = spot_checking.spot_check(
+            root, topic, graded, spot_check, workers=hands, scheduler=scheduler, settings=settings
+        )
+        print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
     return int(not all(work.complete for work in graded))
