@@ -1,7 +1,7 @@
 """Sequence models, from Markov n-grams to Transformers: everything a notebook of the course needs.
 
-`check(name, answer)`, `hint(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`, and the subpackages
-`data`, `show` and `blocks`, each loaded when it is first used.
+`check(name, answer)`, `hint(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`, `set_up()`, and the
+subpackages `data`, `show` and `blocks`, each loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import blocks, data, show
+    from .notebook.base import set_up
     from .notebook.checking import check
     from .notebook.hints import hint
     from .notebook.machine import device, seed
     from .notebook.progress import progress
     from .notebook.training import fit
 
-__all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "show"]
+__all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "set_up", "show"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -27,6 +28,7 @@ _HOMES = {
     "fit": "notebook.training",
     "device": "notebook.machine",
     "seed": "notebook.machine",
+    "set_up": "notebook.base",
 }
 _PACKAGES = ("blocks", "data", "show")
 

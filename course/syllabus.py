@@ -8,6 +8,9 @@ from typing import Literal
 SOURCE = "https://github.com/sequence-course/sequence-course"
 """The one public address of the course; badges, links and the Colab install are made from it."""
 
+BRANCH = "main"
+"""The branch of it that they lead to."""
+
 Kind = Literal["exercise", "task", "question"]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from course.grading.notebooks import SOLUTION_SUFFIX, build, source_path
+from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
 from course.syllabus import Topic
@@ -135,7 +136,7 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
 
 
 def _imports(cells: Sequence[NotebookNode]) -> Found:
-    code = [(index, cell) for index, cell in enumerate(cells) if cell.cell_type == "code"]
+    code = [(index, cell) for index, cell in enumerate(cells) if cell.cell_type == "code" and not is_setup(cell)]
     for position, (index, cell) in enumerate(code):
         tree = _parse(cell)
         if tree is None:

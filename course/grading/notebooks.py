@@ -6,8 +6,8 @@ A source is a jupytext percent file whose graded cells carry one short word each
     # %% check="rnn_cell"                       the one line that checks it
     # %% [markdown] question="rnn_question"     the model answer of the written question
 
-Building spells these out as nbgrader's own metadata, with the points the syllabus gives, and names every cell so that
-the same source always makes the same bytes.
+Building spells these out as nbgrader's own metadata, with the points the syllabus gives, puts badges and set-up at the
+top, and names every cell so that the same source always makes the same bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import course.syllabus
+from course.grading import opening
 from course.grading.problem import Problem
 from course.syllabus import TOPICS, Topic
 
@@ -74,6 +75,8 @@ def build(source: Path, topic: Topic) -> NotebookNode:
             raise Problem(f"{source.name}: {problem}") from None
         seen[cell.source] += 1
         cell.id = cell_id(cell, topic, seen[cell.source])
+    if notebook.cells:
+        opening.put(notebook, topic)
     return notebook
 
 
@@ -92,6 +95,7 @@ def contract(notebook: NotebookNode) -> str:
     import nbformat
 
     plain = nbformat.from_dict(notebook)
+    opening.take_away(plain)
     plain.metadata = {"jupytext": {"notebook_metadata_filter": "-all"}}
     for cell in plain.cells:
         marks = cell.metadata.pop("nbgrader", None)
@@ -139,7 +143,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _is_stale(notebook: Path, source: Path) -> bool:
-    made_from = (source, Path(course.syllabus.__file__), Path(__file__))
+    made_from = (source, Path(course.syllabus.__file__), Path(opening.__file__), Path(__file__))
     try:
         built = notebook.stat().st_mtime_ns
     except FileNotFoundError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.notebooks import refresh, source_path
+from course.grading.opening import released_at
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def release_path(root: Path, topic: Topic) -> Path:
     """Where the released notebook is committed, e.g. `assignments/03_rnn/03_rnn.ipynb`."""
-    return root / "assignments" / topic.folder / f"{topic.folder}.ipynb"
+    return root / released_at(topic)
 
 
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:

@@ -118,7 +118,7 @@ def test_work_in_a_release_is_not_overwritten(root: Path) -> None:
     (path,) = release.release(root, [SAMPLE])
     release.release(root, [SAMPLE])
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[3].source = "def double(x):\n    return 2 * x"
+    notebook.cells[4].source = "def double(x):\n    return 2 * x"
     nbformat.write(notebook, path)
     with pytest.raises(Problem, match="worked in"):
         release.release(root, [SAMPLE])

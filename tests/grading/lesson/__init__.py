@@ -80,7 +80,7 @@ def first(source: str) -> Edit:
     """Add an ordinary cell below the imports."""
 
     def edit(nb: NotebookNode) -> None:
-        nb.cells.insert(2, new_code_cell(source))
+        nb.cells.insert(3, new_code_cell(source))
 
     return edit
 

@@ -1,0 +1,76 @@
+"""What is missing is installed, and what is there stays as it is."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import course
+from course.notebook import base
+
+REQUIRED = ["torch>=2.4", "einops>=0.7", "babel>=2.14", 'rich>=13; extra == "grading"']
+HERE = {"torch": "2.9.0+cu126", "einops": "0.6.1", "fsspec": "2025.3.0", "Send2Trash": "1.8"}
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that brings its own torch, an old einops, and no babel."""
+
+    def version(name: str) -> str:
+        if name not in HERE:
+            raise base.PackageNotFoundError(name)
+        return HERE[name]
+
+    found = [SimpleNamespace(metadata={"Name": name}, version=number) for name, number in HERE.items()]
+    monkeypatch.setattr(base, "version", version)
+    monkeypatch.setattr(base, "requires", lambda _: REQUIRED)
+    monkeypatch.setattr(base, "distributions", lambda: found)
+
+
+def _pip(monkeypatch: pytest.MonkeyPatch, status: int = 0, said: str = "") -> list[tuple[list[str], str]]:
+    """Stands in for pip; what it was asked, and what it was told to leave as it is."""
+    asked: list[tuple[list[str], str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        held = Path(command[command.index("--constraint") + 1])
+        asked.append((command[command.index("--constraint") + 2 :], held.read_text()))
+        return subprocess.CompletedProcess(command, status, "", said)
+
+    monkeypatch.setattr(base.subprocess, "run", run)
+    return asked
+
+
+def test_nothing_is_missing_here() -> None:
+    assert base.missing() == []
+
+
+def test_only_the_base_counts_and_a_local_version_is_a_version(elsewhere: None) -> None:
+    assert base.missing() == ["einops>=0.7", "babel>=2.14"]
+
+
+def test_all_that_is_there_stays_as_it_is(
+    elsewhere: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = _pip(monkeypatch)
+    course.set_up()
+    assert asked == [(["einops>=0.7", "babel>=2.14"], "fsspec==2025.3.0\nsend2trash==1.8\ntorch==2.9.0+cu126")]
+    said = capsys.readouterr().out
+    assert said.startswith("The course is installed, and with it einops, babel. It computes on the ")
+    assert said.count("\n") == 1
+
+
+def test_what_pip_cannot_do_is_told_in_a_sentence(elsewhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    _pip(monkeypatch, 1, "WARNING: slow\nERROR: No matching distribution found for babel\n")
+    with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Install them, then call"):
+        course.set_up()
+
+
+def test_where_nothing_is_missing_pip_is_not_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = _pip(monkeypatch)
+    course.set_up()
+    assert asked == [] and capsys.readouterr().out.startswith("The course is installed. It computes on")
