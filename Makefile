@@ -17,7 +17,7 @@ TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CAC
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak seeds bench lab assignments keys clean
+.PHONY: help demo test lint format soak binder seeds bench lab assignments keys clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -39,6 +39,9 @@ format: $(INSTALLED) ## put the code into the course's style
 
 soak: $(INSTALLED) $(SYSTEM) ## the tests that take minutes each
 	$(TESTING) $(BIN)/pytest -n $(WORKERS) -m slow $(ARGS)
+
+binder: $(INSTALLED) ## Binder's environment, built from its own files, and an assignment in it: time and memory
+	$(TESTING) $(BIN)/pytest -m slow tests/binder $(ARGS)
 
 seeds: $(INSTALLED) ## every training task with ten seeds, and with the commonest bugs
 	$(TESTING) $(BIN)/pytest -n $(WORKERS) -m slow tests/training $(ARGS)
