@@ -15,6 +15,7 @@ from pathlib import Path
 
 from course.grading.problem import Problem
 from course.grading.root import find_root
+from course.outline import FILE, Faulty
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         return run(arguments)
-    except Problem as problem:
+    except (Problem, Faulty) as problem:
         print(f"course {arguments.command}: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
@@ -44,6 +45,14 @@ def _terminate(*_: object) -> None:
     raise Terminated
 
 
+def new(arguments: argparse.Namespace) -> int:
+    """Start a course of your own from this one: choose topics, points, due dates, what late work loses."""
+    from course.grading.beginning import begin
+
+    print(begin(arguments.folder, _topics(arguments.topics)))
+    return 0
+
+
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
     from course.grading.catalogue import describe, overview
@@ -54,11 +63,17 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 
 def release(arguments: argparse.Namespace) -> int:
-    """Build the student notebooks in assignments/ and tell the gradebook about them."""
+    """Build the student notebooks in assignments/ and tell the gradebook; in a course of your own, what to hand out."""
     from course.grading.release import release
 
-    for path in release(find_root(), _topics(arguments.topics), force=arguments.force):
+    root = find_root()
+    for path in release(root, _topics(arguments.topics), force=arguments.force):
         print(path)
+    if (root / FILE).is_file():
+        from course.grading.handout import hand_out
+
+        for path in hand_out(root):
+            print(path)
     return 0
 
 
@@ -166,6 +181,9 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("topics", nargs="*", metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named")
         return added
 
+    starting = command("new", new)
+    starting.add_argument("folder", type=Path, metavar="DIR", help="where to put it; made when missing")
+    with_topics(starting)
     with_topics(command("list", list_topics))
     with_topics(command("lint", lint))
 

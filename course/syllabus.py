@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
+
+from course.outline import Choice, Faulty, Outline, find_outline
 
 SOURCE = "https://github.com/sequence-course/sequence-course"
 """The one public address of the course; badges, links and the Colab install are made from it."""
@@ -39,13 +43,18 @@ class Item:
 
 @dataclass(frozen=True)
 class Topic:
-    """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`."""
+    """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`.
+
+    `due` is when an instructor wants it; `own` are topics of the instructor's, with tests in the course's folder.
+    """
 
     number: int
     name: str
     title: str
     lecture: str
     items: tuple[Item, ...] = field(default=())
+    due: datetime | None = None
+    own: bool = False
 
     @property
     def folder(self) -> str:
@@ -65,7 +74,7 @@ def _question(name: str) -> Item:
     return Item(f"{name}_question", 2, 10, "question")
 
 
-TOPICS: tuple[Topic, ...] = (
+OURS: tuple[Topic, ...] = (
     Topic(
         1,
         "markov_ngrams",
@@ -252,6 +261,66 @@ TOPICS: tuple[Topic, ...] = (
         ),
     ),
 )
+
+
+def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
+    """The topics of a course, in order: all of `ours`, or those that an instructor's outline names.
+
+    Raises:
+        Faulty: the outline names what there is not, or one name twice.
+    """
+    if outline is None:
+        return tuple(ours)
+    known = {topic.folder: topic for topic in ours}
+    try:
+        topics = [
+            _choose(known[choice.folder], choice) if choice.folder in known else _own(choice, ours)
+            for choice in outline.choices.values()
+        ]
+        _distinct([*(item.name for topic in topics for item in topic.items)], "exercises")
+        _distinct([f"{topic.number:02d}" for topic in topics], "topics")
+    except Faulty as fault:
+        raise Faulty(f"{outline.path}: {fault}") from None
+    return tuple(sorted(topics, key=lambda topic: topic.number))
+
+
+def _choose(topic: Topic, choice: Choice) -> Topic:
+    """One of our topics with an instructor's points and due date."""
+    where = f"[topics.{topic.folder}]"
+    if choice.items or choice.title:
+        raise Faulty(f"{where} is a topic of ours: it keeps its title and exercises, choose points and due date only")
+    unknown = choice.points.keys() - {item.name for item in topic.items}
+    if unknown:
+        raise Faulty(f"{where} gives points to {min(unknown)!r}, which is no exercise of it; see `course list`")
+    items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
+    return replace(topic, items=items, due=choice.due)
+
+
+def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
+    """A topic of the instructor's own."""
+    where = f"[topics.{choice.folder}]"
+    if not choice.title or not choice.items:
+        folders = ", ".join(topic.folder for topic in ours)
+        raise Faulty(f"{where} is none of {folders}; one of your own needs a title and exercises")
+    if choice.name in {topic.name for topic in ours}:
+        raise Faulty(f"{where} has the name of a topic of ours: call it something else")
+    if choice.points:
+        raise Faulty(f"{where} is your own topic: its points stand in its exercises")
+    items = tuple(Item(**values) for values in choice.items)
+    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, choice.due, own=True)
+
+
+def _distinct(names: Sequence[str], what: str) -> None:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise Faulty(f"two {what} are called {twice[0]}")
+
+
+OUTLINE = find_outline()
+"""The instructor's `course.toml`, where there is one."""
+
+TOPICS: tuple[Topic, ...] = chosen(OUTLINE)
+"""The topics of this course, in order."""
 
 
 def find_topic(name: str) -> Topic:

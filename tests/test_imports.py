@@ -21,17 +21,18 @@ ROOT = PACKAGE.parent
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"notebook", "data", "show", "blocks"},
     "__main__": {"cli"},
-    "syllabus": set(),
+    "outline": set(),
+    "syllabus": {"outline"},
     "blocks": set(),
     "data": set(),
     "show": {"blocks", "data"},
     "exercise": set(),
     "reference": {"exercise"},
-    "hidden": {"exercise", "reference", "data"},
+    "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
     "notebook": {"exercise", "judge", "data", "hidden"},
-    "grading": {"exercise", "judge", "hidden", "data"},
-    "cli": {"grading"},
+    "grading": {"exercise", "judge", "hidden", "data", "outline"},
+    "cli": {"grading", "outline"},
 }
 
 

@@ -13,7 +13,7 @@ def overview(topics: Sequence[Topic]) -> str:
     title = max((len(topic.title) for topic in topics), default=0)
     return "\n".join(
         f"{topic.folder:{width}}  {topic.title:{title}}  {len(topic.items):2} graded cells  "
-        f"{topic.points:3} points  about {hours(sum(item.minutes for item in topic.items))}"
+        f"{topic.points:3} points  about {hours(sum(item.minutes for item in topic.items))}{due(topic)}"
         for topic in topics
     )
 
@@ -32,3 +32,8 @@ def hours(minutes: int) -> str:
     """`95` as `1 h 35`."""
     whole, rest = divmod(minutes, 60)
     return f"{whole} h {rest:02}" if whole else f"{rest} min"
+
+
+def due(topic: Topic) -> str:
+    """When an instructor wants it, as the end of a line."""
+    return f"  due {topic.due:%Y-%m-%d %H:%M %z}" if topic.due else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from course.syllabus import OUTLINE
+
 RESULTS = Path(".course", "results")
 """Where, in a course's folder, the results of executions are kept."""
 
@@ -48,6 +50,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.OverwriteCells.add_missing_cells = True
     # With nbclient's default tag a student could have any cell skipped, tests included.
     c.Execute.skip_cells_with_tag = ""
+    if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
+        c.AssignLatePenalties.plugin_class = "course.grading.late.LatePolicy"
     guard_submissions()
 
 

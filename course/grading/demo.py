@@ -80,7 +80,8 @@ def _make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
         raise Problem(f"there is no {source}")
     root = (folder or Path(tempfile.mkdtemp(prefix="course-demo-"))).resolve()
     (root / "solutions").mkdir(parents=True)
-    shutil.copy(source, root / "solutions")
+    source_path(root, topic).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, source_path(root, topic))
     shutil.copy(repository / "nbgrader_config.py", root)
     refresh(root, (topic,))
     return root

@@ -8,10 +8,13 @@ from __future__ import annotations
 import compileall
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -20,6 +23,8 @@ from pathlib import Path
 import course
 from course.data.cache import cache_folder
 from course.grading.problem import Problem
+from course.outline import CARRIED
+from course.syllabus import OUTLINE, TOPICS
 
 LEFT_OUT = frozenset({"reference", "hidden", "keys", "__pycache__"})
 """Folders of the package that the student edition does not take over; its `keys` are written for it."""
@@ -57,26 +62,53 @@ def assemble(editions: Path | None = None) -> Path:
 def build_wheel(root: Path, folder: Path) -> Path:
     """Write the student wheel of the course in `root` into `folder` and return its path.
 
+    That of an instructor's own course is made of our package and their outline, and its version says so.
+
     Raises:
         Problem: hatchling is not installed, or its build failed.
     """
-    if not (root / "hatch_build.py").is_file():
-        raise Problem(f"{root} holds no hatch_build.py, so no wheel can be built from it")
     if find_spec("hatchling") is None:
         raise Problem("building a wheel needs hatchling: pip install hatchling")
     folder = folder.resolve()
-    _write_keys(root / "course" / "keys")
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=root,
-        env={**os.environ, "COURSE_EDITION": "student"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with _buildable(root) as place:
+        _write_keys(place / "course" / "keys")
+        built = subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+            cwd=place,
+            env={**os.environ, "COURSE_EDITION": "student"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if built.returncode:
         raise Problem((built.stderr or built.stdout).strip().splitlines()[-1])
     return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime_ns)
+
+
+BUILT_FROM = (".gitignore", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE")
+"""What a wheel needs beside the package."""
+
+
+@contextmanager
+def _buildable(root: Path) -> Iterator[Path]:
+    """A folder that hatchling can build the course of `root` from: itself, or a copy of ours with its outline."""
+    if (root / "hatch_build.py").is_file():
+        yield root
+        return
+    ours = Path(course.__file__).parents[1]
+    if OUTLINE is None or not (ours / "hatch_build.py").is_file():
+        raise Problem(f"{root} holds no hatch_build.py, so no wheel can be built from it")
+    with tempfile.TemporaryDirectory(prefix="course-wheel-") as made:
+        place = Path(made)
+        for name in BUILT_FROM:
+            shutil.copy(ours / name, place)
+        _copy_package(Path(course.__file__).parent, place / "course")
+        project = place / "pyproject.toml"
+        versioned = re.sub(
+            r'(?m)^version = "([^"]+)"$', rf'version = "\1+{assemble().name[:8]}"', project.read_text("utf-8"), count=1
+        )
+        project.write_text(versioned, encoding="utf-8")
+        yield place
 
 
 def _demand_hidden(package: Path) -> None:
@@ -86,9 +118,16 @@ def _demand_hidden(package: Path) -> None:
 
 def _fill(package: Path, edition: Path) -> None:
     """Copy the package, its keys made anew, and compile it, as kernels may not write there."""
-    shutil.copytree(package, edition, ignore=lambda _, names: LEFT_OUT.intersection(names))
+    _copy_package(package, edition)
     _write_keys(edition / "keys")
     compileall.compile_dir(edition, quiet=2)
+
+
+def _copy_package(package: Path, edition: Path) -> None:
+    """Copy what students may have of the package, and the outline of the instructor's course."""
+    shutil.copytree(package, edition, ignore=lambda _, names: LEFT_OUT.intersection(names))
+    if OUTLINE is not None:
+        shutil.copy(OUTLINE.path, edition / CARRIED.name)
 
 
 def _write_keys(folder: Path) -> None:
@@ -110,4 +149,15 @@ def _digest(package: Path) -> str:
         relative = path.relative_to(package)
         if path.is_file() and not {"keys", "__pycache__"}.intersection(relative.parts):
             digest.update(f"\0{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for path in _of_the_instructor():
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _of_the_instructor() -> list[Path]:
+    """The files of an instructor's course that the answer keys are made from."""
+    if OUTLINE is None:
+        return []
+    from course.hidden import own_tests
+
+    return [OUTLINE.path, *(own_tests(topic) for topic in TOPICS if topic.own)]

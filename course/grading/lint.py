@@ -56,6 +56,10 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     complaints = lint_source(notebook, topic, released.parent, source.name)
     if released.is_file():
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
+    if topic.own:  # the tests of our topics are proved by tests of the course
+        from course.grading.proof import prove
+
+        complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in prove(topic)]
     return complaints
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import course.syllabus
 from course.grading import opening
 from course.grading.problem import Problem
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -32,7 +32,9 @@ SOLUTION_SUFFIX = "-solution"
 
 
 def source_path(root: Path, topic: Topic) -> Path:
-    """Where the topic is written by hand, e.g. `solutions/03_rnn.py`."""
+    """Where the topic is written by hand, e.g. `solutions/03_rnn.py`; an instructor's own topics have a folder."""
+    if topic.own:
+        return root / "exercises" / topic.folder / "notebook.py"
     return root / "solutions" / f"{topic.folder}.py"
 
 
@@ -114,11 +116,14 @@ def update_source(notebook: Path) -> Path:
     """
     import nbformat
 
-    source = notebook.resolve().parent.with_suffix(".py")
+    built = notebook.resolve().parent
+    source = built.with_suffix(".py")
+    if not source.is_file():
+        source = built.parents[1] / "exercises" / built.name / "notebook.py"
     if notebook.suffix != ".ipynb" or not notebook.is_file():
         raise Problem(f"{notebook} is not a notebook")
     if not source.is_file():
-        raise Problem(f"{notebook} was not built from a source: there is no {source}")
+        raise Problem(f"{notebook} was not built from a source: there is no {built.with_suffix('.py')}")
     try:
         edited = nbformat.read(notebook, as_version=4)
     except (nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
@@ -143,7 +148,8 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _is_stale(notebook: Path, source: Path) -> bool:
-    made_from = (source, Path(course.syllabus.__file__), Path(opening.__file__), Path(__file__))
+    course_own = [OUTLINE.path] if OUTLINE else []
+    made_from = (source, Path(course.syllabus.__file__), Path(opening.__file__), Path(__file__), *course_own)
     try:
         built = notebook.stat().st_mtime_ns
     except FileNotFoundError:
@@ -162,7 +168,7 @@ def _expand(cell: NotebookNode, topic: Topic) -> None:
     name = cell.metadata.pop(role)
     items = {item.name: item for item in topic.items}
     if name not in items:
-        raise Problem(f"{role}={name!r} is no item of {topic.folder} in course/syllabus.py")
+        raise Problem(f"{role}={name!r} is no item of {topic.folder} in {_where(topic)}")
     if (role == "question") != (items[name].kind == "question"):
         raise Problem(f"{name!r} is a{'n' * (items[name].kind == 'exercise')} {items[name].kind}, no {role} cell")
     if cell.cell_type != ("markdown" if role == "question" else "code"):
@@ -181,6 +187,11 @@ def _marks(role: str, name: str, points: int) -> dict[str, Any]:
         "task": False,
     }
     return {**marks, "points": points} if graded else marks
+
+
+def _where(topic: Topic) -> str:
+    """Where a topic's items are listed."""
+    return "course.toml" if topic.own else "course/syllabus.py"
 
 
 def _role(marks: dict[str, Any]) -> tuple[str, str]:

@@ -6,13 +6,14 @@ import logging
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.notebooks import refresh, source_path
 from course.grading.opening import released_at
 from course.grading.problem import Problem
-from course.syllabus import Topic
+from course.syllabus import OUTLINE, Topic
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -105,6 +106,9 @@ def _generate(
     from nbgrader.converters.base import NbGraderException
     from nbgrader.coursedir import CourseDirectory
 
+    for topic in topics:
+        if topic.own:
+            _demand_tests(topic)
     refresh(root, tuple(topics))
     config = load_config(root)
     if db_url:
@@ -121,6 +125,24 @@ def _generate(
                 converter.start()
             except (NbGraderException, SystemExit) as error:
                 raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
+        if OUTLINE is not None and not no_database:
+            set_due(topic, coursedir.db_url)
+
+
+def set_due(topic: Topic, db_url: str) -> None:
+    """Tell the gradebook when the topic is due, or that it no longer is; nbgrader keeps such dates in UTC."""
+    from nbgrader.api import Gradebook
+
+    due = topic.due.astimezone(UTC).replace(tzinfo=None) if topic.due else None
+    with Gradebook(db_url) as gradebook:
+        gradebook.update_or_create_assignment(topic.folder, duedate=due)
+
+
+def _demand_tests(topic: Topic) -> None:
+    """Raise `Undeclared` unless the tests of an instructor's own topic can be used."""
+    from course.hidden import exercises
+
+    exercises(topic)
 
 
 def _reason(said: list[str], error: BaseException) -> str:

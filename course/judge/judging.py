@@ -65,7 +65,7 @@ def _decide(
         return Verdict(key.name, fault.kind, score, points, str(fault), cases=results)
     if not gaps:
         return Verdict(key.name, "passed", points, points, cases=results)
-    score = min(score, round(points - 0.01, 2))
+    score = max(0.0, min(score, round(points - 0.01, 2)))
     known = recognise(key, seen)
     first = gaps[0]
     return Verdict(

@@ -1,0 +1,178 @@
+"""An instructor's course: the topics they chose, with points, due dates and a late policy, from their `course.toml`.
+
+The nearest folder at or above the working folder that holds `course.toml` beside `nbgrader_config.py` is the course.
+A student edition made for it carries that file within the package, and looks nowhere else. Without either, the course
+is ours, as the syllabus has it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+FILE = "course.toml"
+CARRIED = Path(__file__).with_name(FILE)
+"""Where a student edition has the outline of the course it was made for."""
+
+KINDS = ("exercise", "question")
+"""What an instructor's own topic may hold."""
+
+_FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
+
+
+class Faulty(ValueError):
+    """A `course.toml` says something impossible; the message says what, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """What a late submission loses: so many percent of its score for every day begun after the hours of grace."""
+
+    percent_per_day: float = 0.0
+    grace_hours: float = 0.0
+    most_percent: float = 100.0
+
+    def penalty(self, score: float, seconds: float) -> float:
+        """The points that `score` loses when the work came `seconds` late."""
+        seconds -= self.grace_hours * 3600
+        days = -(-seconds // 86400) if seconds > 0 else 0
+        return score * min(self.percent_per_day * days, self.most_percent) / 100
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A topic as `course.toml` has it; `title`, `lecture` and `items` are those of a topic of the instructor's own."""
+
+    folder: str
+    due: datetime | None = None
+    points: dict[str, int] = field(default_factory=dict)
+    title: str = ""
+    lecture: str = ""
+    items: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def number(self) -> int:
+        return int(self.folder[:2])
+
+    @property
+    def name(self) -> str:
+        return self.folder[3:]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A `course.toml`: `path` is the file, `choices` its topics by folder."""
+
+    path: Path
+    title: str = "Sequence models"
+    late: Late = field(default_factory=Late)
+    choices: dict[str, Choice] = field(default_factory=dict)
+
+    @property
+    def carried(self) -> bool:
+        """Whether this is the copy in a student edition."""
+        return self.path == CARRIED
+
+    def own_folder(self, folder: str) -> Path:
+        """Where the notebook and the hidden tests of an instructor's own topic are."""
+        return self.path.parent / "exercises" / folder
+
+
+def find_outline(start: Path | None = None) -> Outline | None:
+    """The outline that counts here (see above), or None when the course is ours.
+
+    Raises:
+        Faulty: there is one, and it cannot be followed.
+    """
+    if CARRIED.is_file():
+        return read_outline(CARRIED)
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file() and (folder / "nbgrader_config.py").is_file():
+            return read_outline(folder / FILE)
+    return None
+
+
+def read_outline(path: Path) -> Outline:
+    """The outline in the file at `path`.
+
+    Raises:
+        Faulty: it is no TOML, or something in it is unknown or impossible.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        _only(values, ("title", "late", "topics"), "it")
+        late = _late(_table(values, "late"))
+        choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
+        if not choices:
+            raise Faulty("it chooses no topic: write [topics.03_rnn], say")
+        return Outline(path, _text(values, "title", "Sequence models"), late, choices)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, Faulty) as error:
+        raise Faulty(f"{path}: {error}") from None
+
+
+def _late(values: dict[str, Any]) -> Late:
+    _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+            raise Faulty(f"[late] {name} is {value!r}, and must be a number, 0 or more")
+    return Late(**values)
+
+
+def _choice(folder: str, values: Any) -> Choice:
+    where = f"[topics.{folder}]"
+    if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
+        raise Faulty(f"{where} is no topic: write a table named like 03_rnn, two digits and a word")
+    _only(values, ("due", "points", "title", "lecture", "exercises"), where)
+    due = values.get("due")
+    if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
+        raise Faulty(
+            f"{where} due is no date with time and zone: write due = 2027-01-31T23:59:00+01:00, without quotes"
+        )
+    points = _table(values, "points", where)
+    for name, value in points.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise Faulty(f"{where} {name} has {value!r} points, and must have a whole number, 0 or more")
+    items = values.get("exercises", [])
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise Faulty(f'{where} exercises is no list of {{ name = "...", points = 2, minutes = 10 }}')
+    checked = tuple(_item(item, where) for item in items)
+    return Choice(folder, due, points, _text(values, "title"), _text(values, "lecture"), checked)
+
+
+def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
+    _only(values, ("name", "points", "minutes", "kind"), f"an exercise of {where}")
+    name = values.get("name")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise Faulty(f"{where} has an exercise named {name!r}: its name is that of the function students write")
+    for number in ("points", "minutes"):
+        if type(values.get(number)) is not int or values[number] < 0:
+            raise Faulty(f"{where} {name} has {number} = {values.get(number)!r}: write a whole number, 0 or more")
+    if values.get("kind", "exercise") not in KINDS:
+        raise Faulty(f"{where} {name} is of kind {values['kind']!r}: there are {' and '.join(KINDS)}")
+    return values
+
+
+def _table(values: dict[str, Any], name: str, where: str = "it") -> dict[str, Any]:
+    table = values.get(name, {})
+    if not isinstance(table, dict):
+        raise Faulty(f"{where} has a {name} that is no table")
+    return table
+
+
+def _text(values: dict[str, Any], name: str, default: str = "") -> str:
+    text = values.get(name, default)
+    if not isinstance(text, str) or "\n" in text:
+        raise Faulty(f"{name} is {text!r}, and must be one line of text in quotes")
+    return text
+
+
+def _only(values: dict[str, Any], known: Iterable[str], where: str) -> None:
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        raise Faulty(f"{where} says {unknown[0]!r}, which means nothing here; there are {', '.join(known)}")

@@ -1,0 +1,196 @@
+"""A course of an instructor's own, with an exercise written from docs/own-exercises.md alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.grading.gradebook import read_scores
+from course.outline import Faulty, Late, read_outline
+from course.syllabus import OURS, chosen
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "own-exercises.md").read_text("utf-8")
+TOPIC = "20_smoothing"
+DUE = "2026-10-12T23:59:00+02:00"
+
+WRONG = "def moving_average(x, width):\n    return x.unfold(1, width, 1).sum(-1)"
+RIGHT = "def moving_average(x, width):\n    return x.unfold(1, width, 1).mean(-1)"
+
+
+def block(name: str) -> str:
+    (found,) = re.findall(rf"```\w+ {name}\n(.*?)```", PAGE, re.S)
+    return found
+
+
+def run(folder: Path, *command: str, **environment: str) -> str:
+    """What a command said, its programs being this environment's and its `course` this repository's."""
+    here = {**os.environ, "PYTHONPATH": str(ROOT), "USER": os.environ.get("USER", "grader"), **environment}
+    done = subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page's first four steps, done as it says."""
+    place = tmp_path_factory.mktemp("own")
+    folder = place / "mine"
+    run(ROOT, sys.executable, "-m", "course", "new", str(folder), "06_self_attention")
+    outline = folder / "course.toml"
+    late = outline.read_text("utf-8").replace("percent_per_day = 0 ", "percent_per_day = 10 ")
+    late = late.partition("[topics.")[0]  # its tests and keys are not what is tried here
+    outline.write_text(late + block("outline").replace("exercises = [", f"due = {DUE}\nexercises = [", 1), "utf-8")
+    own = folder / "exercises" / TOPIC
+    own.mkdir()
+    (own / "hidden.py").write_text(block("hidden"), "utf-8")
+    (own / "notebook.py").write_text(block("notebook"), "utf-8")
+    said = run(folder, "bash", "-euc", block("release"))
+    assert "1 notebooks read, no complaints" in said.replace("notebook read", "notebooks read")
+    return folder
+
+
+def hand_in(root: Path, student: str, answer: str = "", handed_in: str = "2026-10-12 12:00:00 UTC") -> None:
+    nb = nbformat.read(root / "assignments" / TOPIC / f"{TOPIC}.ipynb", as_version=4)
+    if answer:
+        (cell,) = [
+            cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id", "").endswith("-solution")
+        ]
+        cell.source = answer
+    folder = root / "submitted" / student / TOPIC
+    folder.mkdir(parents=True)
+    nbformat.write(nb, folder / f"{TOPIC}.ipynb")
+    (folder / "timestamp.txt").write_text(handed_in)
+
+
+def test_the_release_holds_no_answer(mine: Path) -> None:
+    text = (mine / "assignments" / TOPIC / f"{TOPIC}.ipynb").read_text("utf-8")
+    assert "unfold" not in text and "the ramp" not in text and "YOUR CODE HERE" in text
+
+
+def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
+    hand_in(mine, "right", RIGHT)
+    hand_in(mine, "wrong", WRONG)
+    hand_in(mine, "blank")
+    hand_in(mine, "late", RIGHT, "2026-10-13 22:30:00 UTC")  # a day and half an hour too late: two days begun
+    said = run(mine, "bash", "-euc", block("grade"))
+    assert "sums" in said  # the mistake is counted in the summary
+    url = f"sqlite:///{mine / 'gradebook.db'}"
+    scores = {name: read_scores(url, TOPIC, name, TOPIC) for name in ("right", "wrong", "blank", "late")}
+    assert {name: found and found.cells["moving_average"] for name, found in scores.items()} == {
+        "right": 3.0,
+        "wrong": 0.75,  # a width of one: the sum is the mean
+        "blank": 0.0,
+        "late": 3.0,
+    }
+    assert penalty(url, "late") == pytest.approx(0.2 * 3) and penalty(url, "right") == 0
+    feedback = (mine / "feedback" / "wrong" / TOPIC / f"{TOPIC}.html").read_text("utf-8")
+    assert "What is the average of a row of ones" in feedback and "unfold(1, width, 1).mean" not in feedback
+
+
+def penalty(url: str, student: str) -> float:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(url) as gradebook:
+        return gradebook.find_submission(TOPIC, student).late_submission_penalty
+
+
+def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path) -> None:
+    (archive,) = (mine / "dist").glob("*.zip")
+    with zipfile.ZipFile(archive) as handed_out:
+        handed_out.extractall(tmp_path)
+    assert (tmp_path / "mine" / "assignments" / TOPIC / f"{TOPIC}.ipynb").is_file()
+    (wheel,) = (tmp_path / "mine").glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert f"course/keys/{TOPIC[3:]}.key" in names and "course/keys/rnn.key" not in names
+    assert not [name for name in names if "hidden" in name or "reference" in name]
+    assert not [name for name in names if b"unfold(1, width" in zipfile.ZipFile(wheel).read(name)]
+    with zipfile.ZipFile(wheel) as package:
+        package.extractall(tmp_path / "site")
+    code = f"import course\n{WRONG}\ncourse.check('moving_average', moving_average)\nprint(course.__file__)"
+    said = run(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path / "site"))
+    assert "What is the average of a row of ones" in said and str(tmp_path / "site") in said
+
+
+def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Path) -> None:
+    """An exercise without tests must not be left to nbgrader's own rules, by which a student's output decides."""
+    hidden = mine / "exercises" / TOPIC / "hidden.py"
+    hidden.write_text("moving_average = None\n", "utf-8")
+    try:
+        for command in (["release", TOPIC], ["grade", TOPIC, "--force"]):
+            here = {**os.environ, "PYTHONPATH": str(ROOT)}
+            line = [sys.executable, "-m", "course", *command]
+            done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
+            assert done.returncode != 0 and "Traceback" not in done.stderr
+            assert "declares no exercise moving_average" in done.stdout + done.stderr
+    finally:
+        hidden.write_text(block("hidden"), "utf-8")
+
+
+def outline_of(folder: Path, text: str):
+    (folder / "course.toml").write_text(text, "utf-8")
+    return read_outline(folder / "course.toml")
+
+
+def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
+    outline = outline_of(tmp_path, f"[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n")
+    (topic,) = chosen(outline)
+    ours = next(topic for topic in OURS if topic.folder == "03_rnn")
+    assert topic.points == ours.points - 5 + 9 and topic.due == datetime.fromisoformat(DUE)
+    assert [item.name for item in topic.items] == [item.name for item in ours.items]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lost"), [(-5, 0.0), (0, 0.0), (7200, 0.0), (7201, 1.0), (7200 + 86400, 1.0), (9e9, 5.0)]
+)
+def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> None:
+    assert Late(percent_per_day=10, grace_hours=2, most_percent=50).penalty(10.0, seconds) == lost
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("topics =", "course.toml: "),
+        ("", "chooses no topic"),
+        ("[topics.rnn]", "two digits and a word"),
+        ("[topics.03_rnn]\npoints = { nope = 2 }", "'nope', which is no exercise of it"),
+        ("[topics.03_rnn]\npoints = { bptt = 2.5 }", "must have a whole number"),
+        ('[topics.03_rnn]\ndue = "tomorrow"', "no date with time and zone"),
+        ("[topics.03_rnn]\ndue = 2026-10-12", "no date with time and zone"),
+        ("[topics.20_mine]", "needs a title and exercises"),
+        ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number, 0 or more"),
+        ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
+        (f"[topics.03_rnn]\n{block('outline').replace('20_smoothing', '03_more')}", "two topics are called 03"),
+        (block("outline").replace("moving_average", "moving average"), "is that of the function students write"),
+        (f"[topics.03_rnn]\n{block('outline').replace('moving_average', 'bptt')}", "two exercises are called bptt"),
+    ],
+)
+def test_an_outline_that_cannot_be_followed_gets_one_sentence(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(Faulty) as refused:
+        chosen(outline_of(tmp_path, text))
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_faulty_outline_stops_every_command_with_that_sentence(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").touch()
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "course.toml").write_text("[topics.03_rnn]\ndues = 1\n", "utf-8")
+    line = [sys.executable, "-m", "course", "list"]
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("course list: ") and done.stderr.count("\n") == 1
+
+
+def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    line = [sys.executable, "-m", "course", "new", str(tmp_path), "03_rnn"]
+    done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 2 and "is not empty" in done.stderr
