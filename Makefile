@@ -17,7 +17,7 @@ TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CAC
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds bench lab assignments keys clean
+.PHONY: help demo test lint format soak binder seeds bench lab assignments docs keys clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -54,6 +54,10 @@ lab: $(INSTALLED) ## JupyterLab on the notebooks
 
 assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 	$(BIN)/course release
+
+docs: $(INSTALLED) ## the documentation site, into build/site; figures are those of the last `make test`
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 clean: ## remove the environment and what was built (never what students handed in)
 	rm -rf $(VENV) .cache build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache

@@ -1,7 +1,7 @@
 """Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none.
 
 The solved notebooks are executed once a run, and a second time as a class's are: with the weights of the first, and
-without the cells that nothing graded depends on.
+without the cells that nothing graded depends on. The executed copies stay in build/executed, for the documentation site.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import pytest
 
 from course.grading.execution import execute
 from course.grading.needless import needless
-from course.grading.notebooks import build, source_path
+from course.grading.notebooks import build, source_path, write
 from course.grading.preprocessors import own_limits, plain_sources
 from course.grading.release import release_path
 from course.grading.sandbox.confines import GIGABYTE
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.syllabus import TOPICS, Topic
+from website.pages import SOURCE, digest
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +33,12 @@ def outcome_of(topic: Topic, nb: nbformat.NotebookNode) -> Outcome:
 
 @cache
 def solved(topic: Topic) -> Outcome:
-    return outcome_of(topic, build(source_path(ROOT, topic), topic))
+    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic))
+    if not outcome.fault:
+        executed = nbformat.reads(outcome.notebook.decode(), as_version=4)
+        executed.metadata[SOURCE] = digest(source_path(ROOT, topic).read_text("utf-8"))
+        write(executed, ROOT / "build" / "executed" / f"{topic.folder}.ipynb")
+    return outcome
 
 
 def judged(topic: Topic) -> list[str]:

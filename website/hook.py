@@ -1,0 +1,102 @@
+"""What MkDocs calls while it builds the site: adds the notebooks' pages, the repository's own, and MathJax.
+
+Executed copies of the notebooks are taken from build/executed, where the tests that execute every solved notebook
+leave them. Without them, or when a source has changed since, the pages have no outputs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from course.grading.catalogue import hours  # noqa: E402
+from course.syllabus import TOPICS, Topic  # noqa: E402
+from website.pages import SOURCE, digest, page  # noqa: E402
+
+EXECUTED = ROOT / "build" / "executed"
+STATIC = ("site.css", "mathematics.js")
+OF_THE_REPOSITORY = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+"""Pages that stand in the repository's root, and what the site calls them."""
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what does not stand in docs/."""
+    for name, target in OF_THE_REPOSITORY.items():
+        files.append(File.generated(config, target, content=(ROOT / name).read_text("utf-8")))
+    for name in STATIC:
+        files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "website" / name)))
+    files.append(File.generated(config, "assets/tex-svg.js", abs_src_path=str(mathjax())))
+    shown = [topic for topic in TOPICS if _release(topic).is_file()]
+    for topic in shown:
+        for file in _notebook(topic, config):
+            files.append(file)
+    files.append(File.generated(config, "notebooks/index.md", content=_contents(shown)))
+    return files
+
+
+def on_nav(nav: Any, config: Any, files: Files) -> Any:
+    """Leave the order of pages as mkdocs.yml and the syllabus have it."""
+    return nav
+
+
+def on_config(config: Any) -> Any:
+    """List the notebooks where mkdocs.yml says `notebooks/*`."""
+    pages = [f"notebooks/{topic.folder}.md" for topic in TOPICS if _release(topic).is_file()]
+    for entry in config.nav:
+        for title, value in entry.items() if isinstance(entry, dict) else ():
+            if isinstance(value, list) and "notebooks/*" in value:
+                entry[title] = [item for item in value if item != "notebooks/*"] + pages
+    return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links that hold in the repository hold on the site."""
+    for name, target in OF_THE_REPOSITORY.items():
+        markdown = markdown.replace(f"](../{name}", f"]({target}")
+    markdown = re.sub(r"\]\((?:\.\./)?docs/([\w-]+\.md)", r"](\1", markdown)
+    return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
+
+
+def mathjax() -> Path:
+    """MathJax with its letters in one file, from the package that brings it."""
+    spec = find_spec("mathjax")
+    assert spec is not None and spec.origin is not None, "the site needs django-static-mathjax: make docs installs it"
+    return Path(spec.origin).parent / "static" / "mathjax" / "es5" / "tex-svg.js"
+
+
+def _release(topic: Topic) -> Path:
+    return ROOT / "assignments" / topic.folder / f"{topic.folder}.ipynb"
+
+
+def _notebook(topic: Topic, config: Any) -> list[File]:
+    made = page(topic.folder, nbformat.read(_release(topic), as_version=4), _executed(topic))
+    files = [File.generated(config, f"notebooks/{topic.folder}.md", content=made.text)]
+    return files + [File.generated(config, f"notebooks/{name}", content=data) for name, data in made.pictures.items()]
+
+
+def _executed(topic: Topic) -> Any:
+    """The executed copy of the topic's notebook, if it was made from the source as it stands."""
+    copy, source = EXECUTED / f"{topic.folder}.ipynb", ROOT / "solutions" / f"{topic.folder}.py"
+    if not copy.is_file():
+        return None
+    nb = nbformat.read(copy, as_version=4)
+    return nb if nb.metadata.get(SOURCE) == digest(source.read_text("utf-8")) else None
+
+
+def _contents(topics: list[Topic]) -> str:
+    rows = [
+        f"| [{topic.number:02d} {topic.title}]({topic.folder}.md) | {topic.lecture} | "
+        f"{len(topic.items)} | {topic.points} | {hours(sum(item.minutes for item in topic.items))} |"
+        for topic in topics
+    ]
+    head = "# Notebooks\n\nAs students get them: the cells to fill in are empty, the figures are those of a finished run.\n\n"
+    return head + "| notebook | lecture | graded cells | points | about |\n|---|---|--:|--:|--:|\n" + "\n".join(rows) + "\n"

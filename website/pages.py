@@ -1,0 +1,122 @@
+"""Released notebooks as pages in Markdown, with the figures of an executed copy and nothing of a solution.
+
+What a page shows is the release, as students get it. Outputs come from a copy that was executed with the solutions in
+it, and only those of cells that the release gives out as they stand: never of an answer, never of a check.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbformat import NotebookNode
+
+SOURCE = "course_source"
+"""Where an executed copy's metadata keeps the digest of the source it was made from."""
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
+STUB = re.compile(r"^\s*(# YOUR CODE HERE|raise NotImplementedError\(\))$", re.M)
+
+
+@dataclass
+class Page:
+    """A notebook's page: Markdown, and its pictures by file name."""
+
+    text: str = ""
+    pictures: dict[str, bytes] = field(default_factory=dict)
+
+
+def digest(source: str) -> str:
+    """What tells whether an executed copy was made from this source."""
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+def page(name: str, release: NotebookNode, executed: NotebookNode | None = None) -> Page:
+    """The page of the notebook called `name`; without an `executed` copy it has no outputs."""
+    made = Page()
+    outputs = given_outputs(release, executed) if executed is not None else {}
+    parts: list[str] = []
+    section = name
+    for index, cell in enumerate(release.cells):
+        if cell.cell_type == "markdown":
+            section = _heading(cell.source) or section
+            parts.append(_prose(cell.source))
+        elif cell.cell_type == "code":
+            parts.append(_fenced(cell.source, "python"))
+            for number, output in enumerate(outputs.get(index, [])):
+                parts.append(_output(output, f"{name}-{index}-{number}", section, made.pictures))
+    made.text = "\n\n".join(part for part in parts if part) + "\n"
+    return made
+
+
+def given_outputs(release: NotebookNode, executed: NotebookNode) -> dict[int, list[NotebookNode]]:
+    """The outputs of the release's given code cells, by index: what an executed cell of the same id and text has."""
+    done = {cell.id: cell for cell in executed.cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata}
+    found: dict[int, list[NotebookNode]] = {}
+    for index, cell in enumerate(release.cells):
+        same = done.get(cell.get("id", ""))
+        if cell.cell_type == "code" and "nbgrader" not in cell.metadata and same and same.source == cell.source:
+            found[index] = list(same.outputs)
+    return found
+
+
+def _heading(source: str) -> str:
+    headings = re.findall(r"^#+ (.+)$", source, re.M)
+    return headings[-1] if headings else ""
+
+
+def _prose(source: str) -> str:
+    """A Markdown cell: links to other notebooks lead to their pages, lists stand apart from what is before them."""
+    source = re.sub(r"\]\((?:\.\./)?(?:\w+/)?(\d\d_\w+)\.ipynb(#[^)]*)?\)", r"](\1.md)", source)
+    source = re.sub(r"^\[!\[[^\n]*\]\([^\n]*\)\n?", "", source, flags=re.M)  # badges that open the notebook elsewhere
+    return re.sub(r"(?m)^(?![-*|>#] |\d+\. |\s|\|)(.+)\n(?=[-*] |\d+\. |\|)", r"\1\n\n", source)
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}" if text.strip() else ""
+
+
+def _output(output: NotebookNode, name: str, section: str, pictures: dict[str, bytes]) -> str:
+    if output.output_type == "stream":
+        return _printed(output.text)
+    data: dict[str, Any] = output.get("data", {})
+    if output.output_type == "error" or WIDGET in data:
+        return ""
+    for kind, ending in PICTURES.items():
+        if kind in data:
+            picture = data[kind]
+            file = f"{name}.{ending}"
+            pictures[file] = picture.encode() if ending == "svg" else base64.b64decode(picture)
+            alt = output.get("metadata", {}).get(kind, {}).get("alt") or f"Figure of the section {section}"
+            return f'<p class="figure"><img src="{file}" alt="{html.escape(_plain(alt))}"></p>'
+    if "text/html" in data:
+        return f'<div class="output">\n{_one_block(data["text/html"])}\n</div>'
+    if "text/markdown" in data:
+        return str(data["text/markdown"])
+    return _printed(data.get("text/plain", ""))
+
+
+def _printed(text: str) -> str:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "".join(_last_of_each_line(text)))
+    return f'<pre class="output" tabindex="0">{html.escape(text.rstrip())}</pre>' if text.strip() else ""
+
+
+def _last_of_each_line(text: str) -> Iterator[str]:
+    """Without what carriage returns have written over, as progress bars do."""
+    for line in text.splitlines(keepends=True):
+        yield line.rstrip("\r\n").rpartition("\r")[2] + "\n" if line.endswith("\n") else line.rpartition("\r")[2]
+
+
+def _one_block(text: str) -> str:
+    return re.sub(r"\n\s*\n", "\n", str(text))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[`*$\\]", "", text)
