@@ -21,7 +21,8 @@ SOURCE = "course_source"
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
-STUB = re.compile(r"^\s*(# YOUR CODE HERE|raise NotImplementedError\(\))$", re.M)
+SETUP = "setup"
+"""The tag of the cell that installs the course where it is missing: no reader needs it."""
 
 
 @dataclass
@@ -47,7 +48,7 @@ def page(name: str, release: NotebookNode, executed: NotebookNode | None = None)
         if cell.cell_type == "markdown":
             section = _heading(cell.source) or section
             parts.append(_prose(cell.source))
-        elif cell.cell_type == "code":
+        elif cell.cell_type == "code" and SETUP not in cell.metadata.get("tags", ()):
             parts.append(_fenced(cell.source, "python"))
             for number, output in enumerate(outputs.get(index, [])):
                 parts.append(_output(output, f"{name}-{index}-{number}", section, made.pictures))
@@ -79,7 +80,7 @@ def _prose(source: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}{language}\n{text.rstrip()}\n{fence}" if text.strip() else ""
 
 

@@ -1,7 +1,7 @@
 """Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none.
 
 The solved notebooks are executed once a run, and a second time as a class's are: with the weights of the first, and
-without the cells that nothing graded depends on. The executed copies stay in build/executed, for the documentation site.
+without the cells that nothing graded depends on. Executed copies stay in build/executed, for the site.
 """
 
 from __future__ import annotations
