@@ -45,7 +45,8 @@ class Item:
 class Topic:
     """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`.
 
-    `due` is when an instructor wants it; `own` are topics of the instructor's, with tests in the course's folder.
+    `builds_on` names the topics that it takes further, where that is not just the topic before; `due` is when an
+    instructor wants it; `own` are topics of the instructor's, with tests in the course's folder.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Topic:
     title: str
     lecture: str
     items: tuple[Item, ...] = field(default=())
+    builds_on: tuple[str, ...] = ()
     due: datetime | None = None
     own: bool = False
 
@@ -122,6 +124,7 @@ OURS: tuple[Topic, ...] = (
             _task("rnn", 5, 25, Budget(cpu=150_000, gpu=600_000)),
             _question("rnn"),
         ),
+        builds_on=("markov_ngrams",),
     ),
     Topic(
         4,
@@ -173,6 +176,7 @@ OURS: tuple[Topic, ...] = (
             _task("self_attention", 5, 20, Budget(cpu=30_000, gpu=120_000)),
             _question("self_attention"),
         ),
+        builds_on=("cbow", "bahdanau_attention"),
     ),
     Topic(
         7,
@@ -222,6 +226,7 @@ OURS: tuple[Topic, ...] = (
             _task("masking", 5, 20, Budget(cpu=40_000, gpu=200_000)),
             _question("masking"),
         ),
+        builds_on=("multi_head_attention",),
     ),
     Topic(
         10,
@@ -242,6 +247,7 @@ OURS: tuple[Topic, ...] = (
             Item("decode_beam", 4, 30),
             _question("encoder_decoder"),
         ),
+        builds_on=("bahdanau_attention", "positional_encoding", "masking"),
     ),
     Topic(
         11,
@@ -307,7 +313,7 @@ def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
     if choice.points:
         raise Faulty(f"{where} is your own topic: its points stand in its exercises")
     items = tuple(Item(**values) for values in choice.items)
-    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, choice.due, own=True)
+    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, due=choice.due, own=True)
 
 
 def _distinct(names: Sequence[str], what: str) -> None:

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
     "notebook": {"exercise", "judge", "data", "hidden"},
-    "grading": {"exercise", "judge", "hidden", "data", "outline"},
+    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline"},
     "cli": {"grading", "outline"},
 }
 

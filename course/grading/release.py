@@ -10,6 +10,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.grading.home import write_home
 from course.grading.notebooks import refresh, source_path
 from course.grading.opening import released_at
 from course.grading.problem import Problem
@@ -27,7 +28,8 @@ def release_path(root: Path, topic: Topic) -> Path:
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    Topics without a source are passed over. Returns the notebooks written.
+    The home notebook and its map are written anew with them. Topics without a source are passed over. Returns the
+    notebooks written.
 
     Raises:
         Problem: a source is faulty, nbgrader refuses it, or somebody has worked in the released notebook and `force`
@@ -38,6 +40,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
     _generate(root, ready)
+    write_home(root)
     return [release_path(root, topic) for topic in ready]
 
 

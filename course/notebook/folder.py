@@ -18,9 +18,14 @@ _NUMBER = Path(".course", "number.json")
 _remembered: dict[str, Any] = {}
 
 
-def read_progress() -> dict[str, Any]:
-    """What is known of each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`."""
-    return dict(_read(_PROGRESS) or {})
+def read_progress(folder: Path = Path()) -> dict[str, dict[str, Any]]:
+    """What is known of each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`.
+
+    `folder` is the notebook's, by default the one this process works in.
+    """
+    kept = _read(folder / _PROGRESS)
+    facts = kept.items() if isinstance(kept, dict) else ()
+    return {name: dict(known) for name, known in facts if isinstance(known, dict)}
 
 
 def note(name: str, **facts: Any) -> None:

@@ -1,4 +1,4 @@
-"""`progress`: the notebook's exercises at a glance."""
+"""`progress`: the notebook's exercises at a glance; in the course's home notebook, the whole course as a map."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..syllabus import TOPICS, Item, Topic, find_topic
+from . import course_map
+from .course_map import Standing
 from .display import show
 from .folder import read_progress
 
@@ -16,13 +18,35 @@ _STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("�
 def progress(topic: str | None = None) -> None:
     """Shows how far the exercises of `topic` (`"03_rnn"`) are; without one, of the notebook's own topic.
 
+    In a folder that holds the course's notebooks, each in a folder of its own, it shows the map of them all.
+
     Raises:
         KeyError: no topic has that name.
     """
+    beside = {one.name: path for one in TOPICS if (path := _notebook(one)).is_file()}
+    if topic is None and beside:
+        standings = {one.name: _standing(one) for one in TOPICS}
+        links = {name: path.as_posix() for name, path in beside.items()}
+        show(course_map.html(TOPICS, standings, links), course_map.text(TOPICS, standings))
+        return
     known = read_progress()
     shown = find_topic(topic) if topic else _own_topic(known)
     topics = [shown] if shown else list(TOPICS)
     show("".join(_html(one, known) for one in topics), "\n".join(_text(one, known) for one in topics))
+
+
+def _notebook(topic: Topic) -> Path:
+    """The topic's notebook, seen from the course's home notebook."""
+    return Path(topic.folder, f"{topic.folder}.ipynb")
+
+
+def _standing(topic: Topic) -> Standing:
+    """How far the topic's notebook is, by what `check` noted beside it."""
+    known = read_progress(Path(topic.folder))
+    checked = [item for item in topic.items if item.kind != "question"]
+    left = [item.name for item in checked if _state(item, known)[0] != "passed"]
+    begun = any("kind" in known.get(item.name, {}) for item in checked)
+    return Standing(len(checked) - len(left), len(checked), begun, left[0] if left else "")
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:

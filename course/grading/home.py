@@ -1,0 +1,85 @@
+"""The course's home notebook, `assignments/index.ipynb`, and its picture: both made from the syllabus."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course.grading.catalogue import hours
+from course.grading.notebooks import KERNEL, source_path, write
+from course.notebook.course_map import foundations, svg
+from course.syllabus import TOPICS, Topic
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+NOTEBOOK, PICTURE = "index.ipynb", "index.svg"
+
+_OPENING = """\
+# Sequence models
+
+From counting characters to Transformers, in {number} notebooks that tell you, while you work, what your numbers show.
+Run the cell below (click into it and press Shift+Enter): it shows how far you are, and each name opens its notebook.
+Run it again whenever you come back."""
+
+_CODE = """\
+from course import progress
+
+progress()"""
+
+_MAP = """\
+## What leads to what
+
+![{alt}]({picture})
+
+{table}
+
+Points and times are what the exercises ask of you; reading and wondering come on top."""
+
+
+def write_home(root: Path) -> list[Path]:
+    """Write the home notebook of the topics that have a source in `root`, and its picture; returns both paths."""
+    topics = [topic for topic in TOPICS if source_path(root, topic).is_file()]
+    folder = root / "assignments"
+    folder.mkdir(exist_ok=True)
+    notebook, picture = folder / NOTEBOOK, folder / PICTURE
+    write(_notebook(topics), notebook)
+    picture.write_text(svg(topics, in_words(topics)), "utf-8")
+    return [notebook, picture]
+
+
+def in_words(topics: Sequence[Topic]) -> str:
+    """What the map shows, for those who do not see it."""
+    parts = []
+    for topic in topics:
+        found = foundations(topic, topics)
+        after = f" after {' and '.join(str(other.number) for other in found)}" if found else ""
+        parts.append(f"{topic.number} {topic.title}{after}")
+    return f"Map of the course: {'; '.join(parts)}"
+
+
+def _notebook(topics: Sequence[Topic]) -> NotebookNode:
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics))
+    cells = [
+        new_markdown_cell(_OPENING.format(number=len(topics))),
+        new_code_cell(_CODE),
+        new_markdown_cell(told),
+    ]
+    for cell in cells:
+        cell.id = hashlib.sha256(cell.source.encode()).hexdigest()[:16]
+    return new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}})
+
+
+def _table(topics: Sequence[Topic]) -> str:
+    rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
+    for topic in topics:
+        after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
+        link = f"[{topic.title}]({topic.folder}/{topic.folder}.ipynb)"
+        exercises = sum(item.kind != "question" for item in topic.items)
+        time = hours(sum(item.minutes for item in topic.items))
+        rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {topic.points} | {time} |")
+    return "\n".join(rows)

@@ -1,0 +1,234 @@
+"""The course as a map: the topics from top to bottom beside a rail that shows what leads to what.
+
+Drawn twice from one layout: as HTML, which takes the page's own colours and tells how far each notebook is, and as
+an SVG file for pages without a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ..syllabus import Topic
+
+ROW, LANE, MARGIN = 46, 26, 17
+"""Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
+RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
+"""Colours that stand out from white and from black alike."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not."""
+
+    passed: int
+    of: int
+    begun: bool = False
+    at: str = ""
+
+    @property
+    def done(self) -> bool:
+        return 0 < self.of == self.passed
+
+    def words(self) -> str:
+        """The standing in a few words."""
+        if self.done:
+            return f"all {self.of} pass"
+        return f"{self.passed} of {self.of} pass" if self.begun else "not begun"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A topic's place on the map: its row, the lane of the rail it stands at, and the rows it comes from."""
+
+    topic: Topic
+    row: int
+    lane: int
+    before: tuple[int, ...]
+
+
+def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
+    """The topics that `topic` takes further: those it names, else the one before it; none for the first."""
+    earlier = [other for other in topics if other.number < topic.number]
+    named = tuple(other for other in earlier if other.name in topic.builds_on)
+    return named or tuple(earlier[-1:])
+
+
+def stops(topics: Sequence[Topic]) -> list[Stop]:
+    """The places of `topics`, which are in syllabus order.
+
+    Of the ways between them, those that a longer way covers are left out. A topic stays on the lane of one it comes
+    from, if nobody else went on there; otherwise it takes the first lane on which nothing is under way.
+    """
+    rows = {topic.name: row for row, topic in enumerate(topics)}
+    before = _without_shortcuts([[rows[other.name] for other in foundations(topic, topics)] for topic in topics])
+    needed_until = [max((row for row, found in enumerate(before) if at in found), default=at) for at in rows.values()]
+    lanes: list[int] = []
+    ends: list[int] = []  # the row that came last on each lane
+    for row, found in enumerate(before):
+        free = [lanes[start] for start in found if ends[lanes[start]] == start]
+        idle = [lane for lane, last in enumerate(ends) if needed_until[last] <= row and not free]
+        lane = min(free or idle or [len(ends)])
+        ends[lane : lane + 1] = [row]
+        lanes.append(lane)
+    return [Stop(topic, row, lanes[row], tuple(before[row])) for row, topic in enumerate(topics)]
+
+
+def _without_shortcuts(before: Sequence[Sequence[int]]) -> list[list[int]]:
+    reached: list[set[int]] = []
+    for found in before:
+        reached.append(set(found).union(*(reached[start] for start in found)))
+    return [[start for start in found if not any(start in reached[other] for other in found)] for found in before]
+
+
+def _point(stop: Stop) -> tuple[int, int]:
+    return MARGIN + LANE * stop.lane, ROW // 2 + ROW * stop.row
+
+
+def rail_width(placed: Sequence[Stop]) -> int:
+    """Pixels that the rail takes."""
+    return 2 * MARGIN + LANE * max((stop.lane for stop in placed), default=0)
+
+
+def _ways(placed: Sequence[Stop]) -> str:
+    """The ways between stops as SVG paths: a branch leaves at once, a way that joins another does so at the end."""
+    paths = []
+    for stop in placed:
+        x, y = _point(stop)
+        for start in (placed[row] for row in stop.before):
+            a, b = _point(start)
+            if a == x:
+                paths.append(f"M{a} {b}V{y}")
+            elif a < x:
+                paths.append(f"M{a} {b}C{a} {b + ROW // 2} {x} {b + ROW // 2} {x} {b + ROW}V{y}")
+            else:
+                paths.append(f"M{a} {b}V{y - ROW}C{a} {y - ROW // 2} {x} {y - ROW // 2} {x} {y}")
+    return f'<path d="{"".join(paths)}" fill="none" stroke="{RAIL}" stroke-width="3" stroke-linecap="round"/>'
+
+
+def _station(stop: Stop, standing: Standing, ground: str) -> str:
+    """A stop as SVG: an empty ring, an arc as long as what passes, or a full circle with a tick."""
+    x, y = _point(stop)
+    colour = DONE if standing.done else RAIL
+    inside = f' style="fill:{DONE if standing.done else ground}"'
+    ring = f'<circle cx="{x}" cy="{y}" r="9"{inside} stroke="{colour}" stroke-width="3"/>'
+    if standing.done:
+        return ring + f'<path d="M{x - 4} {y}l3 3l5 -6" fill="none" stroke="white" stroke-width="2.4"/>'
+    if not standing.begun:
+        return ring
+    share = 56.5 * standing.passed / max(standing.of, 1)  # of the circumference, 2π · 9
+    dot = f'<circle cx="{x}" cy="{y}" r="3.5" fill="{BEGUN}"/>'
+    arc = (
+        f'<circle cx="{x}" cy="{y}" r="9" fill="none" stroke="{BEGUN}" stroke-width="4" '
+        f'stroke-dasharray="{share:.1f} 60" transform="rotate(-90 {x} {y})"/>'
+    )
+    return ring + (arc if share else "") + dot
+
+
+_TITLE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
+
+
+def html(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
+    """The map for a notebook's output, with each topic's standing and, where there is one, a link to its notebook."""
+    placed = stops(topics)
+    height, width = ROW * len(placed), rail_width(placed)
+    ground = "var(--jp-layout-color0, Canvas)"
+    drawn = "".join(_station(stop, standings[stop.topic.name], ground) for stop in placed)
+    rail = (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true" '
+        f'style="position:absolute;left:0;top:0">{_ways(placed)}{drawn}</svg>'
+    )
+    rows = "".join(_row(stop.topic, standings[stop.topic.name], links.get(stop.topic.name, "")) for stop in placed)
+    return (
+        '<div style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.35;color:inherit;max-width:58em">'
+        f'<p style="margin:4px 0 10px">{_headline(topics, standings, links)}</p>'
+        f'<div style="position:relative;padding-left:{width + 6}px">{rail}'
+        f'<ul style="list-style:none;margin:0;padding:0">{rows}</ul></div></div>'
+    )
+
+
+def _row(topic: Topic, standing: Standing, link: str) -> str:
+    name = f"{topic.number}&ensp;{escape(topic.title)}"
+    title = f'<a href="{escape(link)}" style="font-weight:600">{name}</a>' if link else f"<b>{name}</b>"
+    share = 100 * standing.passed / max(standing.of, 1)
+    colour = DONE if standing.done else BEGUN
+    bar = (
+        '<span aria-hidden="true" style="display:inline-block;vertical-align:middle;width:84px;height:6px;'
+        'border-radius:3px;background:rgba(128,132,140,.3);margin-right:8px">'
+        f'<span style="display:block;height:6px;border-radius:3px;width:{share:.0f}%;background:{colour}">'
+        "</span></span>"
+    )
+    at = f" &middot; next: <code style='background:none;color:inherit'>{escape(standing.at)}</code>"
+    about = _time(sum(item.minutes for item in topic.items))
+    small = f"{bar}{standing.words()} &middot; {about}{at if standing.begun and standing.at else ''}"
+    return (
+        f'<li style="height:{ROW}px;margin:0;display:flex;flex-direction:column;justify-content:center;min-width:0">'
+        f'<span style="{_TITLE}">{title}</span>'
+        f'<span style="{_TITLE};font-size:12px"><span style="opacity:.8">{small}</span></span></li>'
+    )
+
+
+def _headline(topics: Sequence[Topic], standings: Mapping[str, Standing], links: Mapping[str, str]) -> str:
+    listed = [standings[topic.name] for topic in topics]
+    passed, of = sum(standing.passed for standing in listed), sum(standing.of for standing in listed)
+    done = sum(standing.done for standing in listed)
+    told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(topics)} notebooks are done."
+    at = _goes_on(topics, standings)
+    if at is None:
+        return f"{told} That is the whole course: well done."
+    name = f"{at.number} {escape(at.title)}"
+    link = f'<a href="{escape(links[at.name])}">{name}</a>' if at.name in links else name
+    return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."
+
+
+def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
+    """The notebook to open next: the last one begun that is not done, else the first that is not."""
+    open_ = [topic for topic in topics if not standings[topic.name].done]
+    begun = [topic for topic in open_ if standings[topic.name].begun]
+    return (begun[-1:] or open_[:1] or [None])[0]
+
+
+def text(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> str:
+    """The map as lines of text."""
+    width = max((len(topic.title) for topic in topics), default=0)
+    lines = []
+    for topic in topics:
+        standing = standings[topic.name]
+        mark = "✓" if standing.done else "○"
+        lines.append(f"{mark} {topic.number:>2}  {topic.title:<{width}}  {standing.words()}")
+    return "\n".join(lines)
+
+
+def _time(minutes: int) -> str:
+    whole, quarter = divmod(round(minutes / 15), 4)
+    return "about " + (f"{whole}{('', '¼', '½', '¾')[quarter]} h" if whole else f"{15 * quarter} min")
+
+
+def svg(topics: Sequence[Topic], alt: str) -> str:
+    """The map as a picture file: a card of its own, light or dark as the reader's system is."""
+    placed = stops(topics)
+    left, width, height = rail_width(placed) + 8, 560, ROW * len(placed)
+    rows = "".join(
+        f'<text x="{left}" y="{y - 2}" class="t">{stop.topic.number}&#8194;{escape(stop.topic.title)}</text>'
+        f'<text x="{left}" y="{y + 14}" class="s">{escape(_sub(stop.topic))}</text>'
+        for stop in placed
+        for y in [_point(stop)[1]]
+    )
+    drawn = "".join(_station(stop, Standing(0, 1), "var(--card)") for stop in placed)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 24}" role="img" '
+        f'viewBox="-12 -12 {width} {height + 24}"><title>{escape(alt)}</title><style>'
+        ":root{--card:#ffffff;--ink:#24292f;--edge:#dfe2e6}"
+        "@media (prefers-color-scheme:dark){:root{--card:#1b1f24;--ink:#e6e9ed;--edge:#3a4048}}"
+        ".t{font:600 15px system-ui,sans-serif;fill:var(--ink)}"
+        ".s{font:12px system-ui,sans-serif;fill:var(--ink);opacity:.75}</style>"
+        f'<rect x="-11.5" y="-11.5" width="{width - 1}" height="{height + 23}" rx="10" '
+        'style="fill:var(--card);stroke:var(--edge)"/>'
+        f"{_ways(placed)}{drawn}{rows}</svg>\n"
+    )
+
+
+def _sub(topic: Topic) -> str:
+    exercises = sum(item.kind != "question" for item in topic.items)
+    return f"{exercises} exercises, {_time(sum(item.minutes for item in topic.items))}"

@@ -1,0 +1,132 @@
+"""The map of the course: its layout, and what it tells of a student's progress."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from course.notebook import course_map
+from course.notebook.course_map import Standing, foundations, stops
+from course.notebook.progress import progress
+from course.syllabus import TOPICS, Item, Topic, find_topic
+
+
+def _topics(*ways: tuple[int, ...]) -> list[Topic]:
+    """Topics t1, t2, ..., each building on those whose numbers it is given."""
+    return [
+        Topic(n, f"t{n}", f"Topic {n}", "", (Item(f"e{n}", 1, 30),), tuple(f"t{other}" for other in found))
+        for n, found in enumerate(ways, 1)
+    ]
+
+
+def test_every_topic_builds_on_earlier_ones_and_the_first_on_nothing() -> None:
+    names = {topic.name for topic in TOPICS}
+    for topic in TOPICS:
+        assert set(topic.builds_on) <= names
+        found = foundations(topic, TOPICS)
+        assert bool(found) == (topic is not TOPICS[0])
+        assert {other.name for other in found} >= set(topic.builds_on)
+        assert all(other.number < topic.number for other in found)
+
+
+def test_a_topic_that_names_nothing_follows_the_one_before() -> None:
+    first, second, third = _topics((), (), (1,))
+    assert foundations(second, [first, second, third]) == (first,)
+    assert foundations(third, [first, second, third]) == (first,)
+    assert foundations(third, [second, third]) == (second,), "of a course without its foundation"
+
+
+def test_lanes_branch_and_join_and_shortcuts_are_left_out() -> None:
+    placed = stops(_topics((), (1,), (1,), (3,), (2, 4), (1, 5)))
+    assert [(stop.lane, stop.before) for stop in placed] == [
+        (0, ()),
+        (0, (0,)),
+        (1, (0,)),
+        (1, (2,)),
+        (0, (1, 3)),
+        (0, (4,)),
+    ]
+
+
+def test_no_two_ways_are_under_way_on_one_lane() -> None:
+    for topics in (list(TOPICS), _topics((), (1,), (1,), (1,), (2,), (3,), (4,), (5, 6, 7))):
+        placed = stops(topics)
+        for stop in placed:
+            for start in stop.before:
+                lane = max(stop.lane, placed[start].lane)
+                between = [other for other in placed[start + 1 : stop.row] if other.lane == lane]
+                assert not between, f"the way from {start} to {stop.row} runs over {between}"
+
+
+def test_the_picture_is_well_formed_and_names_every_topic() -> None:
+    picture = ElementTree.fromstring(course_map.svg(TOPICS, "the course < & >"))
+    said = " ".join(picture.itertext())
+    assert all(topic.title in said for topic in TOPICS) and "the course < & >" in said
+    assert picture.get("role") == "img"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with all notebooks, worked in."""
+    for topic in TOPICS:
+        (tmp_path / topic.folder).mkdir()
+        (tmp_path / topic.folder / f"{topic.folder}.ipynb").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _note(home: Path, topic: Topic, facts: object) -> None:
+    path = home / topic.folder / ".course" / "progress.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(facts))
+
+
+def _shown(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    seen: list[tuple[str, str]] = []
+    monkeypatch.setattr("course.notebook.progress.show", lambda html, text: seen.append((html, text)))
+    progress()
+    return seen[0]
+
+
+def test_the_home_notebook_shows_the_map(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, text = _shown(monkeypatch)
+    assert re.findall(r'href="([^"]+)"', page)[1:] == [f"{topic.folder}/{topic.folder}.ipynb" for topic in TOPICS]
+    assert "Begin with" in page and page.count("not begun") == len(TOPICS)
+    assert [line.split()[1] for line in text.splitlines()] == [str(topic.number) for topic in TOPICS]
+
+
+def test_it_tells_what_passes_and_where_to_go_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, begun = find_topic("markov_ngrams"), find_topic("rnn")
+    _note(home, done, {item.name: {"kind": "passed"} for item in done.items if item.kind != "question"})
+    _note(home, begun, {"rnn_cell": {"kind": "passed", "hints": 1}, "rnn_forward": {"kind": "wrong"}})
+    page, text = _shown(monkeypatch)
+    rows = dict(zip([topic.name for topic in TOPICS], page.split("<li")[1:]))
+    assert "all 6 pass" in rows["markov_ngrams"] and "not begun" in rows["cbow"]
+    assert "1 of 8 pass" in rows["rnn"] and "rnn_forward" in rows["rnn"]
+    assert "<b>7 of " in page and "Go on with" in page.split("<ul")[0] and "Recurrent networks" in page.split("<ul")[0]
+    assert text.splitlines()[0].startswith("✓") and text.splitlines()[2].startswith("○")
+
+
+def test_a_hint_alone_begins_nothing_and_nonsense_is_passed_over(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _note(home, TOPICS[0], {"count_ngrams": {"hints": 2}})
+    _note(home, TOPICS[1], ["no", "progress"])
+    _note(home, TOPICS[2], {"rnn_cell": "passed"})
+    page, _ = _shown(monkeypatch)
+    assert page.count("not begun") == len(TOPICS)
+
+
+def test_the_end_of_the_course_is_congratulated() -> None:
+    topics = _topics((), ())
+    page = course_map.html(topics, {topic.name: Standing(1, 1, True) for topic in topics}, {})
+    assert "That is the whole course" in page and "<a " not in page
+
+
+def test_titles_cannot_break_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    (topic,) = _topics(())
+    topic = Topic(1, "t1", "<script>", "", topic.items)
+    page = course_map.html([topic], {"t1": Standing(0, 1, True, "<b>")}, {"t1": '"><i>'})
+    assert "<script>" not in page and "<i>" not in page and "&lt;b&gt;" in page
