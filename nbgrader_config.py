@@ -9,6 +9,7 @@ from pathlib import Path
 from course.grading.configuration import configure
 from course.grading.notebooks import refresh
 from course.grading.problem import Problem
+from course.grading.submission import ARCHIVE, MANIFEST
 
 c = get_config()
 root = Path(__file__).resolve().parent
@@ -28,8 +29,13 @@ c.CourseDirectory.ignore = [
     "*.pyc",
     "__pycache__",
     "feedback",
+    MANIFEST,
     *(f"{glob.escape(str(root))}/solutions/./*/{name}" for name in (".course", "checkpoints")),
 ]
+
+# What `course submit` packs: `nbgrader zip_collect` takes student and time from the zip's name, checkpoints included.
+c.FileNameCollectorPlugin.named_regexp = ARCHIVE
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
 
 # The releases are committed, so nbgrader finds them there and would skip them while its gradebook is still empty.
 c.GenerateAssignment.force = True

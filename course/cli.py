@@ -146,6 +146,20 @@ def wheel(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def doctor(arguments: argparse.Namespace) -> int:
+    """Look at this machine as the course will meet it: what is fine, what is not, what to do."""
+    from course.grading.doctor import diagnose
+
+    return diagnose(arguments.folder)
+
+
+def submit(arguments: argparse.Namespace) -> int:
+    """Zip a notebook and its checkpoints for handing in, and say what is missing."""
+    from course.grading.submission import hand_in
+
+    return hand_in(arguments.what, arguments.student, arguments.folder)
+
+
 def _topics(names: Sequence[str]) -> list:
     """The topics called `names`, in syllabus order; all of them when none is named."""
     from course.syllabus import TOPICS, find_topic
@@ -210,6 +224,15 @@ def _parser() -> argparse.ArgumentParser:
     keeping.add_argument(
         "--prune", type=float, metavar="DAYS", help="remove what was not used for so many days; 0: all"
     )
+
+    command("doctor", doctor).add_argument(
+        "folder", type=Path, nargs="?", default=Path(), help="where the notebooks are; this folder by default"
+    )
+
+    handing_in = command("submit", submit)
+    handing_in.add_argument("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
+    handing_in.add_argument("--student", help="the name your class knows you by; your login name by default")
+    handing_in.add_argument("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
 
     showing = command("demo", demo)
     showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")

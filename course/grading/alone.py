@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from course.grading.preflight import topic_of
 from course.grading.problem import Problem
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.judge.verdict import Verdict
-from course.syllabus import Item, Topic, find_item, find_topic
+from course.syllabus import Topic
 
 BESIDE = 64 * 2**20
 """Bytes of a file beside the notebook that still goes along; larger ones are no part of an exercise."""
@@ -61,7 +61,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     from course.grading.preprocessors import own_limits
 
     nb = _read(path)
-    topic = _topic(nb, path)
+    topic = topic_of(nb.cells, path)
     _mark_exercises(nb, topic)
     task = Task(
         name=path.stem,
@@ -91,26 +91,6 @@ def _read(path: Path) -> NotebookNode:
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, json.JSONDecodeError, ValueError, AttributeError):
         raise Problem(f"{path} cannot be read as a notebook") from None
     return nb
-
-
-def _topic(nb: NotebookNode, path: Path) -> Topic:
-    """The topic most of the notebook's graded cells belong to, else the one it is named after."""
-    votes: Counter[str] = Counter()
-    for cell in nb.cells:
-        found = _item(_marks(cell).get("grade_id", ""))
-        if found:
-            votes[found[0].name] += 1
-    try:
-        return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
-    except KeyError:
-        raise Problem(f"{path} holds no exercise of the course") from None
-
-
-def _item(grade_id: str) -> tuple[Topic, Item] | None:
-    try:
-        return find_item(grade_id)
-    except KeyError:
-        return None
 
 
 def _marks(cell: NotebookNode) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from course.grading.problem import Problem
+from course.syllabus import TOPICS, Topic, find_topic
 
 LARGEST = 100 * 2**20
 """Bytes of the largest submission that is graded: a notebook with all its pictures is a hundredth of that."""
@@ -24,7 +27,7 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     refuse_links(folder)
     _refuse_size(folder, largest)
     _refuse_timestamp(folder)
-    document = _read(_find(folder, name))
+    document = read_document(_find(folder, name))
     return list(_notes(document))
 
 
@@ -78,7 +81,12 @@ def _find(folder: Path, name: str) -> Path:
     raise Problem(f"there is no {name}.ipynb in the submission")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> dict[str, Any]:
+    """A notebook as plain values.
+
+    Raises:
+        Problem: the file is no notebook, or one in a format that is not graded.
+    """
     try:
         document = json.loads(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -95,7 +103,23 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
+def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
+    """The topic most graded cells belong to, else the one the notebook at `path` is named after.
+
+    Raises:
+        Problem: it is no topic's notebook.
+    """
+    topics = {item.name: topic for topic in TOPICS for item in topic.items}
+    votes = Counter(topics[name].name for cell in cells if (name := _grade_id(cell)) in topics)
+    try:
+        return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
+    except KeyError:
+        raise Problem(f"{path} holds no exercise of the course") from None
+
+
 def _validate(path: Path, document: dict[str, Any]) -> None:
+    if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
+        return
     import nbformat
 
     with warnings.catch_warnings():

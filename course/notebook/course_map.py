@@ -186,7 +186,7 @@ def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topi
     """The notebook to open next: the last one begun that is not done, else the first that is not."""
     open_ = [topic for topic in topics if not standings[topic.name].done]
     begun = [topic for topic in open_ if standings[topic.name].begun]
-    return (begun[-1:] or open_[:1] or [None])[0]
+    return next(iter(begun[-1:] or open_), None)
 
 
 def text(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> str:

@@ -18,6 +18,7 @@ from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
 from .folder import folder_number
 from .machine import device, seed
+from .provenance import code_of
 
 Train = Callable[[nn.Module, "Batches"], Any]
 
@@ -119,7 +120,8 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
             print(f"{name}: {reason}; training anew within the CPU budget")
     record = _train(name, built, train, budget)
     try:
-        save(path, built, record.facts())
+        code = code_of([train, model, *map(type, built.modules())])
+        save(path, built, {**record.facts(), "code": code})
     except OSError as error:
         print(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
     return record
