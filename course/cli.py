@@ -98,6 +98,14 @@ def grade(arguments: argparse.Namespace) -> int:
     )
 
 
+def report(arguments: argparse.Namespace) -> int:
+    """Write one page about a class's results: scores, misconceptions, time, what is worth a second look."""
+    from course.grading.report import write_report
+
+    print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
+    return 0
+
+
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
     from course.grading.configuration import RESULTS
@@ -219,6 +227,10 @@ def _parser() -> argparse.ArgumentParser:
     grading.add_argument("--require-sandbox", action="store_true", help="refuse to grade where there is none")
     grading.add_argument("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
     grading.add_argument("--timeout", type=int, metavar="SECONDS", help="what a cell may take; 30 by default")
+
+    reporting = command("report", report)
+    reporting.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
+    reporting.add_argument("--to", type=Path, metavar="FILE", help="reports/03_rnn.html by default")
 
     keeping = command("cache", cache)
     keeping.add_argument(

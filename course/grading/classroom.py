@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Graded:
-    """What became of one student's submission; `reason` says why it was not graded."""
+    """What became of one student's submission; `reason` says why it was not graded.
+
+    `seconds`, `cpu`, `memory` (bytes), `spent` and `isolation` are those of its `Outcome`.
+    """
 
     student: str
     scores: Scores | None = None
@@ -51,6 +54,10 @@ class Graded:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     reason: str = ""
+    cpu: float = 0.0
+    memory: int = 0
+    spent: dict[str, float] = field(default_factory=dict)
+    isolation: str = ""
 
     @property
     def complete(self) -> bool:
@@ -174,7 +181,8 @@ class Classroom:
         nb = nbformat.read(self.autograded(student) / f"{name}.ipynb", as_version=4)
         kept = nb.metadata.get(METADATA, {})
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
-        return Graded(student, scores, verdicts, kept.get("seconds", 0.0), tuple(notes))
+        used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation") if name in kept}
+        return Graded(student, scores, verdicts, notes=tuple(notes), spent=dict(kept.get("spent", {})), **used)
 
     def _converter(self, student: str) -> Autograde:
         """nbgrader's converter, ready for its sanitising pass."""

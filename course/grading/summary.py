@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from course.grading.classroom import Graded
@@ -45,15 +46,33 @@ def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[
     return header, rows
 
 
-def misunderstandings(graded: Sequence[Graded]) -> list[str]:
-    """One line for each recognised misunderstanding, commonest first: exercise, name, who."""
-    seen: dict[tuple[str, str], list[str]] = defaultdict(list)
+@dataclass(frozen=True)
+class Misunderstanding:
+    """A recognised misconception: of which exercise, what it is called, its hint, and who shows it."""
+
+    exercise: str
+    name: str
+    hint: str
+    students: tuple[str, ...]
+
+
+def misunderstood(graded: Sequence[Graded]) -> list[Misunderstanding]:
+    """The misconceptions recognised in a class, commonest first."""
+    seen: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for work in graded:
         for verdict in work.verdicts.values():
             if verdict.misconception:
-                seen[verdict.exercise, _spoken(verdict)].append(work.student)
-    ordered = sorted(seen.items(), key=lambda entry: (-len(entry[1]), entry[0]))
-    return [f"{len(who):3}  {exercise}: {what}   ({', '.join(who)})" for (exercise, what), who in ordered]
+                seen[verdict.exercise, _spoken(verdict), verdict.hint].append(work.student)
+    found = [Misunderstanding(*about, tuple(who)) for about, who in seen.items()]
+    return sorted(found, key=lambda one: (-len(one.students), one.exercise, one.name))
+
+
+def misunderstandings(graded: Sequence[Graded]) -> list[str]:
+    """One line for each recognised misunderstanding, commonest first: exercise, name, who."""
+    return [
+        f"{len(one.students):3}  {one.exercise}: {one.name}   ({', '.join(one.students)})"
+        for one in misunderstood(graded)
+    ]
 
 
 def notes(graded: Sequence[Graded]) -> list[str]:

@@ -29,3 +29,13 @@ def run_nbgrader():
         return said
 
     return run
+
+
+@pytest.fixture(scope="session")
+def graded_class(tmp_path_factory) -> Path:
+    """A course whose class is graded. Whoever changes anything works on a copy."""
+    from .classes import grade, make_class
+
+    root = make_class(tmp_path_factory.mktemp("graded") / "course")
+    grade(root)
+    return root

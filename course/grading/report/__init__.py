@@ -1,0 +1,30 @@
+"""A class's results as one page to read: `course report TOPIC`."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+from course.syllabus import Topic
+
+
+def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
+    """Write the report on a topic's class to `to`, by default `reports/<topic>.html`, and return where it is.
+
+    Raises:
+        Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
+    """
+    from course.grading.classroom import Classroom, quiet
+    from course.grading.problem import Problem
+    from course.grading.report.findings import collect
+    from course.grading.report.page import render
+
+    with quiet():
+        page = render(collect(Classroom(root, topic)), datetime.datetime.now())
+    path = to or root / "reports" / f"{topic.folder}.html"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"{path} cannot be written: {error.strerror}") from error
+    return path

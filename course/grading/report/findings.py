@@ -1,0 +1,222 @@
+"""What there is to report about a class: collected from the gradebook, the graded notebooks and the submissions."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import tempfile
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.grading.classroom import Classroom, Graded
+from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.preflight import examine
+from course.grading.problem import Problem
+from course.grading.release import release_path, render
+from course.grading.report.checkpoints import Shared, equal_checkpoints
+from course.grading.report.similarity import Likeness, compare
+from course.grading.report.tampering import Sign, signs
+from course.syllabus import Item, Topic
+
+OTHER_CELLS = "cells of their own"
+"""What students added to a notebook beside their answers is compared under this name."""
+
+
+@dataclass(frozen=True)
+class Success:
+    """How an exercise went: how many got all, some and none of its points; `mean` is a share of the points.
+
+    `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing.
+    """
+
+    item: Item
+    full: int
+    some: int
+    none: int
+    open: int
+    mean: float | None
+    kinds: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that a report tells. `absent` are students of the gradebook who handed in nothing."""
+
+    topic: Topic
+    graded: tuple[Graded, ...]
+    absent: tuple[str, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    shared: tuple[Shared, ...] = ()
+    likeness: Likeness = field(default_factory=Likeness)
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> list[Graded]:
+        """Those with points in the gradebook."""
+        return [work for work in self.graded if work.scores is not None and not work.reason]
+
+    @property
+    def unfinished(self) -> list[tuple[str, str]]:
+        """Who was not graded, or not wholly, and why."""
+        told = [(work.student, work.reason) for work in self.graded if work.reason]
+        for work in self.scored:
+            faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
+            told += [(work.student, f"{verdict.exercise}: {verdict.message}") for verdict in faults]
+        return told
+
+    @property
+    def to_read(self) -> dict[str, int]:
+        """How many answers of each item wait for a person."""
+        waiting: dict[str, int] = defaultdict(int)
+        for work in self.scored:
+            for name, score in work.scores.cells.items() if work.scores else ():
+                if score is None and name not in work.verdicts:
+                    waiting[name] += 1
+        return dict(waiting)
+
+    def shares(self) -> list[float]:
+        """Everybody's points as a share of those to be had."""
+        scores = [work.scores for work in self.scored if work.scores is not None]
+        return [min(1.0, score.score / score.points) if score.points else 0.0 for score in scores]
+
+    def items(self) -> list[Item]:
+        """The items that were released, in the notebook's order."""
+        released = {name for work in self.scored if work.scores for name in work.scores.maxima}
+        known = [item for item in self.topic.items if item.name in released]
+        own = sorted(released - {item.name for item in known})
+        return known + [Item(name, 0, 0) for name in own]
+
+    def success(self) -> list[Success]:
+        """How each item went."""
+        return [_success(item, self.scored) for item in self.items()]
+
+
+def collect(classroom: Classroom) -> Findings:
+    """Look at all that was handed in for a topic, and at what became of it.
+
+    Raises:
+        Problem: nothing was handed in, or nothing of it is graded yet.
+    """
+    folder = classroom.topic.folder
+    submissions = classroom.submissions()
+    if not submissions:
+        raise Problem(f"nothing was handed in for {folder}: submissions are looked for in submitted/*/{folder}")
+    graded = tuple(_became(classroom, student, place) for student, place in submissions.items())
+    if not any(work.scores for work in graded):
+        raise Problem(f"nothing of {folder} is graded yet: run `course grade {folder}` first")
+    release = _release(classroom)
+    locked, given = _locked(release), _given(release)
+    notebooks = {student: _read(place / f"{folder}.ipynb") for student, place in submissions.items()}
+    answers = {student: _answers(nb, release, given) for student, nb in notebooks.items() if nb is not None}
+    noticed = [
+        sign for work in graded for sign in signs(work.student, notebooks[work.student], locked, given, work.verdicts)
+    ]
+    prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
+    return Findings(
+        classroom.topic,
+        graded,
+        tuple(sorted(set(_known(classroom)) - set(submissions))),
+        tuple(noticed),
+        equal_checkpoints(submissions),
+        compare(answers, _answers(release, None, frozenset()), prose),
+        answers,
+    )
+
+
+def _became(classroom: Classroom, student: str, place: Path) -> Graded:
+    """What became of a submission, as far as files and gradebook tell."""
+    name = f"{classroom.topic.folder}.ipynb"
+    done = classroom.autograded(student) / name
+    try:
+        notes = examine(place, classroom.topic.folder)
+    except Problem as problem:
+        return Graded(student, reason=str(problem))
+    if not done.is_file():
+        return Graded(student, reason=_fault(classroom, student) or "not graded yet")
+    if (place / name).stat().st_mtime > done.stat().st_mtime:
+        notes.append("changed since it was graded")
+    return classroom.result(student, notes)
+
+
+def _fault(classroom: Classroom, student: str) -> str:
+    """Why the grading machine could not grade a submission, from what it noted last."""
+    path = classroom.root / ".course" / "timings" / f"{classroom.topic.folder}.csv"
+    if not path.is_file():
+        return ""
+    with path.open(newline="", encoding="utf-8") as file:
+        faults = {row.get("student"): row.get("fault") for row in csv.DictReader(file)}
+    return f"a fault of the grading machine: {faults[student]}" if faults.get(student) else ""
+
+
+def _known(classroom: Classroom) -> list[str]:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(classroom.coursedir().db_url) as gradebook:
+        return [student.id for student in gradebook.students]
+
+
+def _release(classroom: Classroom) -> NotebookNode:
+    """The notebook students were given, rendered anew where the released one is gone."""
+    path = release_path(classroom.root, classroom.topic)
+    if path.is_file():
+        return nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        return nbformat.read(render(classroom.root, classroom.topic, Path(folder)), as_version=4)
+
+
+def _locked(release: NotebookNode) -> dict[str, str]:
+    marked = [cell for cell in release.cells if cell.metadata.get("nbgrader", {}).get("locked")]
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in marked}
+
+
+def _given(release: NotebookNode) -> frozenset[str]:
+    return frozenset(cell.source for cell in release.cells if cell.cell_type == "code")
+
+
+def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[str]) -> dict[str, str]:
+    """What stands in the cells for answers, by exercise, and what was added in cells of their own."""
+    answers: dict[str, str] = {}
+    added: list[str] = []
+    for cell in nb.cells:
+        marks = cell.metadata.get("nbgrader")
+        marks = marks if isinstance(marks, dict) else {}
+        if marks.get("solution") and isinstance(marks.get("grade_id"), str):
+            answers[marks["grade_id"].removesuffix(SOLUTION_SUFFIX)] = cell.source
+        elif release is not None and cell.cell_type == "code" and not marks and cell.source not in given:
+            added.append(cell.source)
+    return {**answers, OTHER_CELLS: "\n".join(added)} if added else answers
+
+
+def _read(path: Path) -> NotebookNode | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return nbformat.read(path, as_version=4)
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError, RecursionError):
+        return None
+
+
+def _success(item: Item, scored: Sequence[Graded]) -> Success:
+    full = some = none = undecided = 0
+    shares: list[float] = []
+    kinds: dict[str, int] = defaultdict(int)
+    for work in scored:
+        assert work.scores is not None
+        if item.name not in work.scores.maxima:
+            continue
+        score, most = work.scores.cells.get(item.name), work.scores.maxima[item.name]
+        verdict = work.verdicts.get(item.name)
+        if verdict is not None and verdict.kind != "passed":
+            kinds[verdict.kind] += 1
+        if score is None:
+            undecided += 1
+            continue
+        shares.append(score / most if most else 0.0)
+        full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
+    return Success(item, full, some, none, undecided, statistics.fmean(shares) if shares else None, dict(kinds))

@@ -1,0 +1,84 @@
+"""The report as one HTML page that needs nothing from anywhere; all that came from students is escaped."""
+
+from __future__ import annotations
+
+import datetime
+import statistics
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from course.grading.report.figures import effort, histogram, stacked
+from course.grading.report.findings import Findings
+from course.grading.report.similarity import ALIKE, Pair
+from course.grading.summary import LEGEND, misunderstood, table
+
+SLOWEST = 10
+"""So many of the slowest and of the largest submissions are named."""
+
+LONGEST = 80
+"""Lines of an answer that are shown beside another's."""
+
+PLAIN = ("⧖", "∞")
+"""A sign that terminals have and many fonts of browsers do not, and one that all have."""
+
+
+def render(findings: Findings, made: datetime.datetime) -> str:
+    """The page. `made` is the time it tells."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: f"{value:.4g}"
+    environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
+    environment.filters["breakable"] = _breakable
+    return environment.get_template("page.html.j2").render(_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after its underscores."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
+def _facts(findings: Findings) -> dict[str, Any]:
+    scored, shares = findings.scored, findings.shares()
+    header, rows = table(findings.topic, scored)
+    isolation = sorted({work.isolation for work in scored if work.isolation})
+    slowest = sorted(scored, key=lambda work: -work.seconds)[:SLOWEST]
+    return {
+        "findings": findings,
+        "topic": findings.topic,
+        "scored": scored,
+        "points": scored[0].scores.points if scored and scored[0].scores else 0,
+        "median": statistics.median(shares) if shares else None,
+        "mean": statistics.fmean(shares) if shares else None,
+        "histogram": histogram(shares),
+        "success": [(one, stacked(one)) for one in findings.success()],
+        "misunderstandings": misunderstood(scored),
+        "effort": effort(scored),
+        "slowest": slowest,
+        "isolation": isolation,
+        "pairs": [(pair, _closest(pair, findings)) for pair in findings.likeness.pairs],
+        "alike": ALIKE,
+        "header": header,
+        "rows": [[cell.replace(*PLAIN) for cell in row] for row in rows],
+        "legend": ", ".join(LEGEND.replace(*PLAIN).split("   ")),
+        "notes": [(work.student, note) for work in findings.graded for note in work.notes],
+    }
+
+
+def _closest(pair: Pair, findings: Findings) -> tuple[str, str, str]:
+    """The exercise in which two are most alike, the longer the better, and what each of them wrote."""
+    weight = {name: share * len(findings.answers[pair.first][name]) for name, share in pair.by_exercise.items()}
+    name = max(weight, key=lambda one: (weight[one], one))
+    return name, _cut(findings.answers[pair.first][name]), _cut(findings.answers[pair.second][name])
+
+
+def _cut(source: str) -> str:
+    lines = source.splitlines()
+    return "\n".join(lines[:LONGEST] + ["…"] * (len(lines) > LONGEST))

@@ -1,0 +1,152 @@
+"""The report on a class: what it tells, that it tells it to anybody, and that nothing in it is a student's markup."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from course import cli
+from course.grading.report import write_report
+from tests.grading.classes import HOSTILE
+from tests.grading.lesson import NAME, TOPIC, make_course
+
+SECTIONS = ["scores", "exercises", "misconceptions", "ungraded", "effort", "signs", "alike", "everybody"]
+
+
+@pytest.fixture(scope="module")
+def page(graded_class: Path, tmp_path_factory) -> str:
+    return write_report(graded_class, TOPIC, tmp_path_factory.mktemp("report") / "page.html").read_text("utf-8")
+
+
+def section(page: str, name: str) -> str:
+    """The words of a section."""
+    found = re.search(rf'<section id="{name}".*?</section>', page, re.S)
+    assert found is not None
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", found[0].replace("<wbr>", ""))))
+
+
+class Outline(HTMLParser):
+    """Headings, captions, anchors and elements of a page; complains about what is not closed."""
+
+    VOID = frozenset({"meta", "wbr", "link", "br", "rect", "line", "circle"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.headings: list[int] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tables = self.captions = 0
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.tables += tag == "table"
+        self.captions += tag == "caption"
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_is_sound_and_needs_nothing_from_anywhere(page):
+    outline = Outline()
+    outline.feed(page)
+    assert outline.open == []
+    assert outline.headings[0] == 1 and outline.headings.count(1) == 1
+    assert all(below <= above + 1 for above, below in zip(outline.headings, outline.headings[1:]))
+    assert outline.tables == outline.captions >= 5
+    assert len(outline.ids) == len(set(outline.ids)) and set(SECTIONS) <= set(outline.ids)
+    assert set(outline.links) == {f"#{name}" for name in SECTIONS}
+    assert not {"script", "img", "link", "iframe", "object"} & outline.tags
+    assert not re.search(r"https?:|url\(|@import", page)
+
+
+def test_nothing_a_student_wrote_is_markup(page):
+    assert HOSTILE not in page
+    assert html.escape(HOSTILE) in page or html.escape(HOSTILE, quote=False) in page or "&lt;script&gt;" in page
+
+
+def test_who_misunderstood_what(page):
+    said = section(page, "misconceptions")
+    assert re.search(r"2 softmax overflows bea, cy What is exp\(1000\)", said), said
+
+
+def test_scores_and_exercises(page):
+    assert "5 graded submissions" in section(page, "scores")
+    said = section(page, "exercises")
+    assert re.search(r" softmax 3 2 0 0 \d+ % 2 partial", said), said
+    assert "For you to grade, in formgrader: 5 × self_attention_question" in said
+    assert re.search(r" usual 5 0 0 0 100 %", said), said
+    everybody = section(page, "everybody")
+    assert all(student in everybody for student in ("ada", "bea", "cy", "dan", "eve")) and "fay" not in everybody
+
+
+def test_what_was_not_graded_and_why(page):
+    assert f"fay {NAME}.ipynb is not valid JSON (line 1): it may have been cut off" in section(page, "ungraded")
+
+
+def test_tampering_is_told_with_its_line(page):
+    said = section(page, "signs")
+    assert f"cy imports socket, which opens sockets import socket # {HOSTILE}" in said
+    assert "dan edited 1 locked cell (attention_cost); put right before grading" in said
+    assert "ada" not in said and "bea" not in said
+
+
+def test_equal_weights_whatever_their_record(page):
+    assert "self_attention_task.safetensors, 2 times the same weights: dan, eve" in section(page, "alike")
+
+
+def test_near_equal_code_is_shown_side_by_side(page):
+    said = section(page, "alike")
+    assert re.search(r"\d+ %: dan and eve \(\d+ tokens, \d answers\)", said)
+    assert said.count(" %: ") == 1, "nobody else is shown"
+    assert "# every line my own" in said and "shifted = torch.subtract(rows, largest)" in said
+    assert "many wrote just the same: attention_cost (5 students)" in said
+
+
+def test_time_and_memory_are_told(page):
+    said = section(page, "effort")
+    assert re.search(r"ada \d+\.\d \d+\.\d \d+ ", said), said
+
+
+def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
+    """A score given by hand and a submission changed since: no grading lies between."""
+    from nbgrader.api import Gradebook
+
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("self_attention_question", NAME, NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 2.0, False
+        gradebook.add_student("gus")
+        gradebook.db.commit()
+    path = root / "submitted" / "bea" / NAME / f"{NAME}.ipynb"
+    path.write_text(path.read_text().replace("exp()", "exp() "))
+    page = write_report(root, TOPIC).read_text("utf-8")
+    assert "4 × self_attention_question" in section(page, "exercises")
+    said = section(page, "ungraded")
+    assert "bea: changed since it was graded" in said and "handed in nothing: gus" in said
+
+
+def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(make_course(tmp_path / "course"))
+    assert cli.main(["report", "6"]) == 2
+    assert "nothing was handed in for 06_self_attention" in capsys.readouterr().err
+    shutil.copytree(graded_class / "submitted", "submitted")
+    assert cli.main(["report", "6"]) == 2
+    assert "run `course grade 06_self_attention` first" in capsys.readouterr().err
+    assert cli.main(["report", "nope"]) == 2
+    assert "no topic is called 'nope'" in capsys.readouterr().err
+    assert not Path("reports").exists()

@@ -1,0 +1,79 @@
+"""What is noticed in a submission, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course.grading.report.tampering import signs
+from course.judge.verdict import Verdict
+
+CHECK = 'check("softmax", softmax)'
+
+
+def locked(source: str = CHECK, name: str = "softmax", **metadata):
+    return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, "locked": True, "grade": True}, **metadata})
+
+
+def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict, ...] = ()) -> list[str]:
+    released = {"softmax": CHECK, "cost": "check()"}
+    found = signs("ada", new_notebook(cells=list(cells)), released, given, {v.exercise: v for v in verdicts})
+    return [sign.what for sign in found]
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("import socket", "imports socket, which opens sockets"),
+        ("from urllib.request import urlopen", "imports urllib.request, which asks for web pages"),
+        ("import os\nos._exit(0)", "uses os._exit, which ends the process"),
+        ("x = open('/proc/self/environ')", "names the path /proc"),
+        ("get_ipython().ast_transformers.append(1)", "changes how cells run: get_ipython().ast_transformers"),
+        ("torch.allclose = lambda *a: True", "replaces torch.allclose"),
+        ("def check(name, answer):\n    return 100", "defines check anew"),
+        ("check = print", "defines check anew"),
+    ],
+)
+def test_code_that_reaches_for_the_grader(source, what):
+    assert noticed(locked(), locked("check()", "cost"), new_code_cell(source)) == [what]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nmodel.weight.data = torch.zeros(3)",
+        "self.table = nn.Embedding(3, 4)",
+        "x.grad = None",
+        "load('grammar')",
+        "def f(:",
+        "'''A text\nabout /proc and other places.'''",
+    ],
+)
+def test_ordinary_code_is_left_alone(source):
+    assert noticed(locked(), locked("check()", "cost"), new_code_cell(source)) == []
+
+
+def test_what_was_given_out_is_left_alone():
+    assert (
+        noticed(
+            locked(), locked("check()", "cost"), new_code_cell("import inspect"), given=frozenset({"import inspect"})
+        )
+        == []
+    )
+
+
+def test_locked_cells():
+    assert noticed(locked("1"), locked("check()", "cost")) == [
+        "edited 1 locked cell (softmax); put right before grading"
+    ]
+    assert noticed(locked(CHECK + "\n"), locked("check()", "cost")) == []
+    assert noticed(locked()) == ["deleted 1 locked cell (cost); put right before grading"]
+    assert noticed(new_code_cell("1")) == ["every locked cell had lost its marks; put back before grading"]
+    assert noticed(locked(tags=["skip-execution"]), locked("check()", "cost"))[0].startswith("tagged 1 locked cell")
+
+
+def test_forbidden_calls():
+    verdict = Verdict("softmax", "forbidden", 0, 2, "`torch.softmax` is what this exercise is about.")
+    assert noticed(locked(), locked("check()", "cost"), verdicts=(verdict,)) == [
+        "softmax: a forbidden call. `torch.softmax` is what this exercise is about."
+    ]
