@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -28,9 +29,9 @@ def softmax(x, dim):
     return weights.movedim(-1, dim)
 """
 RENAMED = """
-def softmax(tensor, axis):
+def softmax(x, dim):
     # every line my own
-    a = tensor.movedim(axis, -1)
+    a = x.movedim(dim, -1)
     m = a.max(dim=-1, keepdim=True).values
     s = torch.subtract(a, m)
     e = torch.exp(s)
@@ -38,7 +39,7 @@ def softmax(tensor, axis):
     for k in range(e.shape[-1]):
         t = t + e[..., k : k + 1]
     w = torch.divide(e, t)
-    return w.movedim(-1, axis)
+    return w.movedim(-1, dim)
 """
 HOSTILE = "<script>alert('score')</script>"
 
@@ -52,6 +53,14 @@ def question(text: str):
     return edit
 
 
+def given_out(root: Path) -> NotebookNode:
+    """The lesson solved in the notebook that was given out, where hidden tests are not."""
+    nb = solved(root)
+    for cell in nb.cells:
+        cell.source = re.sub(r"\n### BEGIN HIDDEN TESTS.*### END HIDDEN TESTS", "", cell.source, flags=re.S)
+    return nb
+
+
 def edited_check(nb: NotebookNode) -> None:
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "attention_cost":
@@ -61,12 +70,12 @@ def edited_check(nb: NotebookNode) -> None:
 def make_class(root: Path) -> Path:
     """A course in `root` and its class: nobody is graded yet."""
     make_course(root)
-    hand_in(root, "ada", solved(root))
-    hand_in(root, "bea", solved(root), answers(OVERFLOWS), question("It keeps the variance of the scores at one."))
-    hand_in(root, "cy", solved(root), answers(OVERFLOWS), first(f"import socket  # {HOSTILE}"))
-    hand_in(root, "dan", solved(root), answers({"softmax": LONG_WAY}), question("One."), edited_check)
-    hand_in(root, "eve", solved(root), answers({"softmax": RENAMED}), question(HOSTILE))
-    hand_in(root, "fay", solved(root)).write_text('{"cells": [')
+    hand_in(root, "ada", given_out(root))
+    hand_in(root, "bea", given_out(root), answers(OVERFLOWS), question("It keeps the variance of the scores at one."))
+    hand_in(root, "cy", given_out(root), answers(OVERFLOWS), first(f"import socket  # {HOSTILE}"))
+    hand_in(root, "dan", given_out(root), answers({"softmax": LONG_WAY}), question("One."), edited_check)
+    hand_in(root, "eve", given_out(root), answers({"softmax": RENAMED}), question(HOSTILE))
+    hand_in(root, "fay", given_out(root)).write_text('{"cells": [')
     for student, facts in (("ada", 1), ("dan", 2), ("eve", 3)):
         checkpoint(root, student, 7.0 if student != "ada" else 1.0, seconds=facts)
     (root / ".course-secret").write_text("the same for all")

@@ -27,7 +27,9 @@ def section(page: str, name: str) -> str:
     """The words of a section."""
     found = re.search(rf'<section id="{name}".*?</section>', page, re.S)
     assert found is not None
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", found[0].replace("<wbr>", ""))))
+    text = re.sub(r"<(?!/t[dh]|/code|/summary|pre|/figure|/p)[^>]+>", "", found[0])
+    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text)))
+    return re.sub(r" ([,.;])", r"\1", text)
 
 
 class Outline(HTMLParser):
