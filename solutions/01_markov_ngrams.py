@@ -9,7 +9,8 @@
 # measure how good it is, let it write, and find the point where looking further back makes it *worse*. Every model of this course is an answer to
 # that point.
 #
-# About two hours, no network needed, no GPU.
+# Five short exercises, one task, one written question; about two hours, no network needed, no GPU. Right below each exercise, `check` tries your answer on a few examples, and says
+# which misunderstanding your numbers show; more examples wait at grading. Stuck? `hint("count_ngrams")` gives a hint, and a stronger one each time you ask.
 
 # %%
 from collections import Counter
@@ -317,7 +318,7 @@ model = NGramModel(n=6, vocab_size=V, alpha=0.1).fit(ids)
 show.markov_ngrams.next_symbols(model, "if it is not a st", alphabet, lengths=[0, 1, 2, 3, 4])
 
 # %% [markdown]
-# ## Task: how far back should it look?
+# ## The task: how far back should it look?
 #
 # Fit a model for each $n$, and measure it twice: on the text it has read, and on the text it has not. To measure, cut a text into windows of 13 characters; the model sees twelve and
 # is asked for the thirteenth.
@@ -390,7 +391,7 @@ show.markov_ngrams.approximations(lines)
 show.markov_ngrams.writer(models, alphabet)
 
 # %% [markdown]
-# ## In your own words
+# ## In your own words (about 10 minutes)
 #
 # Someone fits your model with $n = 30$ and is proud of a train perplexity close to 1. (a) What does that model do when it writes, and why does its perplexity on new text not come down as well? (b) You give them a thousand times as much text. Which $n$ would you
 # expect to be best now, and what would still be out of reach, however much they read? Use the first picture of this notebook. Five to eight sentences.
@@ -412,9 +413,9 @@ show.markov_ngrams.writer(models, alphabet)
 # - **More text.** `docstrings["train"]` holds about a million characters; we used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings any text of the Hugging Face hub, `data.load("path/to/file.txt")` your own.
 # - **The original.** C. E. Shannon, *A Mathematical Theory of Communication* (1948), sections 2 and 3, is a pleasure to read.
 #
-# To an n-gram model two contexts are equal or they have nothing in common. The next notebooks mend this twice: with vectors that make similar words similar, and with a network that carries a memory of its own along the text.
+# - **Next.** To an n-gram model two contexts are equal or they have nothing in common. This is mended twice: topic 02 gives words vectors, so that similar words are similar, and topic 03 builds a network that carries a memory of its own along the text.
 #
-# `progress()` shows where you stand; `hint("NGramModel")` gives a next hint to any exercise.
+# Where do you stand?
 
 # %%
 progress()

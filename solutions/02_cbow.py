@@ -7,7 +7,7 @@
 # They find out, from the company they keep.
 #
 # Six short exercises, one training task, one written question; about two hours. `check` runs an exercise's public
-# tests, more are run at grading. Stuck? `hint("build_vocab")` gives a hint, and a stronger one each time.
+# examples, more are run at grading. Stuck? `hint("build_vocab")` gives a hint, and a stronger one each time.
 
 # %%
 from collections import Counter
@@ -296,7 +296,7 @@ def nearest(E: Tensor, index: int, k: int) -> Tensor:
 check("nearest", nearest)
 
 # %% [markdown]
-# ## The task: train it
+# ## The task: train it (about 20 minutes)
 #
 # `fit` hands your function `train` the model and endless batches of running text, each a LongTensor `ids` of 512 words.
 # Cut it into windows of two words on either side, score them, take the loss, make a step; give each loss to
@@ -442,7 +442,7 @@ for name, keep in {
 # why a wider window? In real text, for the topic: *hospital* and *doctor* are seldom side by side. Small windows find
 # words that can stand for each other, wide ones find words that belong together.
 #
-# ## A question
+# ## In your own words (about 10 minutes)
 #
 # A friend trains CBOW on a large collection of English. Among the nearest neighbours of *good* she finds *bad*, and
 # calls it a bug. (a) Is it one? Explain from the way the vectors are learned. (b) Name a change to the *data or the

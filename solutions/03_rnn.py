@@ -6,8 +6,8 @@
 # it along a sequence, and carry a gradient back through all of it by hand. Then you train one, and see how far its
 # memory reaches.
 #
-# Seven short exercises, one training task, one written question; two to three hours. The `check` below each exercise
-# runs its public tests; more are run at grading. Stuck? `hint("rnn_cell")` gives a hint, and a stronger one each time.
+# Seven short exercises, one training task, one written question; two to three hours. Stuck? `hint("rnn_cell")` gives a
+# hint, and a stronger one each time.
 
 # %%
 import torch
@@ -349,8 +349,8 @@ check("ElmanClassifier", ElmanClassifier)
 # ## Writing, one token after another
 #
 # A recurrent network that predicts the *next* token can write: read the start, draw a token from its prediction, feed
-# it back in, draw the next. A **temperature** $\tau$ divides the logits before the softmax: near zero it always takes
-# the likeliest token, above one it becomes adventurous.
+# it back in, draw the next. The **temperature** $\tau$ of topic 01 divides the logits before the softmax (the same as
+# $p^{1/\tau}$, normalised): near zero it always takes the likeliest token, above one it becomes adventurous.
 #
 # ### Exercise: `generate` (about 15 minutes)
 #
@@ -486,7 +486,7 @@ for p in (1.0, 0.75, 0.5, 0.0):
 # sampling can indeed pull a model away from the true distribution. It helps where nearby tokens can stand for each
 # other, as words often can.
 #
-# ## The task: train a reader
+# ## The task: train a reader (about 25 minutes)
 #
 # Train your `ElmanClassifier` on coloured parentheses of 6 to 16 tokens. `fit` builds your model, hands it to your
 # function `train` together with the batches, and keeps the weights in `checkpoints/`. The batches end when the budget
@@ -570,7 +570,7 @@ show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))
 show.rnn.watch_it_read(record.model)
 
 # %% [markdown]
-# ## A question
+# ## In your own words (about 10 minutes)
 #
 # Your network fails on sequences of 64 tokens. Someone says: *"Of course: the gradient vanishes."* Give one reason from
 # your figures why this cannot be the whole story, name another cause, and describe an experiment (what you would train,

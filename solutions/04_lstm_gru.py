@@ -6,8 +6,8 @@
 # cell with one gate, then the LSTM and the GRU, see a gradient come back over forty steps, and beat Elman's network on
 # parentheses twice as long as any it was trained on.
 #
-# Seven short exercises, one training task, one written question; two to three hours. As always, `check` runs the
-# public tests, and `hint("lstm_cell")` gives a hint, and a stronger one each time.
+# Seven short exercises, one training task, one written question; two to three hours. Stuck? `hint("lstm_cell")` gives a
+# hint, and a stronger one each time.
 
 # %%
 import torch
@@ -99,8 +99,8 @@ show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?
 #
 # ## The LSTM
 #
-# Hochreiter and Schmidhuber (1997) gave the network two states. One is the memory proper, the **cell state** $c$; nothing
-# is ever done to it but to multiply it by a gate and to add. The other, $h$, is what the cell shows of it to the rest of
+# Hochreiter and Schmidhuber (1997) gave the network two states. One is the memory proper, the **cell state** $c$ (no
+# longer a bias; those are called $b$ from here on); nothing is ever done to it but to multiply it by a gate and to add. The other, $h$, is what the cell shows of it to the rest of
 # the network. So a unit can know something without saying it.
 
 # %%
@@ -431,7 +431,7 @@ class GatedClassifier(nn.Module):
 check("GatedClassifier", GatedClassifier)
 
 # %% [markdown]
-# ## The task: beyond its own length
+# ## The task: beyond its own length (about 25 minutes)
 #
 # The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, which saves
 # a third of the work on padding. There are 100,000 of them on a CPU (about 15 seconds), more on a GPU.
@@ -515,7 +515,7 @@ show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 show.rnn.watch_it_read(record.model.cpu())
 
 # %% [markdown]
-# ## A question
+# ## In your own words (about 10 minutes)
 #
 # Look once more at the two figures *What is left of the gradient?* and *How far does the memory reach?* A colleague
 # proposes to set the bias of the forget gate to 100, "so that the gradient never vanishes". Say what the figure of the

@@ -10,7 +10,8 @@
 # it. In this notebook the decoder learns to look back. It reads dates as people write them in five languages, writes them
 # as machines want them, and shows you at each character where it looked.
 #
-# Seven short exercises, one training task, one written question; about two and a half hours.
+# Seven short exercises, one training task, one written question; about two and a half hours. Stuck?
+# `hint("additive_scores")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -329,7 +330,7 @@ print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 /
 # Everywhere alike, and nonsense. Nobody will ever tell it where to look: there is a gradient through the softmax, and that
 # is all.
 #
-# ## The task: dates
+# ## The task: dates (about 20 minutes)
 #
 # Batches of 64 dates of similar lengths, 32,000 in all on a CPU (about 20 seconds), more on a GPU. Ids count from 3 in both
 # alphabets; 0 is padding, 1 is `sos`, 2 is `eos`. All targets have 11 tokens, `eos` at their end.
@@ -509,7 +510,7 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 show.bahdanau_attention.one_step(record.model.cpu(), "Sonntag, 4. Juli 1999", step=6)
 
 # %% [markdown]
-# ## A question
+# ## In your own words (about 10 minutes)
 #
 # Look at the gradient's way. In the model without attention, how many steps lie between the logits of the last digit and
 # the first character of a source of 30? And with attention? Then: each state of the encoder can be reached in one step, so

@@ -9,7 +9,7 @@
 #
 # In this notebook you build that look in four lines, find out what it costs and what it cannot see, and train it on the puzzle above until it makes no mistakes.
 #
-# About two hours; everything trains in seconds on a laptop.
+# Seven short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("softmax")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -54,7 +54,7 @@ show.self_attention.memory(found)
 # The last pair is there, the one before it partly, and the first five might as well never have been read. Training helps, but less than one would hope: at the end of this notebook
 # a trained RNN of this width gets one question in four right.
 #
-# **Dimensions**: $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ the width of values. In the lecture's
+# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ the width of values. In the lecture's
 # table of costs a sentence has $n$ words of width $d$.
 #
 # ## Softmax, once and for all
@@ -84,8 +84,6 @@ def softmax(x: torch.Tensor, dim: int) -> torch.Tensor:
 check("softmax", softmax)
 
 # %% [markdown]
-# When a check fails, it says which misunderstanding your numbers show. When you are stuck, `hint("softmax")` gives a first push, and a stronger one each time you call it.
-#
 # Why *soft max*? Stretch the same three scores:
 
 # %%
@@ -124,7 +122,7 @@ def attention_for_one(
 check("attention_for_one", attention_for_one)
 
 # %% [markdown]
-# Three keys point in three directions, their values are 10, 20 and 30, and the query points where the second key does, more and more firmly:
+# Three keys point in three directions, their values are 10, 20 and 60, and the query points where the second key does, more and more firmly:
 
 # %%
 keys = torch.eye(3)
@@ -235,7 +233,7 @@ check("self_attention", self_attention)
 # | self-attention | $n^2 \cdot d$ | $1$ | $1$ |
 # | recurrent | $n \cdot d^2$ | $n$ | $n$ |
 #
-# The last two columns are the reason for all this: no step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first.
+# (The paper's table has two more rows: convolutions, and attention to a neighbourhood only.) The last two columns are the reason for all this: no step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first.
 #
 # ### Exercise: the price (about 5 minutes)
 
@@ -469,9 +467,6 @@ show.self_attention.four_words(attend=scaled_dot_product_attention)
 # Odd and even would not be enough. Odd places hold the letters and even ones the digits, so the new vector says only what the embeddings say already. The layer would have to know which letter and
 # which digit are *neighbours*, and so each place, or at least each pair of places, needs a mark of its own. (And even then one layer must first bring the letter to its digit before another can look it up.)
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
@@ -483,3 +478,6 @@ progress()
 # - How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,
 #   [Using fast weights to attend to the recent past](https://arxiv.org/abs/1610.06258) (2016), let a recurrent network recall, by something that is nearly attention.
+
+# %%
+progress()

@@ -3,12 +3,12 @@
 #
 # A playground. Every child wears a number, has a best friend, and has a rival. Stand next to one of them and ask two things: *which number does your friend wear? And your rival?* The child looks at one, looks at the other, and answers.
 #
-# The attention of notebook 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once, for different reasons?"
+# The attention of topic 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once, for different reasons?"
 # Their answer is the last piece of the Transformer's attention: **several small attentions side by side**, called heads, that share the width of one.
 #
 # In this notebook you cut words into heads and put them together again (with the most copied mistake of all lying in wait), find out that ten heads cost no more than one, and train two of them on the playground. Then you look at which head does what, and silence one.
 #
-# About two hours; everything trains in seconds on a laptop.
+# Five short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("split_heads")` gives a hint, and a stronger one each time.
 
 # %%
 import copy
@@ -29,7 +29,7 @@ for number, (friend, rival) in enumerate(playgrounds[0]["answers"][:2].tolist(),
     print(f"child {number}: the friend wears {friend}, the rival {rival}")
 
 # %% [markdown]
-# In the language of notebook 06: each child is a word, its number is what it tells whoever finds it, and it asks for two names. One softmax gives one distribution over the children, so to hear two of them, it must share itself between them.
+# In the language of topic 06: each child is a word, its number is what it tells whoever finds it, and it asks for two names. One softmax gives one distribution over the children, so to hear two of them, it must share itself between them.
 # Suppose that half of the weight goes to the friend and half to the rival, and that values are numbers, one-hot. Two children come home:
 
 # %%
@@ -44,7 +44,7 @@ for friend, rival in ((7, 0), (0, 7)):
 #
 # Two mixtures would do: one for friends, one for rivals.
 #
-# **Dimensions**: $B$ sentences (or playgrounds) in a batch, $T$ queries, $S$ keys, $D$ the width of a word, $h$ heads, $d = D/h$ the width of one head.
+# **Dimensions:** $B$ sentences (or playgrounds) in a batch, $T$ queries, $S$ keys, $D$ the width of a word, $h$ heads, $d = D/h$ the width of one head.
 #
 # ## Heads share the width
 #
@@ -53,7 +53,7 @@ for friend, rival in ((7, 0), (0, 7)):
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i, \qquad \text{Output} = [\text{head}_1; \dots; \text{head}_h]\, W_o^\top .$$
 #
 # Nobody computes that head by head. Put the heads' matrices on top of each other, and they are one $D \times D$ matrix $W_q$, as before. So project all words once, $X W_q^\top$ of shape $(B, T, D)$, and *then* cut: the first $d$ columns belong to the first head, the next $d$ to the second. The lecture says it in a sentence:
-# reshape to $n \times h \times d/h$, then transpose to $h \times n \times d/h$, and "now the head axis is like a batch axis". Every line of notebook 06 works on it as it stands.
+# reshape to $n \times h \times d/h$, then transpose to $h \times n \times d/h$, and "now the head axis is like a batch axis" (its $n$ and $d$ are our $T$ and $D$). Every line of topic 06 works on it as it stands.
 #
 # ### Exercise: cut a word into heads (about 10 minutes)
 #
@@ -78,8 +78,6 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
 check("split_heads", split_heads)
 
 # %% [markdown]
-# When a check fails, it says which misunderstanding your numbers show. When you are stuck, `hint("split_heads")` gives a first push, and a stronger one each time you call it.
-#
 # Why two steps, if `x.reshape(B, n_heads, T, D // n_heads)` gives the right shape in one? Here are the numbers of one sentence, and in each cell the head that gets it:
 
 # %%
@@ -113,11 +111,11 @@ print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 # %% [markdown]
 # ## Attention in every head
 #
-# Now all of it: project, split, attend in every head, merge, mix. Two things are new since notebook 06.
+# Now all of it: project, split, attend in every head, merge, mix. Two things are new since topic 06.
 #
-# Queries may come from **other words** than keys and values: `x_q` asks, `x_kv` is asked. In self-attention they are the same; a translation that looks at its source (notebook 10) needs the difference.
+# Queries may come from **other words** than keys and values: `x_q` asks, `x_kv` is asked. In self-attention they are the same; a translation that looks at its source (topic 10) needs the difference.
 #
-# And there may be a **mask**: a boolean tensor that broadcasts to $(B, h, T, S)$, `True` where a query may look. What is forbidden gets the weight 0, and the rest shares the whole attention as if the forbidden keys did not exist. A query that may look at nothing at all gets weights of zero. (What masks are for is notebook 09. Until then `mask` is mostly `None`.)
+# And there may be a **mask**: a boolean tensor that broadcasts to $(B, h, T, S)$, `True` where a query may look. What is forbidden gets the weight 0, and the rest shares the whole attention as if the forbidden keys did not exist. A query that may look at nothing at all gets weights of zero. (What masks are for is topic 09. Until then `mask` is mostly `None`.)
 #
 # ### Exercise: multi-head attention (about 25 minutes)
 #
@@ -277,7 +275,7 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 check("multi_head_parameters", multi_head_parameters)
 
 # %% [markdown]
-# And the time? In notebook 06, comparing $n$ words of width $d$ with each other cost $n^2 \cdot d$ multiplications. For the layer of the paper, 512 wide, and a sentence of 70 words:
+# And the time? In topic 06, comparing $n$ words of width $d$ with each other cost $n^2 \cdot d$ multiplications. For the layer of the paper, 512 wide, and a sentence of 70 words:
 
 # %%
 print("heads   width of one   parameters   multiplications for the scores")
@@ -433,7 +431,7 @@ show.multi_head_attention.by_heads(heads, curves, parameters)
 #
 # ## Heads in layers
 #
-# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and only the friend knows who the rival is: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; notebook 10 says why it is there).
+# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and only the friend knows who the rival is: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there).
 
 
 # %%
@@ -521,7 +519,7 @@ with torch.no_grad():
 print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 
 # %% [markdown]
-# On a playground that is as it should be. For *man eats small dinosaur* it is not, and no number of heads will mend it. That is the next notebook.
+# On a playground that is as it should be. For *man eats small dinosaur* it is not, and no number of heads will mend it. That is topic 08.
 #
 # ## In your own words (about 10 minutes)
 #
@@ -535,9 +533,6 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 # With as many heads as columns, parameters and multiplications are indeed the same, but every head has a single number for its query, its key and its value. A score is then a product of two numbers, which can say "large" or "small" and cannot tell 26 names apart, and what a head brings home is one number. There are many looks, and none of
 # them is sharp. The friend has traded what each head can distinguish for the number of heads.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
@@ -547,3 +542,6 @@ progress()
 #   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what the others do: neighbours, grammar, rare words.
 # - Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
+
+# %%
+progress()

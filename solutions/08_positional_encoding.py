@@ -3,13 +3,14 @@
 #
 # *Man eats small dinosaur. Small dinosaur eats man.* The same four words, and two very different afternoons.
 #
-# Notebook 06 ended with a theorem: self-attention is permutation equivariant. Turn the sentence round, and the words' new vectors come out in the other order, and otherwise
-# unchanged. Heads do not help (notebook 07), and neither do layers: attention sees a *set*. Whoever wants it to read must write on each word **where it stands**.
+# Topic 06 ended with a theorem: self-attention is permutation equivariant. Turn the sentence round, and the words' new vectors come out in the other order, and otherwise
+# unchanged. Heads do not help (topic 07), and neither do layers: attention sees a *set*. Whoever wants it to read must write on each word **where it stands**.
+# (Without a mask, that is: one that hides the future already tells each word something of its place. Topic 09 comes back to it.)
 #
 # How? Counting is the obvious answer, and a poor one. In this notebook you build four better ones, from the waves of the first Transformer to the rotations inside today's language
 # models, measure what each can do, and then send all of them to a place where they have never been: further along than anything they were trained on.
 #
-# About two hours; everything trains in seconds on a laptop.
+# Six short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("sinusoidal")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -23,7 +24,7 @@ from course import blocks, check, data, device, fit, hint, progress, seed, show
 # %% [markdown]
 # ## Two sentences, one set
 #
-# `blocks.MultiHeadAttention` is the layer of notebook 07. It reads the dinosaur's sentence forwards and then turned round; below you see by how much each word's new vector differs.
+# `blocks.MultiHeadAttention` is the layer of topic 07. It reads the dinosaur's sentence forwards and then turned round; below you see by how much each word's new vector differs.
 
 # %%
 seed(0)
@@ -51,7 +52,7 @@ compare()
 # %% [markdown]
 # Nothing, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
 #
-# **Dimensions**: $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE). A place is called $t$ and counted from 0, a distance between two places $k$.
+# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE). A place is called $t$ and counted from 0, a distance between two places $k$.
 #
 # ## What a mark must do
 #
@@ -95,8 +96,6 @@ def sinusoidal(n_positions: int, d_model: int) -> torch.Tensor:
 check("sinusoidal", sinusoidal)
 
 # %% [markdown]
-# When a check fails, it says which misunderstanding your numbers show; some of them are the conventions of other libraries, and then it says so. When you are stuck, `hint("sinusoidal")` gives a first push.
-#
 # The lecture prints the first five dimensions of the first five places. Its table is five numbers wide, so its clocks tick at $10000^{-2i/5}$: at the same speeds as every *second* clock of a table of width 10, and it ends in the middle of one.
 
 # %%
@@ -357,7 +356,7 @@ show.positional_encoding.scores({"added waves": added[0, 0], "RoPE": turned[0, 0
 #
 # $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{D}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
 #
-# A key of the future ($s > t$) gets $-\infty$, which softmax turns into a weight of exactly 0: ALiBi was made for language models, which must not look ahead (more on that in notebook 09). It has nothing to learn and nothing to run out of.
+# A key of the future ($s > t$) gets $-\infty$, which softmax turns into a weight of exactly 0: ALiBi was made for language models, which must not look ahead (more on that in topic 09). It has nothing to learn and nothing to run out of.
 #
 # ### Exercise: ALiBi's bias (about 10 minutes)
 
@@ -382,7 +381,7 @@ show.positional_encoding.slopes(alibi_bias(8, 40))
 # %% [markdown]
 # ## The task: an echo
 #
-# A game that is about nothing but order. You hear letters, and at each one you say the letter that came **three places before**. A child can do it after some practice, a recurrent network does it easily, and attention without positions cannot, by theorem.
+# A game that is about nothing but order. You hear letters, and at each one you say the letter that came **three places before**. A child can do it after some practice, a recurrent network does it easily, and attention without positions cannot, by the theorem above.
 
 # %%
 heard = data.load("order", rows=2, length=16)
@@ -536,9 +535,6 @@ show.positional_encoding.overview(sinusoidal, n=64, d_model=32, place=20)
 # To say a list of 16 backwards, place $t$ must look at place $15 - t$: the distance to look over is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal marks tell it, and would do (on that length only, since the end moves with the length).
 # RoPE tells distances and no places: in one layer nothing in the query at place 3 distinguishes it from the one at place 4, so it cannot know how far to look, and neither can ALiBi, nor of course a model without positions.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
@@ -549,3 +545,6 @@ progress()
 # - Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
 #   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares all of ours and finds surprises.
+
+# %%
+progress()

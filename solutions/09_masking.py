@@ -9,7 +9,7 @@
 # Masks are the cure: small tables of yes and no. In this notebook you build them, let softmax and losses respect them, play BERT's game of hidden words, and learn to catch a model that peeks. Then you train a language model on a language whose best possible loss is known
 # **exactly**, so that for once "too good to be true" is a number.
 #
-# About two hours; the model trains in ten seconds on a laptop.
+# Eight short exercises, one training task, one written question; about two and a half hours. The model trains in ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -21,7 +21,7 @@ from course.data import grammar
 # %% [markdown]
 # ## Words that are not there
 #
-# The small English of notebook 02 is back. A batch of its sentences, as a model gets it: ids, with a full stop before each sentence (that is what comes before any sentence, in running text) and zeros behind the short ones. No sentence holds word 0.
+# The small English of topic 02 is back. A batch of its sentences, as a model gets it: ids, with a full stop before each sentence (that is what comes before any sentence, in running text) and zeros behind the short ones. No sentence holds word 0.
 
 # %%
 language = grammar.language()
@@ -52,7 +52,7 @@ print(f"moved by up to {moved():.3f}")
 # %% [markdown]
 # The ducks' vectors depend on who else is in the batch. Shuffle the training set, and the model is another one. The layer looks at the zeros behind the full stop, which are words to it as good as any.
 #
-# **Dimensions**: $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
+# **Dimensions:** $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
 # *forbidden*, `F.scaled_dot_product_attention` for *allowed*. Whenever you meet a new mask, print four rows of it.)
 #
 # ### Exercise: which places are words? (about 10 minutes)
@@ -149,9 +149,9 @@ print(f"past only:      moved by up to {moved(causal[:5, :5], causal):.7f}")
 #
 # ## Softmax over what is allowed
 #
-# Inside the layer, the mask meets the scores $e$, between the division by $\sqrt{D}$ and the weighted sum. What should come out is the softmax of the allowed scores alone:
+# Inside the layer, the mask meets the scores $e$, after the scaling and before the weighted sum. What should come out is the softmax of the allowed scores alone:
 #
-# $$w_{ts} = \frac{m_{ts} \exp(e_{ts})}{\sum_k m_{tk} \exp(e_{tk})} .$$
+# $$\alpha_{ts} = \frac{m_{ts} \exp(e_{ts})}{\sum_k m_{tk} \exp(e_{tk})} .$$
 #
 # There are many ways to write that which are nearly right. Two traps: what lies behind the mask may be *any* number, a huge one too, and must not be felt. And a row in which **nothing** is allowed has the sum 0. Its softmax does not exist; let it be zeros, so that whoever sees nothing takes home nothing. Not NaN: a single NaN in a batch poisons
 # every parameter at the next step, and it does so even if it only appears in the *gradient*, on the way back.
@@ -410,7 +410,7 @@ print(f"the language itself loses {entropy:.3f} a word on {len(held_out):,} sent
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# `visible` makes the mask; put your causal mask on the device of the lengths. `forward` adds a learned vector for each place to the words (`self.places`, as in notebook 08), lets each layer look and think, and reads the logits off.
+# `visible` makes the mask; put your causal mask on the device of the lengths. `forward` adds a learned vector for each place to the words (`self.places`, as in topic 08), lets each layer look and think, and reads the logits off.
 
 
 # %%
@@ -614,15 +614,15 @@ show.masking.who_sees_whom(masked_softmax)
 #
 # BERT may see both sides because the word it is asked for is not among what it sees: it was hidden in the *input*, and at use the same holds, so nothing that helps in training is missing later. What it learns is the probability of a word given its surroundings. It does not give the probability of a sentence from left to right, and it cannot write one, because a text that is being written has no right-hand side yet.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
-# - Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Notebook 08 said that attention without positions cannot know the order. Which of its assumptions does a causal mask break? (How many words does place 3 see, and how many does place 4?)
+# - Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
 # - Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and nearly as good. By which way does a word reach its own place all the same? What becomes of the first row?
 # - Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above.
 # - Widen `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
 # - **Next.** Encoder and decoder: one half of the Transformer sees everything, the other only the past, and your masks tell them which they are.
+
+# %%
+progress()

@@ -41,7 +41,7 @@ show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 # Orange lines have left their place. Adjectives mostly step behind the noun (`grand`, `petit`, `vieux` and a few others do not), and agree with it, as verbs do with their subject. *Not* becomes two words around the verb, *him* moves in front of it, and `le`, `ne`, `je` lose
 # their vowel before another. No single rule is hard. But each needs to know something that stands elsewhere.
 #
-# **Dimensions**: $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ the width of a word's vector, $F$ the width inside the feed-forward sublayer, $h$ heads, $V$ words of the target's vocabulary.
+# **Dimensions:** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ the width of a word's vector, $F$ the width inside the feed-forward sublayer, $h$ heads, $V$ words of the target's vocabulary.
 #
 # ## Keeping numbers in bounds
 #
@@ -118,7 +118,7 @@ check("feed_forward", feed_forward)
 #
 # ### Exercise: the encoder's layer (about 20 minutes)
 #
-# The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of notebook 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it. `self.norm` says "post" or "pre".
+# The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it. `self.norm` says "post" or "pre".
 
 
 # %% solution="EncoderLayer"
@@ -723,9 +723,6 @@ show.encoder_decoder.translation(model, decode_greedy)
 #
 # While writing, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new; keeping the rest (a key-value cache) saves nearly all of the work.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
@@ -735,6 +732,9 @@ progress()
 #   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020), explain it.
 # - Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
 # - One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)`, and a triangle. Print its shape. Which words does it hide, those that look or those that are looked at? Why does nobody notice?
-# - Your encoder alone, the first half of the notebook, is what notebook 11 feeds with pieces of images.
+# - Your encoder alone, the first half of the notebook, is what topic 11 feeds with pieces of images.
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): with this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
+
+# %%
+progress()

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11 Patches and the Vision Transformer
 #
-# Where do the words come from? In every notebook so far somebody had cut the text before you got it. The encoder of notebook 10 does not mind what its words are; it wants a sequence
+# Where do the words come from? In every notebook so far somebody had cut the text before you got it. The encoder of topic 10 does not mind what its words are; it wants a sequence
 # of vectors, and that is all it ever asked for. So give it a photograph.
 #
 # The obvious words are pixels, and the lectures say why not: 224 x 224 pixels are a sequence of 50,176, and attention compares each with each. The way out has become famous
@@ -72,7 +72,7 @@ print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
 # A linear model gives every pixel a fixed number for every class. In the middle that is nearly all one needs. On the canvas the same pixel is a stroke's end one time and paper the next, and there
 # is nothing left to say about it. One must first *find* the digit, and look at pixels in relation to each other: a case for attention.
 #
-# **Dimensions**: $B$ images, $C$ channels (one here, three in colour), $H \times W$ pixels; $p$ the side of a patch, $N = \frac{H}{p} \cdot \frac{W}{p}$ patches; $D$ the width of a word, $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
+# **Dimensions:** $B$ images, $C$ channels (one here, three in colour), $H \times W$ pixels; $p$ the side of a patch, $N = \frac{H}{p} \cdot \frac{W}{p}$ patches; $D$ the width of a word, $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
 #
 # ## Cutting
 #
@@ -131,7 +131,7 @@ def unpatchify(patches: torch.Tensor, p: int, H: int, W: int) -> torch.Tensor:
 check("unpatchify", unpatchify)
 
 # %% [markdown]
-# With both you can do to an image what you did to the sentence of notebook 08: put its words in another order. Remember these pictures; your model will have to read some.
+# With both you can do to an image what you did to the sentence of topic 08: put its words in another order. Remember these pictures; your model will have to read some.
 
 
 # %%
@@ -219,7 +219,7 @@ print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by
 #
 # ## The whole model
 #
-# The rest is notebook 10. `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")` is its encoder layer: called with words `(B, N + 1, D)` it gives words, and keeps the attention of that call as `layer.weights`,
+# The rest is topic 10. `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")` is its encoder layer: called with words `(B, N + 1, D)` it gives words, and keeps the attention of that call as `layer.weights`,
 # `(B, h, N + 1, N + 1)`. The Vision Transformer puts its norms *before* the work, and so needs one more at the end:
 #
 # 1. images to words, by your `embed_patches`;
@@ -293,7 +293,7 @@ for p in (1, 4, 16, 32):
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Full marks for 90 % on scans that nobody has trained on. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). Plain Adam with a good learning rate gets there, just; a learning rate that **falls towards the end** gets there safely. Notebook 10's schedule does it, or a straight line:
+# Full marks for 90 % on scans that nobody has trained on. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). Plain Adam with a good learning rate gets there, just; a learning rate that **falls towards the end** gets there safely. Topic 10's schedule does it, or a straight line:
 # `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`, whose `.step()` is called once a batch.
 
 
@@ -370,7 +370,7 @@ curves = {
 show.vit_patches.disorder(curves, moved)
 
 # %% [markdown]
-# Without positions the curve is flat, to the last digit, as theorem and notebook 06 demand. **What is surprising is how high it lies.** A bag of sixteen snippets, nine pixels each, and about nine digits in ten are recognised: a loop's bend, a crossing, an end are enough, wherever they were.
+# Without positions the curve is flat, to the last digit, as theorem and topic 06 demand. **What is surprising is how high it lies.** A bag of sixteen snippets, nine pixels each, and about nine digits in ten are recognised: a loop's bend, a crossing, an end are enough, wherever they were.
 # With positions the model is better as long as the order is right, and pays for it when it is not. In the paper, too, positions are worth a few per cent (table 8 there), and not everything.
 #
 # ## When not to use it
@@ -571,9 +571,6 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # A ViT from scratch must learn from examples what a picture is, that neighbours belong together and that the same shape may stand elsewhere; 50 leaves of each tree are far too few for that, and as the leaves always lie in the same place, a model that can learn less (linear, or a small convolutional network) will do better. The alternative is a ViT
 # that has been pretrained on millions of photographs, fine-tuned on the leaves; if they are sharper than its images were, its positions can be interpolated to the larger grid.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Going further
 #
@@ -581,6 +578,9 @@ progress()
 # - Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
 # - Give the marks a structure instead of learning it: a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
 # - Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
-# - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of notebook 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
+# - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
 # - On a GPU the budget is 400,000 images.
 # - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your filters, your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+
+# %%
+progress()

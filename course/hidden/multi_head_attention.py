@@ -187,7 +187,7 @@ def never_joined(x):
     reference.multi_head_attention,
     hints=(
         "Print the shapes on the way: projected words, split words, scores, weights, findings of heads, merged words.",
-        "With one head this must be notebook 06, followed by W_o. With two, compute the second one alone, by hand.",
+        "With one head this must be topic 06, followed by W_o. With two, compute the second one alone, by hand.",
         "Set W_o to zero, then W_v, then all x_kv. What should the output be each time, and what is it?",
         "Allow each query one key only. What are the weights then? And when a query may see nothing?",
     ),
@@ -260,7 +260,7 @@ multi_head_attention.misconception(
 )(_scaled_by(lambda q, h: (h * q.shape[-1]) ** 0.5))
 
 multi_head_attention.misconception(
-    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in notebook 06.",
+    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
     name="scores_left_unscaled",
 )(_scaled_by(lambda q, h: 1.0))
 
