@@ -49,7 +49,8 @@ def broken(use: LawUse, outputs: Outputs) -> str:
         return LAWS[use.name].holds(outputs, **use.params)
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
         of = use.params.get("of", "out")
-        return f"what came back as {of!r} is not of the kind that can be examined: {_kind(outputs.get(of))}"
+        what = "what came back" if of == "out" else f"what came back as {of!r}"
+        return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; compare with what is asked for"
 
 
 def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
@@ -282,6 +283,8 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 @law
 def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
     """The entry at `key` of a dict is a tensor that broadcasts to `shape`, (B, h, T, S)."""
+    if isinstance(outputs[of], dict) and key not in outputs[of]:
+        return because or f"the result has no key {key!r}"
     mask = outputs[of][key]
     if not isinstance(mask, Tensor):
         return because or f"{key} should be a mask, and is {_kind(mask)}"
@@ -312,6 +315,8 @@ def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = 
 @law
 def none_at(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
     """The entry at `key` of a dict is None."""
+    if isinstance(outputs[of], dict) and key not in outputs[of]:
+        return f"the result has no key {key!r}, and should say None there"
     return "" if outputs[of][key] is None else because or f"{key} should be None"
 
 
@@ -422,14 +427,39 @@ def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", becau
 
 
 @law
+def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "") -> str:
+    """Logits (B, L, V) have a row for each of the ids (B, L)."""
+    shape, wanted = tuple(_tensor(outputs[of]).shape), tuple(_tensor(outputs[ids]).shape)
+    if shape[:2] == wanted:
+        return ""
+    return (
+        because or f"forward, given {wanted} tokens, answers with logits of shape {shape}, and (B, T, V) is asked for"
+    )
+
+
+@law
+def keeps_its_eos(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) do not leave their logits (B, L, V) at `eos` alone."""
+    first = _first_that_strays(outputs, logits, eos, of)
+    if not bool(first.any() and (_tensor(outputs[logits]).argmax(2) == eos)[first].all()):
+        return ""
+    return because or "where forward finds eos likeliest, decode_greedy returns another token: is eos itself kept?"
+
+
+@law
 def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
     """Up to and with its first `eos`, each id has the largest of the logits (B, L, V) that were computed for it."""
-    ids, scores = _tensor(outputs[of]), _tensor(outputs[logits]).double()
-    before = (ids == eos).cumsum(1) - (ids == eos).long() == 0
-    chosen = scores.gather(2, ids[:, :, None]).squeeze(2)
-    if bool((chosen >= scores.amax(2) - 1e-4)[before].all()):
+    if not bool(_first_that_strays(outputs, logits, eos, of).any()):
         return ""
     return because or "forward, given what decode_greedy wrote, finds another token likelier: what is fed back?"
+
+
+def _first_that_strays(outputs: Outputs, logits: str, eos: int, of: str) -> Tensor:
+    """(B, L): True at the first id of a row that is not the likeliest; what comes after one says little."""
+    ids, scores = _tensor(outputs[of]), _tensor(outputs[logits]).double()
+    before = (ids == eos).cumsum(1) - (ids == eos).long() == 0
+    off = before & (scores.gather(2, ids[:, :, None]).squeeze(2) < scores.amax(2) - 1e-4)
+    return off & (off.cumsum(1) == 1)
 
 
 @law

@@ -306,6 +306,16 @@ def mask_inverted(scores, values, mask):
     return _mean(_soft(scores, ~mask), values)
 
 
+@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
+def mask_inverted_with_a_small_number(scores, values, mask):
+    return _mean(torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1), values)
+
+
+@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
+def mask_inverted_with_minus_infinity(scores, values, mask):
+    return _mean(torch.softmax(scores.masked_fill(mask, -torch.inf), -1), values)
+
+
 @attend.misconception("Sum the weights of the shortest sentence. Where has the rest gone?")
 def masked_after_the_softmax(scores, values, mask):
     return _mean(torch.softmax(scores, -1) * mask, values)
@@ -581,7 +591,7 @@ def _writes(case, rng):
     for title, tokens, settings in (
         ("greedy: the best token at each step", 4, {"public": True}),
         ("greedy, once more", 4, {}),
-        ("greedy, with other specials", 5, {"pad": 3, "sos": 4, "eos": 0}),
+        ("greedy, with other specials", 5, {"pad": 3, "sos": 4, "eos": 0, "public": True}),
     ):
         eos, pad = settings.get("eos", 2), settings.get("pad", 0)
         yield (
@@ -593,6 +603,8 @@ def _writes(case, rng):
             .law("whole_numbers", of="ids")
             .law("padded_behind", of="ids", eos=eos, pad=pad)
             .law("long_enough", of="ids", eos=eos, longest=longest)
+            .law("a_row_for_each", of="logits", ids="ids")
+            .law("keeps_its_eos", of="ids", logits="logits", eos=eos)
             .law("follows_its_logits", of="ids", logits="logits", eos=eos)
             .law("weighs_real_places", of="weights", ids="ids", lengths=lengths, eos=eos)
         )
@@ -736,6 +748,14 @@ class StopsWithTheFirst(_Open):
 class WritesOnAfterEos(_Open):
     def ended(self, ended):
         return torch.zeros_like(ended)
+
+
+@AttentionSeq2Seq.misconception("Print the decoded ids of a short date. With which token does it end?")
+class PadsOverItsEos(_Open):
+    @torch.no_grad()
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids.masked_fill(ids == self.eos, self.pad), weights
 
 
 @AttentionSeq2Seq.misconception("How many tokens were asked for at most, and how many columns come out?")

@@ -440,6 +440,12 @@ class CrossLooksAtItself(_Decoder):
         return self.cross_attention(x, x, src_mask)[0]
 
 
+@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
+class MasksExchanged(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        return super().forward(x, memory, src_mask, tgt_mask)
+
+
 @DecoderLayer.misconception("Which source words may the first target word see? All of them are there already.")
 class SourceHiddenLikeAFuture(_Decoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -463,7 +469,7 @@ class OneAttentionForBoth(_Decoder):
         return self.self_attention(x, memory, src_mask)[0]
 
 
-@DecoderLayer.misconception("In pre-norm, leave the memory as the encoder handed it over: it has had its norm.")
+@DecoderLayer.misconception("In pre-norm, double the memory. Does your result move? How often has it been normed?")
 class MemoryNormedAgain(_Decoder):
     def cross(self, x, memory, src_mask):
         return super().cross(x, self.norm2(memory) if self.norm == "pre" else memory, src_mask)
@@ -808,6 +814,11 @@ def writes_on_behind_the_end(model, src):
 @decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
 def begins_with_sos(model, src):
     return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)[:, : model.max_len]
+
+
+@decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
+def returns_all_that_it_read(model, src):
+    return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)
 
 
 @decode_greedy.misconception("Where has the eos gone? It belongs to the answer.")

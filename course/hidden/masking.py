@@ -446,6 +446,11 @@ def divided_by_the_longest(x, mask):
     return _sum(x, mask) / mask.sum(1).max().clamp(min=1)
 
 
+@masked_mean.misconception("Average a sentence alone, then in a batch of ten. By how many words is it divided?")
+def divided_by_the_words_of_the_batch(x, mask):
+    return _sum(x, mask) / mask.sum().clamp(min=1)
+
+
 @masked_mean.misconception("Double every word of a sentence by repeating it: should its mean double as well?")
 def sum_for_mean(x, mask):
     return _sum(x, mask)

@@ -653,6 +653,13 @@ class AlwaysHasBiases(_Layer):
                 W.bias.fill_(0.5)
 
 
+@MultiHeadAttention.misconception("Fill the biases with ones. Which of them makes a difference to your result?")
+class BiasesNeverUsed(_Layer):
+    def forward(self, x_q, x_kv, mask=None):
+        matrices = (W.weight for W in (self.W_q, self.W_k, self.W_v, self.W_o))
+        return reference.multi_head_attention(x_q, x_kv, *matrices, self.n_heads, mask)
+
+
 @MultiHeadAttention.misconception("Ask for bias=True, then list the names of your parameters.")
 class NeverHasBiases(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
@@ -729,6 +736,12 @@ def biases_never_counted(d_model, n_heads, bias):
 def biases_always_counted(d_model, n_heads, bias):
     _divisible(d_model, n_heads)
     return 4 * d_model * (d_model + 1)
+
+
+@multi_head_parameters.misconception("Print the shape of a linear layer's bias. Is it one number?")
+def one_number_for_a_bias(d_model, n_heads, bias):
+    _divisible(d_model, n_heads)
+    return 4 * (d_model * d_model + bool(bias))
 
 
 @multi_head_parameters.misconception("Which of your four linear layers has no bias? And how long is a bias?")

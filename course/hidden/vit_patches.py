@@ -559,6 +559,13 @@ def class_row_averaged(positions, new_grid):
 
 
 @interpolate_positions.misconception(
+    "new_grid is (height, width). Lay your result out that way: who stands beside whom?"
+)
+def height_and_width_exchanged(positions, new_grid):
+    return torch.cat([positions[:1], _drawn_out(positions, (new_grid[1], new_grid[0]))])
+
+
+@interpolate_positions.misconception(
     "Patch 3 of a 3 x 3 grid begins a new row. In your result, what lies between patches 2 and 3?"
 )
 def drawn_out_as_one_long_row(positions, new_grid):
@@ -571,13 +578,6 @@ def drawn_out_as_one_long_row(positions, new_grid):
 def class_row_drawn_out_with_the_rest(positions, new_grid):
     row = positions.T[None]
     return F.interpolate(row, size=new_grid[0] * new_grid[1] + 1, mode="linear", align_corners=True)[0].T
-
-
-@interpolate_positions.misconception(
-    "new_grid is (height, width). Lay your result out that way: who stands beside whom?"
-)
-def height_and_width_exchanged(positions, new_grid):
-    return torch.cat([positions[:1], _drawn_out(positions, (new_grid[1], new_grid[0]))])
 
 
 @interpolate_positions.misconception(

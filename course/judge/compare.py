@@ -135,7 +135,8 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
     if not isinstance(seen, bool | int | float):
         return _wrong_type(expected, seen)
     if isinstance(expected, int) and isinstance(seen, int):
-        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right number")
+        what = "answer" if isinstance(expected, bool) else "number"
+        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right {what}")
     found = _tensors_differ(
         torch.tensor(float(expected), dtype=torch.float64),
         torch.tensor(float(seen), dtype=torch.float64),

@@ -86,7 +86,7 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
             f'<tr style="background:none"><td style="color:{colour};text-align:center" aria-hidden="true">{mark}</td>'
             f'<td style="text-align:left;padding:2px 14px 2px 4px">{_CODE}{escape(item.name)}</code></td>'
             f'<td style="text-align:left;padding:2px 14px 2px 0">{escape(words)}</td>'
-            f'<td style="text-align:right;padding:2px 14px 2px 0">{item.points} points</td>'
+            f'<td style="text-align:right;padding:2px 14px 2px 0">{_points(item)}</td>'
             f'<td style="text-align:right;opacity:.72">{item.minutes} min</td></tr>'
         )
     done = sum(_state(item, known)[0] == "passed" for item in topic.items)
@@ -98,9 +98,13 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
     )
 
 
+def _points(item: Item) -> str:
+    return f"{item.points} point{'s' * (item.points != 1)}"
+
+
 def _text(topic: Topic, known: dict[str, Any]) -> str:
     lines = [topic.title]
     for item in topic.items:
         state, words = _state(item, known)
-        lines.append(f"  {_STATES[state][0]} {item.name:<32}{words:<28}{item.points:>3} points {item.minutes:>3} min")
+        lines.append(f"  {_STATES[state][0]} {item.name:<32}{words:<28}{_points(item):>9} {item.minutes:>3} min")
     return "\n".join(lines)

@@ -122,6 +122,7 @@ def alignments(rows: Sequence[tuple[Tensor, str, str, Sequence[int] | None]]) ->
         figure, column = plt.subplots(len(rows), 1, figsize=(1.3 + 0.24 * longest, 2.9 * len(rows)), squeeze=False)
         for axes, (weights, source, written, gold) in zip(column[:, 0], rows, strict=True):
             draw_alignment(axes, weights, source, written, gold)
+        figure.suptitle("Where did it look for each character?", fontsize=11, fontweight="bold")
         return style.finished(figure, " ".join(said_of(*row[:3]) for row in rows))
 
 

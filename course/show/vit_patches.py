@@ -159,7 +159,7 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
             )
             axes.add_patch(outline)
             axes.text(n * stride + 1.5, p + 1, str(n), color="white", fontsize=10)
-        axes.set(title=f"{bands} x {times} patches of {p} x {p}", xlabel="time", ylabel="frequency")
+        axes.set(title=f"{bands} x {times} patches of {p} x {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)
         return finished(
             figure, f"A spectrogram of {spec.shape[0]} frequencies and {spec.shape[1]} times; a patch every {stride}."
