@@ -339,7 +339,6 @@ def train(model: nn.Module, batches) -> None:
 
 # %%
 record = fit("cbow_task", CBOW, train)
-record
 
 # %% check="cbow_task"
 check("cbow_task", record.model)

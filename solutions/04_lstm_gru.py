@@ -212,7 +212,7 @@ check("gru_cell", gru_cell)
 def come_back(name: str, bias: float) -> list[float]:
     gates = {"gated": 1, "LSTM": 4, "GRU": 3}[name]
     draw = torch.Generator().manual_seed(3)
-    W, U, b = torch.randn(gates * H, 10, generator=draw), torch.zeros(0), torch.zeros(gates * H)
+    W, b = torch.randn(gates * H, 10, generator=draw), torch.zeros(gates * H)
     U = torch.randn(gates * H, H, generator=draw) / H**0.5
     if name != "gated":
         b[H : 2 * H] = bias
@@ -465,7 +465,6 @@ def train(model: nn.Module, batches) -> None:
 
 # %%
 record = fit("lstm_gru_task", reader, train)
-record
 
 # %% check="lstm_gru_task"
 check("lstm_gru_task", record.model)

@@ -365,7 +365,6 @@ def train(model: nn.Module, batches) -> None:
 
 # %%
 record = fit("bahdanau_attention_task", translator, train)
-record
 
 # %% check="bahdanau_attention_task"
 check("bahdanau_attention_task", record.model)
@@ -388,8 +387,9 @@ for row in chosen:
 show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
-# From the top right to the bottom left in English, and straight down in Hungarian, which has the year in front as the
-# machine has: the model has found out who stands for what, and nobody told it. Two things to notice. It knows a month by one
+# Straight down in Hungarian, which has the year in front as the machine has, from the top right to the bottom left in
+# Spanish, and back and forth in English: the model has found out who stands for what, and nobody told it. Two things to
+# notice. It knows a month by one
 # or two of its letters, not always the same ones: the encoder has read to both sides, so a state knows the word it stands
 # in. And hyphens look anywhere. They come from nowhere.
 #
@@ -488,8 +488,9 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # encoder, until they are needed. (With more training the lower curve moves to the right. It does not become flat. In 2014
 # the answer was more numbers: Sutskever's sentences went through 8,000 of them.)
 #
-# Beyond 12 digits both fall. To find the thirteenth digit the decoder must know it is at the thirteenth, and that it has
-# never learned. Attention gets rid of the bottleneck, not of the need to be taught.
+# Towards 12 digits it falls all the same, and beyond them to nothing. That is another fault: to find the twelfth digit the
+# decoder must know that it has come to the twelfth, which it has seldom practised, and the thirteenth it has never met.
+# Attention gets rid of the bottleneck, not of the need to be taught.
 #
 # And on the dates? Given the same 32,000 dates and no attention, our model writes 39 to 57 % of them without an error (three
 # trainings), the longest seldomer than the others, and nearly all after twice as many.

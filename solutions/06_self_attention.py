@@ -368,7 +368,6 @@ def train(model, batches):
 
 # %%
 record = fit("self_attention_task", RecallModel, train)
-record
 
 # %% check="self_attention_task"
 check("self_attention_task", record.model)
@@ -478,6 +477,7 @@ show.self_attention.four_words(attend=scaled_dot_product_attention)
 # - How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,
 #   [Using fast weights to attend to the recent past](https://arxiv.org/abs/1610.06258) (2016), let a recurrent network recall, by something that is nearly attention.
+# - **Next.** One look brings home one mixture. Topic 07 lets a word look in several places at once, at no extra cost.
 
 # %%
 progress()

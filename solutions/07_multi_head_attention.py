@@ -332,7 +332,6 @@ def train(model, batches):
 
 # %%
 record = fit("multi_head_attention_task", RelationsModel, train)
-record
 
 # %% check="multi_head_attention_task"
 check("multi_head_attention_task", record.model)
@@ -542,6 +541,7 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 #   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what the others do: neighbours, grammar, rare words.
 # - Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
+# - **Next.** However many heads and layers, the words are still a set. Topic 08 tells each of them where it stands.
 
 # %%
 progress()

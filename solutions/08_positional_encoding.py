@@ -431,7 +431,6 @@ def train(model, batches):
 
 # %%
 record = fit("positional_encoding_task", EchoModel, train)
-record
 
 # %% check="positional_encoding_task"
 check("positional_encoding_task", record.model)
@@ -545,6 +544,7 @@ show.positional_encoding.overview(sinusoidal, n=64, d_model=32, place=20)
 # - Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
 #   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares all of ours and finds surprises.
+# - **Next.** Now every word sees every other, and knows where it stands: too much, if it is to guess the word after it. Topic 09 covers what must not be seen.
 
 # %%
 progress()

@@ -469,7 +469,6 @@ def train(model, batches):
 
 # %%
 record = fit("masking_task", LanguageModel, train)
-record
 
 # %% check="masking_task"
 check("masking_task", record.model)
@@ -622,7 +621,7 @@ show.masking.who_sees_whom(masked_softmax)
 # - Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above.
 # - Widen `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
-# - **Next.** Encoder and decoder: one half of the Transformer sees everything, the other only the past, and your masks tell them which they are.
+# - **Next.** Topic 10 builds the Transformer: one half of it sees everything, the other only the past, and your masks tell them which they are.
 
 # %%
 progress()

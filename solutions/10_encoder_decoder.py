@@ -4,13 +4,13 @@
 # *My tired bird is big.* In French: *mon oiseau fatigué est grand.* Say it word for word, and you get the order wrong, and with a female bird the endings, too. A translator has to read the
 # whole sentence first, and then write another one, looking back and forth.
 #
-# Topic 05 did that with two recurrent networks and attention between them. Since then you have built attention that needs no recurrence (06), gave it several heads (07), places (08), and
+# Topic 05 did that with two recurrent networks and attention between them. Since then you have built attention that needs no recurrence (06), and given it several heads (07), places (08), and
 # blinkers (09). What is left is to stack these parts and to put something between them, so that a tall stack can be trained. That machine is the **Transformer** of 2017, and nearly every
 # language model since is one half of it or both.
 #
 # In this notebook you build all of it: layers, both towers, the loss, the learning rate, two ways to write. Then you teach it French, and watch where it looks.
 #
-# About three and a half hours, the longest notebook of the course: a good place for a break is just before the task. Training takes under half a minute on a laptop.
+# Ten exercises, one training task, one written question; about three and a half hours, the longest notebook of the course: a good place for a break is just before the task. Training takes under half a minute on a laptop. Stuck? `hint("layer_norm")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -71,9 +71,6 @@ def layer_norm(
 # %% check="layer_norm"
 check("layer_norm", layer_norm)
 
-# %% [markdown]
-# When a check fails, it says which misunderstanding your numbers show. When you are stuck, `hint("layer_norm")` gives a first push.
-
 # %%
 seed(0)
 words = torch.randn(3, 64) * torch.tensor([[0.01], [1.0], [100.0]]) + 5
@@ -83,13 +80,15 @@ for before, after in zip(words, normed):
     print(f"mean {after.mean():5.2f}, deviation {after.std(correction=0):.2f}")
 
 # %% [markdown]
+# (The first falls a little short of 1: its variance was 0.0001, and beside that even $\varepsilon = 0.00001$ is felt.)
+#
 # ## Each word by itself
 #
 # Attention moves information *between* words. It mixes, and mixing is all it does: given the weights, its output is linear in the values. So between two attentions each word gets time to think alone, the same small network at every place:
 #
 # $$\text{FFN}(x) = W_2 \, \text{ReLU}(W_1 x + b_1) + b_2$$
 #
-# with $F$, the width inside, usually $4D$. That makes $8D^2$ weights, twice those of the attention beside it: most of what a Transformer knows is stored here.
+# with $F$, the width inside, usually $4D$. That makes $8D^2$ weights, twice those of the attention beside it: two thirds of a layer.
 #
 # ### Exercise: feed-forward (about 5 minutes)
 
@@ -275,9 +274,9 @@ show.encoder_decoder.architectures(architecture_masks)
 
 
 # %%
-def layer_parameters(D, F):
+def layer_parameters(D, inner):
     """One encoder layer: four matrices of attention, up, down, all with biases; two norms."""
-    return 4 * (D * D + D) + (F * D + F) + (D * F + D) + 2 * (2 * D)
+    return 4 * (D * D + D) + (inner * D + inner) + (D * inner + D) + 2 * (2 * D)
 
 
 D, inner, depth, positions = 768, 4 * 768, 12, 512
@@ -476,7 +475,7 @@ def build_model(norm="pre", dropout=0.0):
 # %% [markdown]
 # ### Exercise: training (about 20 minutes)
 #
-# Write the loop: shift the target, compute the smoothed loss over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps; 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
+# Write the loop: shift the target, compute the smoothed loss over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps (on a GPU ten times as many); 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
 #
 # Full marks when at least 75 % of new sentences, which the grader draws, are right to the last word, with a BLEU of 0.8 or more (explained below). The grader lets your model write, one word after the other.
 
@@ -500,7 +499,6 @@ def train(model, batches):
 
 # %%
 record = fit("encoder_decoder_task", build_model, train)
-record
 
 # %% check="encoder_decoder_task"
 check("encoder_decoder_task", record.model)
@@ -695,7 +693,7 @@ for beam in (1, 4):
           f"in {time.perf_counter() - began:.1f} s")  # fmt: skip
 
 # %% [markdown]
-# Hardly a difference, for four times the work. A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about one point of BLEU. (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
+# Hardly a difference, for four times the work (of which the clock shows little, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about one point of BLEU. (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
 #
 # ## Play
 #
@@ -732,9 +730,9 @@ show.encoder_decoder.translation(model, decode_greedy)
 #   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020), explain it.
 # - Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
 # - One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)`, and a triangle. Print its shape. Which words does it hide, those that look or those that are looked at? Why does nobody notice?
-# - Your encoder alone, the first half of the notebook, is what topic 11 feeds with pieces of images.
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): with this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
+# - **Next.** Your encoder never asked what its words are. Topic 11 feeds it with pieces of images.
 
 # %%
 progress()

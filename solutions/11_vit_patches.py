@@ -8,7 +8,7 @@
 # under the title *An image is worth 16x16 words*: **cut the image into patches and call each patch a word**. In this notebook you cut, mend, turn patches into vectors, build
 # the whole Vision Transformer around the encoder you know, and look at what it has found out about images, which nobody told it: that they have two dimensions.
 #
-# About two and a half hours; all training together takes about a minute on a laptop.
+# Seven short exercises, one training task, one written question; about two and a half hours. All training together takes about a minute on a laptop. Stuck? `hint("patchify")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
@@ -321,7 +321,6 @@ def train(model, batches):
 
 # %%
 record = fit("vit_patches_task", build, train)
-record
 
 # %% check="vit_patches_task"
 check("vit_patches_task", record.model)
@@ -341,7 +340,7 @@ show.vit_patches.similarity(added)
 
 # %% [markdown]
 # Under the cross it is bright by definition. Look at what is bright *beside* it: neighbours, above and below as much as left and right, and at what is dark: the far side of the canvas. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
-# alike, and training pushed their marks the same way. The lecture's sentence *ViT learns the grid like structure of the image* is this picture; more training makes it clearer.
+# alike, and training pushed their marks the same way. The lecture's sentence *ViT learns the grid like structure of the image patches via its position embeddings* is this picture; more training makes it clearer.
 #
 # ### A puzzle, with and without positions
 #
@@ -581,6 +580,7 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
 # - On a GPU the budget is 400,000 images.
 # - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your filters, your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+# - **Next.** The leaves of the question want a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 
 # %%
 progress()
