@@ -387,7 +387,7 @@ asked = [pair[0] + "?" for pair in shown]
 show.self_attention.attention_map(weights[:, -1], asked, [*shown, "?"], "Learned, not chosen")
 
 # %% [markdown]
-# A line of ones, or nearly: each question finds its pair. The question matches itself as well, and tells itself nothing. Nobody gave these vectors; the loss did.
+# A bright diagonal: each question finds its pair. What is left goes to the question itself, which matches its own letter as well, and has no digit to tell. Nobody gave these vectors; the loss did.
 #
 # Now the rival, and one more reader. The RNN has the same width, the same words and the same batches as your model; it is trained by your own loop. The third model is yours again, but its list is
 # **flat**: letter, digit, letter, digit, each at a place of its own, as in a real text. (`variant` keeps their weights apart from those that are graded.)
