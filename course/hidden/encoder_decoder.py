@@ -455,7 +455,9 @@ class SourceHiddenLikeAFuture(_Decoder):
         return super().forward(x, memory, tgt_mask, src_mask)
 
 
-@DecoderLayer.misconception("Which comes first: what has been written so far, or the source? Look at the figure again.")
+@DecoderLayer.misconception(
+    "Which comes first: what has been written so far, or the source? Go through the list once more."
+)
 class SourceBeforeItself(_Decoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
@@ -508,7 +510,7 @@ class RoadNormed(_Decoder):
         return y + self.dropout(sublayer(y))
 
 
-@DecoderLayer.misconception("Which sublayer has which norm? Write their numbers into the figure.")
+@DecoderLayer.misconception("Which sublayer has which norm? Write the numbers beside the three of the list.")
 class NormsInAnotherOrder(_Decoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)

@@ -378,7 +378,7 @@ def _parts(x, h, W, U, b):
 
 
 @gru_cell.misconception(
-    "Both are in use, and they are not the same. The docstring resets the state before U_n mixes it.",
+    "Both are in use, and they are not the same. The formula resets the state before U_n mixes it.",
     convention="reset applied after U_n, as in PyTorch and cuDNN",
 )
 def reset_after_U(x, h, W, U, b):
@@ -388,7 +388,7 @@ def reset_after_U(x, h, W, U, b):
 
 
 @gru_cell.misconception(
-    "Both are in use, and they are not the same. The docstring resets the state itself, and leaves the bias alone.",
+    "Both are in use, and they are not the same. The formula resets the state itself, and leaves the bias alone.",
     convention="reset applied after U_n and its bias, as in PyTorch with b in bias_hh",
 )
 def reset_after_U_and_bias(x, h, W, U, b):
@@ -398,7 +398,7 @@ def reset_after_U_and_bias(x, h, W, U, b):
 
 
 @gru_cell.misconception(
-    "Papers disagree about what z near one means. Here it keeps the old state: look at the docstring.",
+    "Papers disagree about what z near one means. What becomes of the old state in the formula above?",
     convention="z writes and 1 − z keeps, as in Chung et al. 2014",
 )
 def z_writes(x, h, W, U, b):
@@ -418,7 +418,7 @@ def order_z_r_n(x, h, W, U, b):
 
 
 @gru_cell.misconception(
-    "That is Keras's layer with its default reset_after=True. Compare order and reset with the docstring.",
+    "That is Keras's layer with its default reset_after=True. Compare order and reset with the formulas.",
     convention="gate order z, r, n and reset after U_n, as Keras does by default",
 )
 def as_in_keras(x, h, W, U, b):

@@ -407,7 +407,7 @@ def exponentials_unguarded(scores, mask, dim=-1):
     hints=(
         "Embed a sentence alone, then beside a longer one. Is its mean the same?",
         "By how many do you divide for a sentence of three words in a batch of width seven?",
-        "A sentence of no words: what is 0 / 0, and what does the docstring want?",
+        "A sentence of no words: what is 0 / 0, and what does the exercise want?",
     ),
 )
 def masked_mean(rng):

@@ -789,7 +789,7 @@ def heads_in_reverse(n_heads, T):
 
 
 @alibi_bias.misconception(
-    "Every number of heads follows the formula of the docstring here, also when it is no power of two.",
+    "Every number of heads follows the one formula here, also when it is no power of two.",
     convention="slopes borrowed from the next power of two, as in the paper's code",
 )
 def borrowed_slopes(n_heads, T):
@@ -798,7 +798,7 @@ def borrowed_slopes(n_heads, T):
     return _alibi(slopes, T)
 
 
-@alibi_bias.misconception("A very large number is still a number. What did the docstring ask for above the diagonal?")
+@alibi_bias.misconception("A very large number is still a number. What does the exercise ask for above the diagonal?")
 def a_large_number_for_infinity(n_heads, T):
     return _alibi(_slopes(n_heads), T, beyond=-1e9)
 

@@ -546,7 +546,7 @@ def always_one(d):
     hints=(
         "There are two ways to a reordered output: reorder first, or compute first. Equivariant means they meet.",
         "Try it by hand with torch.cumsum and with torch.tanh on a sentence of three words, and the order [1, 2, 0].",
-        "Two computations in floating point rarely agree to the last digit. Which tolerance does the docstring name?",
+        "Two computations in floating point rarely agree to the last digit. Which tolerance does the exercise name?",
     ),
 )
 def is_permutation_equivariant(rng):
@@ -604,7 +604,7 @@ def bit_for_bit(fn, x, permutation):
 
 
 @is_permutation_equivariant.misconception(
-    "How large a difference does your comparison let through? The docstring names a number."
+    "How large a difference does your comparison let through? The exercise names a number."
 )
 def far_too_tolerant(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=0.3)
