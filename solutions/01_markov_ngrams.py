@@ -412,10 +412,9 @@ show.markov_ngrams.writer(models, alphabet)
 # - **Better mixtures.** Take a fixed 0.75 off every count instead (absolute discounting), and let the lower order ask *after how many different contexts* a token occurs, not how often (Kneser and Ney, 1995). *Francisco* is frequent, yet follows one word only.
 # - **More text.** `docstrings["train"]` holds about a million characters; we used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings any text of the Hugging Face hub, `data.load("path/to/file.txt")` your own.
 # - **The original.** C. E. Shannon, *A Mathematical Theory of Communication* (1948), sections 2 and 3, is a pleasure to read.
-#
 # - **Next.** To an n-gram model two contexts are equal or they have nothing in common. This is mended twice: topic 02 gives words vectors, so that similar words are similar, and topic 03 builds a network that carries a memory of its own along the text.
 #
-# Where do you stand?
+# `progress()` shows where you stand:
 
 # %%
 progress()

@@ -6,8 +6,8 @@
 # common: a **vector** each, such that words of a kind point the same way. Nobody will say which words are of a kind.
 # They find out, from the company they keep.
 #
-# Six short exercises, one training task, one written question; about two hours. `check` runs an exercise's public
-# examples, more are run at grading. Stuck? `hint("build_vocab")` gives a hint, and a stronger one each time.
+# Six short exercises, one training task, one written question; about two hours. Stuck? `hint("build_vocab")` gives a
+# hint, and a stronger one each time.
 
 # %%
 from collections import Counter
