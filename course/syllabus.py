@@ -266,6 +266,25 @@ OURS: tuple[Topic, ...] = (
             _question("vit_patches"),
         ),
     ),
+    Topic(
+        12,
+        "lora",
+        "Fine-tuning a few numbers: LoRA",
+        "How to train and fine-tune transformers",
+        (
+            Item("LoRALinear", 5, 25),
+            Item("merge", 2, 10),
+            Item("unmerge", 2, 5),
+            Item("add_lora", 4, 20),
+            Item("add_bitfit", 2, 10),
+            Item("trainable_parameters", 2, 10),
+            Item("lora_parameters", 1, 5),
+            Item("lora_state", 2, 10),
+            Item("best_rank_r", 3, 15),
+            _task("lora", 5, 20, Budget(cpu=50_000, gpu=200_000)),
+            _question("lora"),
+        ),
+    ),
 )
 
 
