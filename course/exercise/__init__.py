@@ -1,8 +1,9 @@
 """What an exercise is: its declaration, its scripts as data, its laws. Knows no topic."""
 
+from . import modules  # its stand-ins register themselves
 from .declaration import Exercise, Misconception, exercise, rest_hidden
 from .rng import Rng
-from .script import Case, build, call, draws, given_model, noncontiguous
+from .script import Case, build, call, draws, given, given_model, noncontiguous
 from .stand_ins import stand_in
 from .values import Generator, Ref, StandIn
 
@@ -18,7 +19,9 @@ __all__ = [
     "call",
     "draws",
     "exercise",
+    "given",
     "given_model",
+    "modules",
     "noncontiguous",
     "rest_hidden",
     "stand_in",

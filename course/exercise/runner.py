@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class _Run:
             "unroll": self._unroll,
             "read": self._read,
             "train": self._train,
+            "make": self._make,
+            "learning": self._learning,
         }
 
     def finish(self) -> Recording:
@@ -84,7 +87,7 @@ class _Run:
         self.kept[step.into] = value
         if isinstance(value, nn.Module):
             value.eval()
-        if step.verb not in ("fill", "load", "train"):
+        if step.verb not in ("fill", "load", "train", "make"):
             self.outputs[step.into] = plain(value)
 
     # -- verbs -------------------------------------------------------------------------------------------------------
@@ -124,7 +127,14 @@ class _Run:
         return said[:, begun:]
 
     def _read(self, step: Step) -> Any:
-        return getattr(self.kept[step.on], step.method)
+        return attrgetter(step.method)(self.kept[step.on])
+
+    def _make(self, step: Step) -> Any:
+        (made,), _ = self._built(step.args, {})
+        return made
+
+    def _learning(self, step: Step) -> dict[str, int]:
+        return {name: p.numel() for name, p in self.kept[step.on].named_parameters() if p.requires_grad}
 
     def _fill(self, step: Step) -> None:
         seed, scale = step.args
@@ -147,7 +157,7 @@ class _Run:
         of, wrt = step.args
         results = [value for value in _tensors([self.kept[of]]) if value.requires_grad]
         if wrt == "parameters":
-            named = dict(self.kept[step.on].named_parameters())
+            named = {name: p for name, p in self.kept[step.on].named_parameters() if p.requires_grad}
             leaves = list(named.values())
         else:
             named, leaves = {}, self.leaves.get(of, [])

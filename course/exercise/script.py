@@ -1,6 +1,6 @@
 """Scripts as data: a case says, step by step, what to ask of an answer; one runner executes it for everybody.
 
-`call`, `draws`, `build` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is code, so
+`call`, `draws`, `build`, `given` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is code, so
 it can be stored in an answer key and sent to a kernel.
 """
 
@@ -13,9 +13,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from .values import Ref
+from .values import Ref, StandIn
 
-Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train"]
+Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train", "make", "learning"]
 TOLERANCE = 1e-6
 """rtol = atol in float64; float32 constants in a float64 computation stay within it."""
 FLOAT32_TOLERANCE = 1e-4
@@ -143,12 +143,20 @@ class Case:
         return self._then(Step("unroll", into, on, "", args, settings={"steps": steps}))
 
     def read(self, attribute: str, on: str = "model", into: str | None = None) -> Case:
-        """Records an attribute of `on`."""
+        """Records an attribute of `on`, or of what it holds: `"base.weight"`."""
         return self._then(Step("read", into or attribute, on, attribute))
 
     def train(self, on: str = "model") -> Case:
         """Puts a module into training mode (the runner otherwise evaluates)."""
         return self._then(Step("train", f"mode of {on}", on))
+
+    def make(self, described: StandIn, into: str = "model") -> Case:
+        """Builds a stand-in and keeps it as `into`: later steps hand it over as `Ref(into)`, call it, and read it."""
+        return self._then(Step("make", into, args=(described,)))
+
+    def learning(self, on: str = "model", into: str = "what learns") -> Case:
+        """Records what of a module asks for a gradient: the parameters' names, and how many numbers each holds."""
+        return self._then(Step("learning", into, on))
 
     # -- how it is judged ----------------------------------------------------------------------------------------
 
@@ -222,6 +230,22 @@ def given_model(title: str, *, public: bool = False, weight: float = 1.0, tolera
     return Case(title, (), public, weight, tolerance)
 
 
+def given(
+    title: str,
+    *,
+    public: bool = False,
+    weight: float = 1.0,
+    tolerance: float | None = None,
+    raises: str = "",
+    **things: StandIn,
+) -> Case:
+    """A case that begins with stand-ins, kept under their names: a layer or a model that the answer is to work on."""
+    case = Case(title, (), public, weight, tolerance, raises=raises)
+    for name, described in things.items():
+        case = case.make(described, into=name)
+    return case
+
+
 def noncontiguous(tensor: Tensor) -> Tensor:
     """The same values in memory that is not contiguous: every second element along the last axis of a larger block."""
     wide = torch.zeros(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
@@ -279,6 +303,7 @@ __all__ = [
     "build",
     "call",
     "draws",
+    "given",
     "given_model",
     "noncontiguous",
 ]

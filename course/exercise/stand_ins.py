@@ -1,6 +1,7 @@
 """Stand-ins: the callables handed to students, named, with their tensors as parameters, so that they can be sent.
 
-Each maker takes its parameters and returns a callable (or a module).
+Each maker takes its parameters and returns a callable (or a module; those that are torch's stand in `modules`).
+A parameter may be a stand-in itself, or a dict of them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,16 @@ def make(described: StandIn) -> Any:
     """The callable that `described` stands for."""
     if described.name not in MAKERS:
         raise Malformed(f"no stand-in is called {described.name!r}")
-    return MAKERS[described.name](**described.parameters)
+    return MAKERS[described.name](**{name: _made(value) for name, value in described.parameters.items()})
+
+
+def _made(value: Any) -> Any:
+    """A parameter with the stand-ins in it made, too."""
+    if isinstance(value, StandIn):
+        return make(value)
+    if isinstance(value, dict):
+        return {name: _made(part) for name, part in value.items()}
+    return value
 
 
 # -- one step of a recurrent cell, cell(x (B, D), h (B, H)) -> (B, H): for topic 04 -----------------------------------
