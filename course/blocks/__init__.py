@@ -7,6 +7,7 @@ from .recurrent import ElmanClassifier, OneGate
 from .relations import ChildSlots
 from .seq2seq import AttentionSeq2Seq
 from .transformer import EncoderLayer
+from .vit import ViT
 
 __all__ = [
     "AttentionSeq2Seq",
@@ -17,5 +18,6 @@ __all__ = [
     "MultiHeadAttention",
     "OneGate",
     "PairSlots",
+    "ViT",
     "waves",
 ]

@@ -22,6 +22,7 @@ CORPORA: dict[str, str] = {
     "digits": "scans of handwritten digits, in the middle or anywhere on a canvas",
     "docstrings": "the English of the standard library's own docstrings",
     "grammar": "a small English whose rules, probabilities and word classes are known",
+    "negatives": "the digits as photographic negatives that lie on their side",
     "order": "lists of letters to echo, to reverse or to sort",
     "parentheses": "balanced parentheses in five colours, and ones that only seem to be",
     "phrases": "English sentences and their French, with the alignment of their words",

@@ -83,6 +83,13 @@ def vit_patches_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]
     return batches(generator)
 
 
+def lora_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Digits of the second domain, negatives on their side: images (B, 1, 8, 8), labels (B,)."""
+    from .negatives import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -94,5 +101,6 @@ STREAMS: dict[str, Stream] = {
     "encoder_decoder_task": encoder_decoder_task,
     "self_attention_task": self_attention_task,
     "vit_patches_task": vit_patches_task,
+    "lora_task": lora_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

@@ -1,0 +1,66 @@
+"""A Vision Transformer as topic 11 has it, on this package's encoder layers and torch's own convolution."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .transformer import EncoderLayer
+
+
+class ViT(nn.Module):
+    """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
+
+    A convolution cuts the image into patches and makes each a word; the class word stands before them, learned marks
+    say where each stands, `n_layers` pre-norm encoder layers follow, and what the class word has gathered is read by
+    a linear layer. Every weight but the convolution's belongs to a linear layer, a norm, or the marks.
+
+    Args:
+        image_size: height and width of an image in pixels.
+        patch: height and width of a patch, a divisor of both.
+        channels: one for grey images, three for colour.
+        classes: number of logits.
+        d_model: width D of a word.
+        n_heads: heads of each layer, a divisor of D.
+        d_ff: width between the two linear maps of each layer.
+        n_layers: encoder layers.
+        dropout: share that each layer drops in training.
+
+    Raises:
+        ValueError: the patch does not divide the image, or the heads do not divide the width.
+    """
+
+    def __init__(
+        self,
+        image_size: int,
+        patch: int,
+        channels: int,
+        classes: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if image_size % patch:
+            raise ValueError(
+                f"patches of {patch} x {patch} pixels cannot cover an image of {image_size} x {image_size}"
+            )
+        words = 1 + (image_size // patch) ** 2
+        self.patches = nn.Conv2d(channels, d_model, patch, stride=patch)
+        self.class_word = nn.Parameter(torch.zeros(1, 1, d_model))
+        self.marks = nn.Parameter(0.2 * torch.randn(1, words, d_model))
+        layers = [EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre") for _ in range(n_layers)]
+        self.encoder = nn.ModuleList(layers)
+        self.last_norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, classes)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """images (B, channels, image_size, image_size) -> logits (B, classes)."""
+        seen = self.patches(images).flatten(2).movedim(1, 2)  # (B, N, D)
+        x = torch.hstack((self.class_word.expand(len(images), -1, -1), seen)).add(self.marks)  # (B, N + 1, D)
+        for layer in self.encoder:
+            x = layer(x)
+        logits: Tensor = self.head(self.last_norm(x[:, 0]))
+        return logits
