@@ -372,6 +372,13 @@ def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out"
 
 
 @law
+def something_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Some parameter's gradient is not zero, so that a step of training changes something."""
+    moving = any(gradient is not None and bool((gradient != 0).any()) for gradient in (outputs[of] or {}).values())
+    return "" if moving else because or "every gradient is zero: no step of training would change anything"
+
+
+@law
 def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
     """Each parameter takes part in the result. Its gradient may vanish, as that of a key's bias does in softmax."""
     gradients = outputs[of]
@@ -771,6 +778,32 @@ def neighbours_alike(
         if found >= bar
         else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
     )
+
+
+@law
+def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "state", because: str = "") -> str:
+    """Each of `weights` stands in a model's state, to the last bit, under whatever name it has there now."""
+    moved = [name for name, value in weights.items() if not _stands_in(list(outputs[of].values()), value)]
+    if not moved:
+        return ""
+    those = f"{len(moved)} of its {len(weights)} tensors" if len(moved) > 3 else ", ".join(moved)
+    return because or f"the weights it began with have changed: {those}"
+
+
+@law
+def trains_at_most(
+    outputs: Outputs, weights: Mapping[str, Tensor], numbers: int, of: str = "state", because: str = ""
+) -> str:
+    """A model's state, parameters and buffers, has at most so many numbers that may learn or are none of `weights`."""
+    begun = list(weights.values())
+    found = sum(value.numel() for value in outputs[of].values() if value.requires_grad or not _stands_in(begun, value))
+    return "" if found <= numbers else because or f"{found:,} numbers learn; {numbers:,} are allowed"
+
+
+def _stands_in(tensors: list[Tensor], value: Tensor) -> bool:
+    """Whether one of `tensors` is `value`, bit for bit."""
+    alike = (tensor for tensor in tensors if tensor.shape == value.shape and tensor.dtype == value.dtype)
+    return any(torch.equal(tensor, value) for tensor in alike)
 
 
 def _log_losses(logits: Any, targets: Tensor) -> Tensor:

@@ -94,7 +94,7 @@ def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[...,
         B, A = split(matrix, r)
         if tuple(B.shape) != tuple(B_shape) or tuple(A.shape) != tuple(A_shape):
             raise ValueError(
-                f"B has the shape {tuple(B.shape)} and A {tuple(A.shape)}, for {tuple(B_shape)} and {tuple(A_shape)}"
+                f"B is {tuple(B.shape)} and A {tuple(A.shape)}; {tuple(B_shape)} and {tuple(A_shape)} were asked for"
             )
         return torch.matmul(B, A)
 

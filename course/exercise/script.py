@@ -1,7 +1,7 @@
 """Scripts as data: a case says, step by step, what to ask of an answer; one runner executes it for everybody.
 
-`call`, `draws`, `build`, `given` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is code, so
-it can be stored in an answer key and sent to a kernel.
+`call`, `draws`, `build`, `given` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is
+code, so it can be stored in an answer key and sent to a kernel.
 """
 
 from __future__ import annotations

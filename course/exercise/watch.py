@@ -27,23 +27,37 @@ _KERNELS = {  # the functions behind the recurrent layers
 
 
 def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
-    """The forbidden names that `source` uses, as it writes them; [] for broken source."""
+    """The forbidden names that `source` uses, as it writes them; [] for broken source.
+
+    A forbidden name without a dot is a whole package: whoever imports or names it uses it.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    last = {name.rsplit(".", 1)[-1] for name in forbidden}
+    packages = {name for name in forbidden if "." not in name}
+    last = {name.rsplit(".", 1)[-1] for name in forbidden if "." in name}
     found: list[str] = []
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("torch", "course.blocks")):
             imported |= {alias.asname or alias.name for alias in node.names if alias.name in last}
     for node in ast.walk(tree):
+        found += [name for name in _packages_named(node) if name in packages]
         if isinstance(node, ast.Attribute) and node.attr in last and _counts(node, forbidden):
             found.append(ast.unparse(node)[:80])
         elif isinstance(node, ast.Name) and node.id in imported:
             found.append(node.id)
     return list(dict.fromkeys(found))
+
+
+def _packages_named(node: ast.AST) -> list[str]:
+    """The packages that a node imports, or the name that it is."""
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [(node.module or "").partition(".")[0]]
+    return [node.id] if isinstance(node, ast.Name) else []
 
 
 def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 r"""Fine-tuning with few parameters: a trained model stays as it is, and learns a small correction beside its weights.
 
 LoRA adds to a weight a product of two thin matrices, which begins as nothing, and can be multiplied out and added when
-training is done; BitFit trains nothing but the biases. How good a thin product can be at all is what singular values say.
+training is done; BitFit trains nothing but the biases. How good a thin product can be at all, singular values say.
 
     y = W x + b + (alpha / r) B A x                  W, b: frozen; A: random; B: zero, so that it begins as the base
     W_merged = W + (alpha / r) B A                   one layer again, as fast as before
@@ -57,12 +57,12 @@ class LoRALinear(nn.Module):
 
 
 def merge(layer: LoRALinear) -> nn.Linear:
-    """One linear layer that does what base and update do together; `layer` and its base stay as they are."""
+    """One linear layer, frozen, that does what base and update do together; `layer` and its base stay as they are."""
     return _with_weight(layer.base, layer.base.weight + _update(layer))
 
 
 def unmerge(merged: nn.Linear, layer: LoRALinear) -> nn.Linear:
-    """A layer with the update taken off the weight of `merged` again; `merged` and `layer` stay as they are.
+    """A frozen layer with the update taken off the weight of `merged`; `merged` and `layer` stay as they are.
 
     Raises:
         ValueError: the weight of `merged` is of another shape than the update.
@@ -145,8 +145,8 @@ def _update(layer: LoRALinear) -> Tensor:
 
 
 def _with_weight(layer: nn.Linear, weight: Tensor) -> nn.Linear:
-    """A copy of `layer` with other numbers in its weight."""
-    other = copy.deepcopy(layer)
+    """A frozen copy of `layer` with other numbers in its weight."""
+    other = copy.deepcopy(layer).requires_grad_(False)
     with torch.no_grad():
         other.weight.copy_(weight)
     return other

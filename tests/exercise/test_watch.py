@@ -24,3 +24,9 @@ def test_blocks_are_noticed_while_they_run():
         assert not seen
         blocks.EncoderLayer(6, 3, 11)(torch.randn(1, 2, 6))
     assert seen == ["blocks.EncoderLayer"]
+
+
+def test_whole_packages_are_found_in_the_source():
+    for used in ("import peft", "import peft.tuners as t", "from peft import LoraConfig", "x = peft.get_peft_model(m)"):
+        assert forbidden_in_source(used, ("peft",)) == ["peft"]
+    assert not forbidden_in_source("from .peft import mine\nself.peft = 1\nimport peftish", ("peft",))
