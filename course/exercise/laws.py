@@ -204,6 +204,13 @@ def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 
 @law
+def dtype_is(outputs: Outputs, dtype: str, of: str = "out", because: str = "") -> str:
+    """The output is a tensor of this dtype, such as "float64"."""
+    found = str(_tensor(outputs[of]).dtype).removeprefix("torch.")
+    return "" if found == dtype else because or f"the type is {found}, and {dtype} was expected"
+
+
+@law
 def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
     """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
     found = _tensor(outputs[of]).argmax(-1)

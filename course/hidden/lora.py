@@ -81,6 +81,8 @@ def LoRALinear(rng):
         .law("shape_is", of="B", shape=(5, 2), because="B writes what goes out, and has the shape (out, r)")
         .law("slices_differ", of="A", because="A should be random: two of its rows are the same")
         .law("close_to", of="B", value=torch.zeros(5, 2), because="B should begin as zero")
+        .law("dtype_is", of="A", dtype="float64", because="the base holds float64; A and B should be of its type")
+        .law("dtype_is", of="B", dtype="float64", because="the base holds float64; A and B should be of its type")
     )
     yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
     yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
@@ -590,6 +592,8 @@ def add_lora(rng):
     block = {"up": _linear(rng, 5, 3), "v": _linear(rng, 7, 5)}
     deep = _chain({"v": _chain(block), "0": _chain({"v": _chain({"v": _linear(rng, 3, 7)})})})
     yield added("blocks and numbers among the names", 2, 3, ["v"], model=deep, weight=0.5).learning()
+    twins = _chain({"first": _chain({"q": _linear(rng, 5, 3)}), "second": _chain({"q": _linear(rng, 5, 3)})})
+    yield added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
     yield (
         added("a second time", 2, 6, ["q", "v"], raises="ValueError")
         .call(Ref("model"), 2, 6, ["q", "v"], on="answer", into="again")
