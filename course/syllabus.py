@@ -281,7 +281,7 @@ OURS: tuple[Topic, ...] = (
             Item("lora_parameters", 1, 5),
             Item("lora_state", 2, 10),
             Item("best_rank_r", 3, 15),
-            _task("lora", 5, 20, Budget(cpu=50_000, gpu=200_000)),
+            _task("lora", 5, 20, Budget(cpu=30_000, gpu=120_000)),
             _question("lora"),
         ),
     ),

@@ -1338,8 +1338,8 @@ def lora_task(rng):
     )
     yield kept(look(given_model("the weights it began with, to the last bit", weight=0.5)))
     yield few(look(given_model(f"at most {LIMIT:,} numbers learn", weight=0.5)))
-    yield read("negatives nobody has seen, 85 % right", len(labels), 0.85, weight=1.5)
-    yield few(kept(look(read("93 % right, with few numbers and all weights kept", len(labels), 0.93, weight=2.5))))
+    yield read("negatives nobody has seen, 80 % right", len(labels), 0.8, weight=1.5)
+    yield few(kept(look(read("90 % right, with few numbers and all weights kept", len(labels), 0.9, weight=2.5))))
 
 
 lora_task.misconception(
