@@ -42,6 +42,7 @@ def by_parameters(lora: Mapping[int, Spent], others: Mapping[str, Spent], untouc
         axes.annotate("untouched", (right_edge, 100 * untouched), (0, 4), textcoords="offset points", color=GREY)
         axes.texts[-1].set_ha("right")
         axes.set(title="What accuracy costs", xlabel="numbers trained", ylabel="right answers, %", ylim=(0, 105))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.14), ncols=2)
         every = {**{f"LoRA r = {r}": spent for r, spent in lora.items()}, **others}
         words = ", ".join(f"{name} {right:.0%} with {n:,}" for name, (n, right) in every.items())
