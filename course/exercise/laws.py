@@ -793,7 +793,7 @@ def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "st
     moved = [name for name, value in weights.items() if not _stands_in(list(outputs[of].values()), value)]
     if not moved:
         return ""
-    those = f"{len(moved)} of its {len(weights)} tensors" if len(moved) > 3 else ", ".join(moved)
+    those = f"{len(moved)} of its {len(weights)} tensors" if len(moved) > 3 else ", ".join(sorted(moved))
     return because or f"the weights it began with have changed: {those}"
 
 

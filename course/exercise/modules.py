@@ -6,6 +6,7 @@ are torch's own layers, with weights of the examiner's, so that an answer meets 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -65,7 +66,7 @@ def chain(
 
 
 class _Adapted(nn.Module):
-    """A layer with a low-rank update beside it; `total` (out, in) is the weight that it acts with, update included."""
+    """A layer with a low-rank update beside it; `total` (out, in) is the weight it acts with, update included."""
 
     total: Tensor
 
@@ -81,9 +82,35 @@ class _Adapted(nn.Module):
 
 
 @maker
-def adapted(base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float, total: Tensor) -> nn.Module:
-    """A layer with `base` (frozen), `A` (r, in), `B` (out, r), `r` and `alpha`, which acts with the weight `total`."""
-    return _Adapted(base, A, B, r, alpha, total)
+def adapted(base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float, total: Tensor, kind: Any = None) -> nn.Module:
+    """A layer with `base` (frozen), `A` (r, in), `B` (out, r), `r` and `alpha`, which acts with the weight `total`.
+
+    It is of the class `kind`, the answer's own, where that makes such a layer: an answer may ask for its class, or for
+    what else it has. Otherwise, if that class is missing or wrong, it is a layer with just these attributes.
+    """
+    return _of_kind(kind, copy.deepcopy(base), A, B, r, alpha) or _Adapted(base, A, B, r, alpha, total)
+
+
+def _of_kind(kind: Any, base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float) -> nn.Module | None:
+    """`kind(base, r, alpha)` with these factors; None if it does not hold what such a layer holds."""
+    if not isinstance(kind, type) or not issubclass(kind, nn.Module):
+        return None
+    factors = {"A": A, "B": B}
+    try:
+        layer = kind(base, r, alpha)
+        names = {name for name, _ in layer.named_parameters()}
+        sizes = {name: getattr(layer, name).shape for name in factors}
+        if names != {*factors, *(f"base.{name}" for name, _ in base.named_parameters())}:
+            return None
+        if sizes != {name: factor.shape for name, factor in factors.items()} or (layer.r, layer.alpha) != (r, alpha):
+            return None
+        with torch.no_grad():
+            for name, factor in factors.items():
+                setattr(layer, name, nn.Parameter(factor))
+        layer.base.requires_grad_(False)
+        return layer
+    except Exception:  # it is the answer's code
+        return None
 
 
 @maker

@@ -187,7 +187,7 @@ class _Run:
         if isinstance(value, Generator):
             return torch.Generator().manual_seed(value.seed)
         if isinstance(value, StandIn):
-            return stand_ins.make(value)
+            return stand_ins.make(value, self._known)
         if isinstance(value, Ref):
             return self.kept[value.name]
         if isinstance(value, list):
@@ -195,6 +195,10 @@ class _Run:
         if type(value) is tuple:
             return tuple(self._made(item) for item in value)
         return value
+
+    def _known(self, name: str) -> Any:
+        """What a step has left under `name`, or what stands under it where the answer was written; else None."""
+        return self.kept.get(name, getattr(self.kept["answer"], "__globals__", {}).get(name))
 
     def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Any]) -> None:
         now = _snapshot(args, kwargs)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .values import Malformed, StandIn
+from .values import Malformed, Ref, StandIn
 
 MAKERS: dict[str, Callable[..., Any]] = {}
 
@@ -35,19 +35,21 @@ def stand_in(name: str, **parameters: Any) -> StandIn:
     return StandIn(name, parameters)
 
 
-def make(described: StandIn) -> Any:
-    """The callable that `described` stands for."""
+def make(described: StandIn, known: Callable[[str], Any] = lambda name: None) -> Any:
+    """The callable that `described` stands for; `known` says what a `Ref` among its parameters refers to."""
     if described.name not in MAKERS:
         raise Malformed(f"no stand-in is called {described.name!r}")
-    return MAKERS[described.name](**{name: _made(value) for name, value in described.parameters.items()})
+    return MAKERS[described.name](**{name: _made(value, known) for name, value in described.parameters.items()})
 
 
-def _made(value: Any) -> Any:
-    """A parameter with the stand-ins in it made, too."""
+def _made(value: Any, known: Callable[[str], Any]) -> Any:
+    """A parameter with the stand-ins in it made, and what it refers to looked up."""
     if isinstance(value, StandIn):
-        return make(value)
+        return make(value, known)
+    if isinstance(value, Ref):
+        return known(value.name)
     if isinstance(value, dict):
-        return {name: _made(part) for name, part in value.items()}
+        return {name: _made(part, known) for name, part in value.items()}
     return value
 
 

@@ -299,11 +299,11 @@ class UpdateOfTheBeginning(_Open):
 
 
 def _adapted(rng, out_features, in_features, r, alpha, bias=True, dtype=torch.float64):
-    """A described LoRA layer, and the layer that merging makes of it."""
+    """A described LoRA layer, of the answer's own class if there is a sound one, and what merging makes of it."""
     base = _linear(rng, out_features, in_features, bias, dtype)
     A, B = rng.normal(r, in_features, dtype=dtype), rng.normal(out_features, r, dtype=dtype)
     total = base.parameters["weight"] + alpha / r * B @ A
-    layer = stand_in("adapted", base=base, A=A, B=B, r=r, alpha=alpha, total=total)
+    layer = stand_in("adapted", base=base, A=A, B=B, r=r, alpha=alpha, total=total, kind=Ref("LoRALinear"))
     return layer, stand_in("linear", weight=total, bias=base.parameters["bias"])
 
 
@@ -1120,14 +1120,6 @@ def a_dict_for_each_layer(model):
     for name, tensor in reference.lora_state(model).items():
         found.setdefault(name.rpartition(".")[0], {})[_last(name)] = tensor
     return found
-
-
-@lora_state.misconception(
-    "The tests bring LoRA layers of their own, of another class than yours. What has every such layer in common?"
-)
-def layers_of_one_class(model):
-    layers = [name for name, module in model.named_modules() if isinstance(module, Right)]
-    return _kept(model, lambda name: name.rpartition(".")[0] in layers and _last(name) in ("A", "B"))
 
 
 @lora_state.misconception("Multiplied out, an update is as large as the weight. What is small about A and B?")

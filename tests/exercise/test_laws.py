@@ -45,6 +45,13 @@ CASES = [
         {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "b": torch.ones(3)}},
     ),
     (
+        "something_learns",
+        {},
+        {"gradients of out": {"w": torch.zeros(2), "b": torch.ones(1)}},
+        {"gradients of out": {"w": torch.zeros(2), "b": None}},
+    ),
+    ("dtype_is", {"dtype": "float64"}, {"out": HALF}, {"out": HALF.float()}),
+    (
         "learns_at_least",
         {"numbers": 5},
         {"gradients of out": {"w": torch.ones(2, 2), "b": torch.zeros(1)}},

@@ -129,3 +129,55 @@ def test_an_input_changed_on_the_way_through_a_stand_in_is_noticed():
     case = given("split", multiply=multiply).call(W, 2, Ref("answer"), on="multiply")
     assert recorded(case, split).mutated == ("out: 0",)
     assert recorded(call("plain", W, 2, grad=False), split).mutated == ("out: 0",)
+
+
+class Sound(nn.Module):
+    """What an answer may have for a LoRA layer: all that is asked for, and a number of its own."""
+
+    def __init__(self, base, r, alpha):
+        super().__init__()
+        self.base, self.r, self.alpha, self.scaling = base, r, alpha, alpha / r
+        self.A, self.B = nn.Parameter(torch.zeros(r, 2)), nn.Parameter(torch.zeros(3, r))
+
+
+class Exchanged(Sound):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.A, self.B = self.B, self.A
+
+
+class WithMore(Sound):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.more = nn.Parameter(torch.zeros(1))
+
+
+class Unfinished(nn.Module):
+    def __init__(self, base, r, alpha):
+        raise NotImplementedError
+
+
+def adapted(kind):
+    factors = {"A": torch.ones(1, 2), "B": torch.ones(3, 1), "r": 1, "alpha": 2.0}
+    return stand_in("adapted", base=LINEAR, total=W + 2, kind=kind, **factors)
+
+
+def test_an_adapted_layer_is_of_the_answers_own_class_if_that_is_sound():
+    def answer(layer):
+        return type(layer).__name__, layer.A + 0, [name for name, p in layer.named_parameters() if p.requires_grad]
+
+    case = given("a layer", layer=adapted(Ref("Sound"))).call(Ref("layer"), on="answer")
+    name, A, learning = recorded(case, answer).outputs["out"]
+    assert name == "Sound" and torch.equal(A, torch.ones(1, 2)) and learning == ["A", "B"]
+
+
+@pytest.mark.parametrize("name", ["Exchanged", "WithMore", "Unfinished", "W", "pytest", "nowhere to be found"])
+def test_an_adapted_layer_is_the_judges_own_otherwise(name):
+    case = given("a layer", layer=adapted(Ref(name))).call(torch.ones(2), on="layer")
+    seen = recorded(case, lambda: None)
+    assert torch.allclose(seen.outputs["out"], (W + 2).sum(1) + b) and seen.raised is None
+
+
+def test_an_answer_that_is_no_function_has_nothing_beside_it():
+    case = given("a layer", layer=adapted(Ref("Sound"))).call(torch.ones(2), on="layer")
+    assert recorded(case, Sound).outputs["out"].shape == (3,)

@@ -64,6 +64,10 @@ class WithDropoutLikeThePaper(nn.Module):
         return self.base(x) + F.linear(down, self.B) * self.scale
 
 
+LoRALinear = InWeightSpace
+"""The name that a notebook has for its layer."""
+
+
 # -- merging and taking apart ------------------------------------------------------------------------------------------
 
 
@@ -267,6 +271,12 @@ def state_by_layers(model):
     return state
 
 
+def state_by_class(model):
+    """Its own layers, by their class: the tests make theirs of it."""
+    layers = [name for name, module in model.named_modules() if isinstance(module, LoRALinear)]
+    return {f"{name}.{part}": model.get_parameter(f"{name}.{part}").data for name in layers for part in ("A", "B")}
+
+
 # -- how good a low rank can be ----------------------------------------------------------------------------------------
 
 
@@ -302,6 +312,6 @@ ALTERNATIVES = {
     "add_bitfit": [bias_by_module, bias_by_ending, bias_by_own_parameters],
     "trainable_parameters": [count_by_identity, count_in_one_pass, count_with_tensors],
     "lora_parameters": [lora_by_sides, lora_by_factors, lora_in_a_loop],
-    "lora_state": [state_by_parameters, state_by_ending, state_by_layers],
+    "lora_state": [state_by_parameters, state_by_ending, state_by_layers, state_by_class],
     "best_rank_r": [split_evenly, split_by_projection, split_from_the_left, split_in_full],
 }
