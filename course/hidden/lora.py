@@ -1299,8 +1299,8 @@ def _right_for(share, images):
 def lora_task(rng):
     """Negatives held out, the base to the last bit, and how many numbers learned; the judge believes only the state.
 
-    Ten seeds of the notebook's model: SEEDS %. The base as it came 9 %, its head alone HEAD %, all of it FULL %.
-    (tests/training/test_lora_task.py)
+    Ten seeds of the notebook's model: 91.7 to 96.2 %. The base as it came 12 %, its head alone 74 %, all of it 95 to
+    97 %. (tests/training/test_lora_task.py)
     """
     images, labels = negatives.scans("test")
     weights = pretrained.weights()
@@ -1331,7 +1331,7 @@ def lora_task(rng):
     yield kept(look(given_model("the weights it began with, to the last bit", weight=0.5)))
     yield few(look(given_model(f"at most {LIMIT:,} numbers learn", weight=0.5)))
     yield read("negatives nobody has seen, 80 % right", len(labels), 0.8, weight=1.5)
-    yield few(kept(look(read("90 % right, with few numbers and all weights kept", len(labels), 0.9, weight=2.5))))
+    yield few(kept(look(read("88 % right, with few numbers and all weights kept", len(labels), 0.88, weight=2.5))))
 
 
 lora_task.misconception(
