@@ -58,7 +58,7 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
     table = LAWS[use.name].counts
     try:
         return None if table is None else table(outputs, **use.params)
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError):
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
         return None
 
 

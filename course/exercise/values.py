@@ -19,6 +19,13 @@ from torch import Tensor
 
 MAX_NODES = 200_000
 MAX_DEPTH = 40
+MAX_DIMENSIONS = 64
+"""Of a tensor: what torch's own operations take."""
+TAGS = frozenset(
+    ("none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter")
+    + ("dict", "list", "tuple")
+)
+"""What a tree's first word may be."""
 DTYPES = {
     str(dtype): dtype
     for dtype in (
@@ -67,13 +74,16 @@ def encode(value: Any) -> tuple[list[Any], list[Tensor]]:
     return encoder.tree(value, 0), encoder.tensors
 
 
-def decode(tree: Any, tensors: list[Tensor]) -> Any:
-    """The value that `encode` was given; plain types only.
+def decode(tree: Any, tensors: list[Tensor], most: int | None = None) -> Any:
+    """The value that `encode` was given; plain types only, and its tensors together in at most `most` bytes.
+
+    A tensor may be referred to many times and laid out with gaps, and one without elements can claim any size in its
+    other dimensions; `most` bounds what all of that asks for, zeros counted as ones.
 
     Raises:
-        Malformed: the tree is not one that `encode` writes.
+        Malformed: the tree is not one that `encode` writes, or asks for more.
     """
-    return _Decoder(tensors).value(tree, 0)
+    return _Decoder(tensors, most).value(tree, 0)
 
 
 def plain(value: Any) -> Any:
@@ -159,9 +169,9 @@ class _Encoder:
 
 
 class _Decoder:
-    def __init__(self, tensors: list[Tensor]) -> None:
-        self.tensors = tensors
-        self.nodes = 0
+    def __init__(self, tensors: list[Tensor], most: int | None) -> None:
+        self.tensors, self.most = tensors, most
+        self.nodes = self.bytes = 0
 
     def value(self, tree: Any, depth: int) -> Any:
         self.nodes += 1
@@ -169,14 +179,13 @@ class _Decoder:
             raise Malformed("the message holds too many values, or they are nested too deeply")
         if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
             raise Malformed(f"no tagged value: {str(tree)[:60]}")
-        read = getattr(self, f"_{tree[0]}", None)
-        if read is None:
+        if tree[0] not in TAGS:
             raise Malformed(f"no value has the tag {tree[0][:40]!r}")
         try:
-            return read(depth + 1, *tree[1:])
+            return getattr(self, f"_{tree[0]}")(depth + 1, *tree[1:])
         except Malformed:
             raise
-        except (TypeError, ValueError, KeyError, IndexError, RuntimeError, OverflowError) as error:
+        except (TypeError, ValueError, KeyError, IndexError, RuntimeError, OverflowError, AttributeError) as error:
             raise Malformed(f"a broken {tree[0]}: {str(error)[:120]}") from None
 
     def _none(self, depth: int) -> None:
@@ -194,7 +203,7 @@ class _Decoder:
         return float(value)
 
     def _str(self, depth: int, value: Any) -> str:
-        return str(value)
+        return _writable(value)
 
     def _generator(self, depth: int, seed: int) -> Generator:
         return Generator(int(seed))
@@ -206,7 +215,7 @@ class _Decoder:
         return StandIn(str(name), self.value(parameters, depth))
 
     def _other(self, depth: int, name: Any) -> Other:
-        return Other(str(name)[:200])
+        return Other(_writable(name)[:200])
 
     def _counter(self, depth: int, pairs: Any) -> Counter[Any]:
         return Counter(self._dict(depth, pairs))
@@ -227,7 +236,7 @@ class _Decoder:
         tensor = self._placed(position)
         strides = facts.get("strides")
         if strides is not None:
-            tensor = _strided(tensor, [int(stride) for stride in strides])
+            tensor = self._strided(tensor, [int(stride) for stride in strides])
         if facts.get("parameter"):
             return torch.nn.Parameter(tensor, requires_grad=bool(facts.get("requires_grad")))
         return tensor.requires_grad_(bool(facts.get("requires_grad")) and tensor.is_floating_point())
@@ -235,18 +244,33 @@ class _Decoder:
     def _placed(self, position: Any) -> Tensor:
         if not isinstance(position, int) or not 0 <= position < len(self.tensors):
             raise Malformed(f"tensor number {str(position)[:40]} is not in the message")
-        return self.tensors[position].clone()
+        tensor = self.tensors[position]
+        if tensor.dim() > MAX_DIMENSIONS:
+            raise Malformed(f"a tensor of {tensor.dim()} dimensions")
+        self._count(math.prod(max(size, 1) for size in tensor.shape) * tensor.itemsize)
+        return tensor.clone()
+
+    def _count(self, size: int) -> None:
+        """Note that so many bytes more are asked for."""
+        self.bytes += size
+        if self.most is not None and self.bytes > self.most:
+            raise Malformed(f"the tensors of a message ask for more than {self.most} bytes")
+
+    def _strided(self, tensor: Tensor, strides: list[int]) -> Tensor:
+        """`tensor` laid out with `strides`, where that needs no more than 16 times its memory; else as it is."""
+        fits = len(strides) == tensor.dim() and all(stride >= 0 for stride in strides)
+        extent = 1 + sum(stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0)
+        overlaps = any(stride == 0 and size > 1 for stride, size in zip(strides, tensor.shape, strict=False))
+        if not fits or overlaps or extent > 16 * max(tensor.numel(), 1):
+            return tensor
+        self._count(extent * tensor.itemsize)
+        laid_out = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
+        return laid_out.copy_(tensor)
 
 
-def _strided(tensor: Tensor, strides: list[int]) -> Tensor:
-    """`tensor` laid out with `strides`, where that needs no more than 16 times its memory; else as it is."""
-    fits = len(strides) == tensor.dim() and all(stride >= 0 for stride in strides)
-    extent = 1 + sum(stride * (size - 1) for stride, size in zip(strides, tensor.shape, strict=False) if size > 0)
-    overlaps = any(stride == 0 and size > 1 for stride, size in zip(strides, tensor.shape, strict=False))
-    if not fits or overlaps or extent > 16 * max(tensor.numel(), 1):
-        return tensor
-    laid_out = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
-    return laid_out.copy_(tensor)
+def _writable(value: Any) -> str:
+    """A string that any file can hold: half a surrogate pair, which JSON lets pass, would break the first report."""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _float_word(value: float) -> float | str:

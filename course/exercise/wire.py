@@ -1,7 +1,7 @@
 """Messages between judge and kernel: a length, a JSON header, and the tensors as safetensors bytes.
 
 Layout: 8 bytes total length, 4 bytes header length (both big endian), the header, the tensors. Neither side unpickles
-anything, and the judge checks every size before it allocates.
+anything, and the judge checks every size before it allocates: what is parsed is counted before, in bytes as they are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,19 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 
 from .values import DTYPES, Malformed, decode, encode
 
 MAX_MESSAGE = 256 * 2**20
 MAX_HEADER = 16 * 2**20
+MAX_PARTS = 1_000_000
+"""Brackets and commas of a header, each at most one object of Python's: `values.MAX_NODES` needs four a value."""
 MAX_TENSORS = 20_000
+MAX_TENSOR_FACTS = 512
+"""Bytes of safetensors' own header for each tensor: name, type, sizes, place. 64 sizes of four digits fit."""
 _FRAME = struct.Struct(">QI")
+_LENGTH = struct.Struct("<Q")
 
 
 def pack(value: Any) -> bytes:
@@ -59,9 +65,14 @@ def receive(connection: socket.socket, deadline: float | None = None, limit: int
         TimeoutError: the deadline passed first.
         ConnectionError: the other side went away.
     """
+    return receive_sized(connection, deadline, limit)[0]
+
+
+def receive_sized(connection: socket.socket, deadline: float | None, limit: int) -> tuple[Any, int]:
+    """What `receive` gives, and how many bytes it took: for who counts them over several messages."""
     total, header_length = _FRAME.unpack(_exactly(connection, _FRAME.size, deadline))
     _check_sizes(total, header_length, limit)
-    return _value(_exactly(connection, total, deadline), header_length)
+    return _value(_exactly(connection, total, deadline), header_length, limit), total
 
 
 def _check_sizes(total: int, header_length: int, limit: int = MAX_MESSAGE) -> None:
@@ -69,16 +80,36 @@ def _check_sizes(total: int, header_length: int, limit: int = MAX_MESSAGE) -> No
         raise Malformed(f"a message of {total} bytes with a header of {header_length} is beyond the limit of {limit}")
 
 
-def _value(content: bytes, header_length: int) -> Any:
+def _value(content: bytes, header_length: int, limit: int = MAX_MESSAGE) -> Any:
+    tree, count = _header(content[:header_length])
+    tensors = _tensors(memoryview(content)[header_length:], count)
     try:
-        header = json.loads(content[:header_length])
+        return decode(tree, tensors, most=limit)
+    except RecursionError:
+        raise Malformed("the header is nested too deeply") from None
+
+
+def _header(text: bytes) -> tuple[Any, int]:
+    """The tree in a header, and how many tensors it announces."""
+    parts = sum(text.count(mark) for mark in (b"[", b"{", b","))
+    if parts > MAX_PARTS:
+        raise Malformed(f"the header has {parts} parts, and may have {MAX_PARTS}")
+    try:
+        header = json.loads(text)
         count, tree = header["count"], header["tree"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Malformed(f"the header is no JSON of ours: {str(error)[:80]}") from None
-    if not isinstance(count, int) or not 0 <= count <= MAX_TENSORS:
+    if type(count) is not int or not 0 <= count <= MAX_TENSORS:
         raise Malformed(f"a message may hold at most {MAX_TENSORS} tensors")
+    return tree, count
+
+
+def _tensors(body: memoryview, count: int) -> list[torch.Tensor]:
+    """The `count` tensors in a safetensors file, by position; what describes them is measured before it is read."""
+    if len(body) < _LENGTH.size or _LENGTH.unpack_from(body)[0] > MAX_TENSOR_FACTS * (count + 1):
+        raise Malformed(f"the tensors come with a header too long for {count}")
     try:
-        named = safetensors.torch.load(content[header_length:])
+        named = safetensors.torch.load(bytes(body))
     except (
         safetensors.SafetensorError,
         ValueError,
@@ -90,13 +121,9 @@ def _value(content: bytes, header_length: int) -> Any:
         raise Malformed(f"the tensors are no safetensors: {str(error)[:80]}") from None
     if set(named) != {str(position) for position in range(count)}:
         raise Malformed(f"{count} tensors were announced, {len(named)} came")
-    tensors = [named[str(position)] for position in range(count)]
-    if any(str(tensor.dtype) not in DTYPES for tensor in tensors):
+    if any(str(tensor.dtype) not in DTYPES for tensor in named.values()):
         raise Malformed("a tensor has a type that is not exchanged")
-    try:
-        return decode(tree, tensors)
-    except RecursionError:
-        raise Malformed("the header is nested too deeply") from None
+    return [named[str(position)] for position in range(count)]
 
 
 def _exactly(connection: socket.socket, size: int, deadline: float | None) -> bytes:

@@ -20,11 +20,12 @@ from queue import Empty
 from subprocess import DEVNULL
 from typing import Any, Literal
 
+import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbclient.util import ensure_async
-from nbformat import NotebookNode
+from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
 from nbformat.v4 import output_from_msg
 from nbgrader.preprocessors import Execute
 
@@ -174,6 +175,9 @@ class NotebookRun(Execute):
             return self._cut(
                 cell, "OutputLimit", f"the cell printed more than {_millions(self.limits.output)}", "error"
             )
+        if not _can_be_saved(cell):
+            cell.outputs, cell.execution_count = [], None
+            return self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
         told = next((output for output in cell.outputs if output.output_type == "error"), None)
         return CellEnd() if told is None else CellEnd("error", told.ename, told.evalue)
 
@@ -210,16 +214,17 @@ class NotebookRun(Execute):
         self.iopub_timeout = min(self.patience, AFTER_INTERRUPT)
         return await super()._async_handle_timeout(timeout, cell)
 
-    def output(self, outs: list, msg: dict, display_id: str | None, cell_index: int) -> NotebookNode | None:
-        if msg["msg_type"] in ("stream", "display_data"):
-            size = _size(output_from_msg(msg))
+    def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
+        """Keep what a kernel sends as long as it is not too much: outputs, changes to earlier ones, widgets."""
+        if msg["msg_type"] not in ("status", "execute_input"):
+            size = _size(msg["content"]) + sum(map(len, msg.get("buffers", ())))
             if self._kept + size > self.limits.output or self._printed + size > MOST_CELLS_FULL * self.limits.output:
                 if not self._flooded:
                     self._flooded = True
                     self.interrupt()
                 return None
             self._kept, self._printed = self._kept + size, self._printed + size
-        return super().output(outs, msg, display_id, cell_index)
+        return super().process_message(msg, cell, cell_index)
 
     async def _start(self) -> None:
         try:
@@ -254,6 +259,8 @@ class NotebookRun(Execute):
         """Ask the kernel who it is until both of its channels answer: nothing it prints later can be missed."""
         assert self.km is not None
         self.kc = self.km.client()
+        self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE * self.limits.output)
+        self.kc.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
         self.kc.start_channels()
         self.kc.allow_stdin = False
         deadline = time.monotonic() + self.startup_timeout
@@ -317,6 +324,23 @@ ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is
 
 MOST_CELLS_FULL = 4
 """A notebook may print as much as that many cells."""
+
+LARGEST_MESSAGE = 4
+"""Bytes of a kernel's message for each character of a cell's outputs: longer ones are dropped before they are read."""
+
+MOST_WAITING = 64
+"""Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
+
+
+def _can_be_saved(cell: NotebookNode) -> bool:
+    """Whether what the kernel sent makes a notebook that others can read: a kernel can send anything."""
+    nb = from_dict({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [{**cell}]})
+    nb.cells[0].pop("id", None)
+    try:
+        validate(nb)
+        return bool(writes(nb, version=NO_CONVERT).encode())
+    except (ValidationError, ValueError, TypeError, RecursionError):
+        return False
 
 
 def _millions(count: int) -> str:

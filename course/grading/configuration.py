@@ -58,7 +58,7 @@ def configure(c: Any, root: Path | None = None) -> None:
 def guard_submissions() -> None:
     """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
 
-    A submission with a symbolic link in it fails by itself, and the automatic scores of an earlier grading go before
+    A submission with a link or the like in it fails by itself, and the automatic scores of an earlier grading go before
     a new one starts, so that one that fails leaves none behind. nbgrader has no hook at that place: the converter's
     method is wrapped.
     """
@@ -70,7 +70,7 @@ def guard_submissions() -> None:
 
     def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
         from course.grading.gradebook import clear_scores
-        from course.grading.preflight import refuse_links
+        from course.grading.untrusted import refuse_links
 
         names = [Path(notebook).stem for notebook in self.notebooks]
         clear_scores(self.coursedir.db_url, assignment_id, student_id, names)

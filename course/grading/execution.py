@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
 from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
+from course.grading.untrusted import remove
 from course.grading.warm.order import Order
 from course.judge.verdict import Kind, Verdict
 from course.syllabus import find_item
@@ -214,12 +216,12 @@ def _execute_once(task: Task) -> Outcome:
         return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
     examination = Examination(nb, names, task)
     outcome = Outcome(b"", isolation=tier.label)
-    with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as private:
-        work = Path(private) / "work"
+    with _private_folder() as private:
+        work = private / "work"
         work.mkdir()
         write_files(task.files, work)
         try:
-            run = _run(nb, task, examination, Path(private), work, tier)
+            run = _run(nb, task, examination, private, work, tier)
             handle = run.handle
             outcome = replace(outcome, why_cold=run.why_cold)
             if handle is not None:
@@ -234,6 +236,16 @@ def _execute_once(task: Task) -> Outcome:
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
     record(nb, examination.names, outcome)
     return replace(outcome, notebook=notebook_bytes(nb))
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """A folder for one notebook, gone afterwards whatever was made in it."""
+    private = Path(tempfile.mkdtemp(prefix="course-"))
+    try:
+        yield private
+    finally:
+        remove(private)
 
 
 def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path, tier: Tier) -> NotebookRun:

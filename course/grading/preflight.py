@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from course.grading.problem import Problem
+from course.grading.untrusted import LARGEST, parse_notebook, refuse_folder
 from course.syllabus import TOPICS, Topic, find_topic
-
-LARGEST = 100 * 2**20
-"""Bytes of the largest submission that is graded: a notebook with all its pictures is a hundredth of that."""
 
 
 def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
@@ -24,36 +20,10 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     Raises:
         Problem: it cannot be graded.
     """
-    refuse_links(folder)
-    _refuse_size(folder, largest)
+    refuse_folder(folder, largest)
     _refuse_timestamp(folder)
     document = read_document(_find(folder, name))
     return list(_notes(document))
-
-
-def refuse_links(folder: Path) -> None:
-    """Refuse a submission with anything in it that is no ordinary file or folder.
-
-    Raises:
-        Problem: it holds a symbolic link, a socket, a device.
-    """
-    for path in (folder, *_everything(folder)):
-        if path.is_symlink():
-            inside = "the submission" if path == folder else path.relative_to(folder)
-            raise Problem(f"{inside} is a symbolic link, and links are never followed: ask for the file itself")
-        if not path.is_file() and not path.is_dir():
-            raise Problem(f"{path.relative_to(folder)} is not an ordinary file")
-
-
-def _everything(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
-        yield from (Path(parent, name) for name in sorted((*folders, *files)))
-
-
-def _refuse_size(folder: Path, largest: int) -> None:
-    size = sum(path.stat().st_size for path in _everything(folder) if path.is_file())
-    if size > largest:
-        raise Problem(f"the submission is too large: {size / 2**20:.0f} MB, and {largest / 2**20:.0f} MB are graded")
 
 
 def _refuse_timestamp(folder: Path) -> None:
@@ -87,14 +57,8 @@ def read_document(path: Path) -> dict[str, Any]:
     Raises:
         Problem: the file is no notebook, or one in a format that is not graded.
     """
-    try:
-        document = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise Problem(f"{path.name} is not a notebook: it is not even text") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise Problem(f"{path.name} is not valid JSON{where}: it may have been cut off while it was saved") from None
-    version = document.get("nbformat") if isinstance(document, dict) else None
+    document = parse_notebook(path.read_bytes(), path.name)
+    version = document.get("nbformat")
     if not isinstance(version, int):
         raise Problem(f"{path.name} is not a notebook, whatever its name says")
     if version != 4:

@@ -20,6 +20,7 @@ import nbformat
 
 from course.grading.sandbox.confines import Allowance
 from course.grading.sandbox.tier import NOT_ISOLATED
+from course.grading.untrusted import plain_files
 from course.judge.verdict import Verdict
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
@@ -172,17 +173,15 @@ def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = Non
     """
     found: dict[str, bytes] = {}
     total = 0
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        linked = any((folder / parent).is_symlink() for parent in (relative, *relative.parents[:-1]))
-        if linked or not path.is_file() or path.suffix == ".ipynb":
-            continue
-        if any(PurePosixPath(part).match(pattern) for part in relative.parts for pattern in ignore):
+    for name, path in plain_files(folder):
+        if path.suffix == ".ipynb" or any(
+            PurePosixPath(p).match(pattern) for p in Path(name).parts for pattern in ignore
+        ):
             continue
         total += path.stat().st_size
         if limit is not None and total > limit:
             break
-        found[relative.as_posix()] = path.read_bytes()
+        found[name] = path.read_bytes()
     return found
 
 
@@ -194,7 +193,7 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
     """
     for name, content in files.items():
         relative = PurePosixPath(name)
-        if relative.is_absolute() or ".." in relative.parts or not relative.parts:
+        if relative.is_absolute() or ".." in relative.parts or not relative.parts or "\\" in name:
             raise ValueError(f"{name!r} does not stay inside its folder")
         path = folder / relative
         if any((folder / parent).is_symlink() for parent in (relative, *relative.parents)):

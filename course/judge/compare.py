@@ -6,6 +6,7 @@ Type, then shape, then dtype, then values, then gradients, then side effects, th
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ from ..exercise.script import Case
 from ..exercise.values import Other
 
 Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
+GROWTH, ROOM = 16, 4096
+"""An answer's numbers: so many times the reference's, and so many more, are examined."""
+
 GRADIENT_SLACK = 10.0
 """Gradients are sums over many terms: they are compared ten times more loosely than values."""
 
@@ -50,11 +54,31 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
             return found
     if seen.mutated and not expected.mutated:
         return _mutated(seen.mutated[0], signature)
+    if outgrown(expected, seen):
+        return Difference("shape", "far more numbers came back than a right answer has")
     for use in case.laws:
         sentence = broken(use, beside_expected(held, seen))
         if sentence:
             return Difference("law", sentence)
     return None
+
+
+def outgrown(expected: Recording, seen: Recording) -> bool:
+    """Whether an answer is so large that it is not examined: some laws compare everything with everything.
+
+    A tensor counts with all its sizes, zeros as ones, since a law may make one of the same sizes.
+    """
+    return _extent(seen.outputs) > GROWTH * _extent(expected.outputs) + ROOM
+
+
+def _extent(value: Any) -> int:
+    if isinstance(value, Tensor | np.ndarray):
+        return math.prod(max(size, 1) for size in value.shape)
+    if isinstance(value, dict):
+        return sum(_extent(key) + _extent(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return sum(map(_extent, value))
+    return 1
 
 
 def beside_expected(held: KeyCase, seen: Recording) -> dict[str, Any]:
@@ -138,12 +162,20 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
         what = "answer" if isinstance(expected, bool) else "number"
         return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right {what}")
     found = _tensors_differ(
-        torch.tensor(float(expected), dtype=torch.float64),
-        torch.tensor(float(seen), dtype=torch.float64),
+        torch.tensor(_as_float(expected), dtype=torch.float64),
+        torch.tensor(_as_float(seen), dtype=torch.float64),
         tolerance,
         True,
     )
-    return found and Difference("values", f"got {seen:.6g}: {found.message}")
+    return found and Difference("values", f"got {_as_float(seen):.6g}: {found.message}")
+
+
+def _as_float(number: float) -> float:
+    """The number, infinite where it is too large a whole number."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool) -> Difference | None:

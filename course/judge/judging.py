@@ -10,7 +10,7 @@ from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
-from .compare import Difference, difference
+from .compare import Difference, difference, outgrown
 from .diagnose import recognise
 from .verdict import CaseResult, Kind, Verdict
 
@@ -36,16 +36,18 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
     fault: Unanswered | None = None
     for position, held in enumerate(key.cases):
         try:
-            seen[position] = respond(held.case.script(key.forbidden))
+            recording = respond(held.case.script(key.forbidden))
         except Unanswered as unanswered:
             fault = unanswered
             break
         except Malformed as malformed:
             fault = Unanswered("error", f"what came back is no recording: {malformed}")
             break
-        if seen[position].watched:
-            return _forbidden(key, seen[position].watched, points)
-        found.append(difference(held, seen[position], key.signature))
+        if recording.watched:
+            return _forbidden(key, recording.watched, points)
+        found.append(difference(held, recording, key.signature))
+        if not outgrown(held.expected, recording):
+            seen[position] = recording
     verdict = _decide(key, found, seen, fault, points)
     return _timed(verdict, time.perf_counter() - started)
 

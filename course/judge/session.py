@@ -18,7 +18,7 @@ from ..exercise.key import Key, key_of
 from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
-from ..exercise.wire import receive, send
+from ..exercise.wire import receive, receive_sized, send
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -27,6 +27,10 @@ Find = Callable[[str], Exercise]
 GREETING_SECONDS = 10.0
 GREETING_BYTES = 2**16
 MOST_CONNECTIONS = 16
+MOST_ANSWER = 32 * 2**20
+"""Bytes of one answer: sixty times the largest of any exercise of the course."""
+MOST_ANSWERS = 2 * MOST_ANSWER
+"""Bytes of the answers to all cases of an exercise, which the judge keeps for its diagnosis."""
 
 
 class Session:
@@ -143,11 +147,15 @@ class Session:
         exercise = self.find(name)
         key = _key(exercise, self.seed)
         deadline = time.monotonic() + self.seconds
+        left = MOST_ANSWERS
 
         def respond(script: Script) -> Recording:
+            nonlocal left
             try:
                 send(connection, {"run": script.to_plain()})
-                return Recording.from_plain(receive(connection, deadline))
+                answer, size = receive_sized(connection, deadline, min(MOST_ANSWER, left))
+                left -= size
+                return Recording.from_plain(answer)
             except TimeoutError:
                 raise Unanswered("time", f"no answer within {self.seconds:g} seconds: does a loop never end?") from None
             except ConnectionError:

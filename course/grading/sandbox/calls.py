@@ -86,6 +86,8 @@ _TABLE = """
     lremovexattr        198  15
     lsetxattr           189   6
     lsm_set_self_attr   460 460
+    memfd_create        319 279
+    memfd_secret        447 447
     migrate_pages       256 238
     modify_ldt          154   -
     mount               165  40

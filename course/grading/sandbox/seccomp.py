@@ -110,6 +110,8 @@ ALWAYS = (
     Refusal("ioprio_set", unless=Argument(0, (1,))),
     # What outlives a process or is shared by number with everybody else.
     Refusal("shmget semget msgget mq_open add_key request_key keyctl"),
+    # Files of memory: nobody's, in no folder, and so counted by no limit. "No such call" makes libffi do without.
+    Refusal("memfd_create memfd_secret", errno.ENOSYS),
     # Parts of the kernel with a history, and of no use in a notebook.
     Refusal("io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd"),
     Refusal("lookup_dcookie nfsservctl uselib _sysctl modify_ldt iopl ioperm vhangup lsm_set_self_attr"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ from course.grading.sandbox.confines import MEGABYTE, Allowance
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 MOST_FILES = 20_000
+LONGEST_PATH = 3000
+"""Characters of a folder's path: beyond Linux's 4096 nothing below it can be measured, or be removed in one go."""
 
 
 @dataclass(frozen=True)
 class Excess:
-    """More than allowed of `what`: memory (bytes), processes, disk (bytes), cpu (seconds)."""
+    """More than allowed of `what`: memory (bytes), processes, disk (bytes), files, path (characters), cpu (seconds)."""
 
     what: str
     used: float
@@ -30,7 +33,9 @@ class Excess:
         if self.what == "processes":
             return f"ran {self.used:.0f} processes at a time, where {self.allowed:.0f} are allowed"
         if self.what == "files":
-            return f"wrote more than {self.allowed:.0f} files"
+            return f"wrote more than {self.allowed:.0f} files and folders"
+        if self.what == "path":
+            return f"made folders in folders, with a path of more than {self.allowed:.0f} characters"
         verb = "used {} of memory" if self.what == "memory" else "wrote {} to the disk"
         return f"{verb.format(_size(self.used))}, where {_size(self.allowed)} are allowed"
 
@@ -67,7 +72,7 @@ class Watch:
         usage.cpu = max(usage.cpu, _cpu(pids))
         if allowed.processes is not None and len(pids) > allowed.processes:
             return Excess("processes", len(pids), allowed.processes)
-        return self._memory(pids) or self._time() or (self._disk() if self._looks % 4 == 0 else None)
+        return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
 
     def _memory(self, pids: list[int]) -> Excess | None:
         """The cheap figure, which counts shared pages again and again, decides whether the dear one is asked for."""
@@ -86,12 +91,15 @@ class Watch:
             return Excess("cpu", self.usage.cpu - self._cell_began, allowed)
         return None
 
-    def _disk(self) -> Excess | None:
-        used = files = 0
-        for folder, _, names in os.walk(self.private):
-            files += len(names)
+    def _disk(self, pids: Iterable[int]) -> Excess | None:
+        """What lies in the folder, and what was deleted there and is still open, which takes its place as well."""
+        files, used = 0, sum(_deleted(pids).values())
+        for folder, folders, names in os.walk(self.private):
+            files += len(names) + len(folders)
             if files > MOST_FILES:
                 return Excess("files", files, MOST_FILES)
+            if len(folder) > LONGEST_PATH:
+                return Excess("path", len(folder), LONGEST_PATH)
             used += sum(_length(os.path.join(folder, name)) for name in names)  # noqa: PTH118, a hot loop
         limit = self.allowance.disk
         return Excess("disk", used, limit) if limit is not None and used > limit else None
@@ -110,6 +118,15 @@ def family(ancestor: int) -> list[int]:
         found += mine
         unseen += mine
     return found
+
+
+def ancestors(pid: int) -> list[int]:
+    """A process and those it descends from, up to the first; empty when there is no such process (any more)."""
+    line: list[int] = []
+    while pid and (fields := _stat(pid)):
+        line.append(pid)
+        pid = int(fields[1])
+    return line
 
 
 def everybody(but: Iterable[int] = ()) -> list[int]:
@@ -148,6 +165,20 @@ def _length(path: str) -> int:
         return os.lstat(path).st_blocks * 512
     except OSError:
         return 0
+
+
+def _deleted(pids: Iterable[int]) -> dict[tuple[int, int], int]:
+    """Bytes of the files without a name that processes hold open, by device and inode."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        for name in _names(f"/proc/{pid}/fd"):
+            try:
+                about = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116, a hot loop
+            except OSError:
+                continue
+            if about.st_nlink == 0 and stat.S_ISREG(about.st_mode):
+                found[about.st_dev, about.st_ino] = about.st_blocks * 512
+    return found
 
 
 def _names(folder: str) -> list[str]:

@@ -16,6 +16,7 @@ import pkgutil
 import select
 import signal
 import socket
+import struct
 import sys
 import threading
 from importlib import import_module
@@ -23,6 +24,7 @@ from importlib import import_module
 from course.grading.warm.keeper import Keeper
 from course.grading.warm.kernel import become_kernel
 from course.grading.warm.order import Line
+from course.grading.warm.watch import ancestors
 
 LIBRARIES = (
     "numpy",
@@ -38,6 +40,9 @@ LIBRARIES = (
     "ipywidgets",
 )
 """What notebooks import, and what their kernel is made of; what is not installed is left out."""
+
+CREDENTIALS = struct.Struct("3i")
+"""What Linux says of who is at the other end of a Unix socket: process, user, group."""
 
 
 def warm_up() -> None:
@@ -66,9 +71,20 @@ def serve(address: str, lifeline: int) -> None:
             if lifeline in waiting:
                 return
             connection, _ = server.accept()
-            if os.fork() == 0:
+            if _is_stranger(connection) and os.fork() == 0:
                 _become_keeper(server, lifeline, connection)
             connection.close()
+
+
+def _is_stranger(connection: socket.socket) -> bool:
+    """Whether the caller is no descendant of this process: no kernel may order another one, outside its sandbox.
+
+    Below Landlock's ABI 9 a confined kernel can connect to every socket its user may write to, and a fork knows all
+    that this process knows, this socket's address as well. The caller's process number is the Linux kernel's word.
+    """
+    pid, _, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size))
+    line = ancestors(pid)
+    return bool(line) and os.getpid() not in line
 
 
 def _become_keeper(server: socket.socket, lifeline: int, connection: socket.socket) -> None:

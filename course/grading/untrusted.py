@@ -1,0 +1,162 @@
+"""What comes from students is read here and nowhere else: folders that may hold anything, and text that may claim to.
+
+Nothing that is read is followed, unpacked or trusted: a folder is looked at first, and only plain files of bounded
+number, size and depth are opened. A notebook is measured as bytes before it is parsed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from course.grading.problem import Problem
+
+LARGEST = 100 * 2**20
+"""Bytes of the largest submission that is graded: a notebook with all its pictures is a hundredth of that."""
+
+MOST_FILES = 2000
+"""Files and folders of a submission; the course hands out a dozen."""
+
+DEEPEST = 20
+"""Folders in folders."""
+
+MOST_PARTS = 5_000_000
+"""Values of a notebook's JSON, each an object in memory: pictures are one value each, whatever their size."""
+
+MOST_NESTED = 100
+"""Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
+
+
+def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
+    """Refuse a submission that is no folder of a reasonable number and size of ordinary files, each its own.
+
+    Raises:
+        Problem: it is not; the sentence says what, where and what to do.
+    """
+    refuse_links(folder)
+    size = 0
+    for number, path in enumerate(everything(folder), 1):
+        if number > MOST_FILES:
+            raise Problem(f"the submission holds more than {MOST_FILES} files and folders: ask for those that matter")
+        if len(path.relative_to(folder).parts) > DEEPEST:
+            raise Problem(f"the submission has more than {DEEPEST} folders in folders: ask for a flat one")
+        size += path.stat().st_size if path.is_file() else 0
+    if size > largest:
+        raise Problem(f"the submission is too large: {size / 2**20:.0f} MB, and {largest / 2**20:.0f} MB are graded")
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a submission with anything in it that is no ordinary file or folder of its own, with a decent name.
+
+    Raises:
+        Problem: it holds a symbolic or hard link, a socket, a device, what cannot be read, or an unwritable name.
+    """
+    _refuse_link(folder, folder)
+    for path in everything(folder):
+        _refuse_name(path, folder)
+        _refuse_link(path, folder)
+
+
+def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
+    """All that lies below a folder, in order, no link followed; what lies deeper than `deepest` + 1 is left out."""
+    for parent, folders, files in os.walk(folder):
+        yield from (Path(parent, name) for name in sorted((*folders, *files)))
+        folders.sort()
+        if len(Path(parent).relative_to(folder).parts) >= deepest:
+            folders.clear()
+
+
+def plain_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The ordinary files below a folder with names that can be written down, by relative path; the rest is no file."""
+    for path in everything(folder):
+        name = path.relative_to(folder).as_posix()
+        if stat.S_ISREG(path.lstat().st_mode) and _writable(name):
+            yield name, path
+
+
+def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
+    """The JSON document of the notebook `name`.
+
+    Raises:
+        Problem: it is not text, not JSON, nested beyond reason, or not an object.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Problem(f"{name} is not a notebook: it is not even text") from None
+    if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
+        raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
+    try:
+        document = json.loads(text)
+        if _depth(document) > MOST_NESTED:
+            raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is")
+        json.dumps(document, ensure_ascii=False).encode()
+    except RecursionError:
+        raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is") from None
+    except json.JSONDecodeError as error:
+        where = f" (line {error.lineno})"
+        raise Problem(f"{name} is not valid JSON{where}: it may have been cut off while it was saved") from None
+    except UnicodeEncodeError:
+        raise Problem(f"{name} holds half a character, which no file can: open it in JupyterLab and save it") from None
+    except ValueError:
+        raise Problem(f"{name} holds a number of thousands of digits: no notebook does") from None
+    if not isinstance(document, dict):
+        raise Problem(f"{name} is not a notebook, whatever its name says")
+    return document
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that a student's code wrote in: however deep, whatever its modes, and no link followed."""
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        # Folders without rights, or a path longer than a system call takes. These two programs walk by descriptors.
+        for program in (["chmod", "-R", "u+rwX", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
+            if shutil.which(program[0]):
+                subprocess.run(program, capture_output=True, check=False)
+
+
+def _refuse_link(path: Path, folder: Path) -> None:
+    inside = "the submission" if path == folder else path.relative_to(folder)
+    about = path.lstat()
+    if stat.S_ISLNK(about.st_mode):
+        raise Problem(f"{inside} is a symbolic link, and links are never followed: ask for the file itself")
+    if stat.S_ISREG(about.st_mode) and about.st_nlink > 1:
+        raise Problem(f"{inside} is a hard link to a file that lies elsewhere as well: copy it, and grade the copy")
+    if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+        raise Problem(f"{inside} is not an ordinary file")
+    if not os.access(path, os.R_OK):
+        raise Problem(f"{inside} may not be read: change its rights")
+
+
+def _refuse_name(path: Path, folder: Path) -> None:
+    name = path.relative_to(folder).as_posix()
+    if not _writable(name):
+        shown = name.encode("utf-8", "backslashreplace").decode()
+        raise Problem(f"{shown!r} is no name for a file that is graded: ask for one of printable characters")
+
+
+def _writable(name: str) -> bool:
+    """Whether a name can be written into an archive, on any system, and stays one line in a report."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\\" not in name and not any(unicodedata.category(letter) == "Cc" for letter in name)
+
+
+def _depth(document: Any) -> int:
+    """How many lists and objects are inside each other, counted without calling itself; at most one too many."""
+    level, depth = [document], 0
+    while level and depth <= MOST_NESTED:
+        inside = [part for part in level if isinstance(part, dict | list)]
+        level = [value for part in inside for value in (part.values() if isinstance(part, dict) else part)]
+        depth += 1
+    return depth
