@@ -21,10 +21,10 @@ MAX_NODES = 200_000
 MAX_DEPTH = 40
 MAX_DIMENSIONS = 64
 """Of a tensor: what torch's own operations take."""
-TAGS = frozenset(
-    ("none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter")
-    + ("dict", "list", "tuple")
-)
+TAGS = {
+    "none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter", "dict",
+    "list", "tuple",
+}  # fmt: skip
 """What a tree's first word may be."""
 DTYPES = {
     str(dtype): dtype
