@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ROOT / "binder" / "requirements.txt"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 EXTRAS = ("lab", "grading")
-BUILDING = ("hatchling",)
+BUILDING = ("hatchling", "editables")
 """What postBuild needs to install the course itself without fetching anything more."""
 
 

@@ -32,6 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
         print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
         return 143 if isinstance(stop, Terminated) else 130
+    except ModuleNotFoundError as missing:
+        if (missing.name or "course").split(".")[0] == "course":
+            raise
+        needs = f"needs {missing.name}, which is not installed: pip install 'sequence-course[grading]'"
+        print(f"course {arguments.command}: this {needs}", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -104,6 +110,13 @@ def report(arguments: argparse.Namespace) -> int:
 
     print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
     return 0
+
+
+def solution(arguments: argparse.Namespace) -> int:
+    """Show an exercise's reference with a commentary, once you have tried."""
+    from course.grading.solution import show
+
+    return show(arguments.exercise, asked=arguments.yes)
 
 
 def cache(arguments: argparse.Namespace) -> int:
@@ -231,6 +244,10 @@ def _parser() -> argparse.ArgumentParser:
     reporting = command("report", report)
     reporting.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
     reporting.add_argument("--to", type=Path, metavar="FILE", help="reports/03_rnn.html by default")
+
+    solving = command("solution", solution)
+    solving.add_argument("exercise", metavar="EXERCISE", help="rnn_cell; `course list rnn` names them")
+    solving.add_argument("--yes", action="store_true", help="you have tried: do not ask")
 
     keeping = command("cache", cache)
     keeping.add_argument(
