@@ -19,8 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ROOT / "binder" / "requirements.txt"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 EXTRAS = ("lab", "grading")
-BUILDING = ("hatchling", "editables")
-"""What postBuild needs to install the course itself without fetching anything more."""
 
 
 def text() -> str:
@@ -38,10 +36,10 @@ def text() -> str:
 
 
 def roots() -> list[str]:
-    """The requirements of the base, of the extras that Binder gets, and of building."""
+    """The requirements of the base and of the extras that Binder gets."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = (line for extra in EXTRAS for line in project["optional-dependencies"][extra])
-    return [*project["dependencies"], *extras, *BUILDING]
+    return [*project["dependencies"], *extras]
 
 
 def constraints() -> list[str]:

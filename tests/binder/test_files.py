@@ -30,7 +30,7 @@ def test_the_requirements_are_what_the_constraints_give(maker: dict[str, Any]) -
 def test_they_hold_the_course_and_nothing_of_its_developers(maker: dict[str, Any]) -> None:
     lines = (BINDER / "requirements.txt").read_text("utf-8").splitlines()
     names = {line.split("==")[0].lower() for line in lines if "==" in line}
-    assert {"torch", "datasets", "ipywidgets", "jupyterlab", "nbgrader", "hatchling"} <= names
+    assert {"torch", "datasets", "ipywidgets", "jupyterlab", "nbgrader"} <= names
     assert not names & {"pytest", "playwright", "mypy", "ruff", "hypothesis", "distributed"}
     assert [line for line in lines if line.startswith("-")] == [f"--extra-index-url {maker['CPU_INDEX']}"]
 
