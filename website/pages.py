@@ -12,9 +12,11 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 SOURCE = "course_source"
 """Where an executed copy's metadata keeps the digest of the source it was made from."""
@@ -63,8 +65,17 @@ def given_outputs(release: NotebookNode, executed: NotebookNode) -> dict[int, li
     for index, cell in enumerate(release.cells):
         same = done.get(cell.get("id", ""))
         if cell.cell_type == "code" and "nbgrader" not in cell.metadata and same and same.source == cell.source:
-            found[index] = list(same.outputs)
+            found[index] = list(_joined(same.outputs))
     return found
+
+
+def _joined(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """What a cell printed piece by piece, as one."""
+    for kind, group in groupby(outputs, key=lambda output: output.get("name", "") if "text" in output else ""):
+        if kind:
+            yield new_output("stream", name=kind, text="".join(output.text for output in group))
+        else:
+            yield from group
 
 
 def _heading(source: str) -> str:

@@ -1,0 +1,144 @@
+"""What people read in a browser, looked at by axe-core in light and dark, wide and narrow: nothing serious is found.
+
+axe-core comes from the npm registry when the tests run; without npm, or without that registry, they are skipped.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import tarfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+pytest.importorskip("material")
+
+from playwright.sync_api import Browser, Page
+
+from course.grading.classroom import Classroom, grade_class
+from course.grading.demo import write_feedback
+from tests.browser.lab import CHROMIUM, chromium
+from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
+from tests.test_site import build_site
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+]
+
+AXE = "axe-core@4.14.1"
+LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+PICTURES = os.environ.get("COURSE_SCREENSHOTS")
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of axe-core's script."""
+    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("axe")
+    if npm is None:
+        pytest.skip("axe-core comes from npm, which is not on this machine")
+    packed = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True, timeout=120)
+    if packed.returncode:
+        pytest.skip(f"axe-core could not be fetched: {packed.stderr.strip()[-200:]}")
+    (archive,) = folder.glob("*.tgz")
+    with tarfile.open(archive) as package:
+        script = package.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The documentation site, served: its address."""
+    folder = build_site(tmp_path_factory.mktemp("site"))
+    yield from serve(folder)
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def serve(folder: Path) -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The feedback on one right, one wrong and one blank submission: the page with the most to say."""
+    root = make_course(tmp_path_factory.mktemp("class"))
+    wrong = answers({"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"})
+    hand_in(root, "ada", solved(root))
+    hand_in(root, "bob", solved(root), wrong)
+    hand_in(root, "cy", solved(root), deleted("softmax-solution"))
+    grade_class(Classroom(root, TOPIC), workers=1)
+    return write_feedback(root, TOPIC)
+
+
+def serious(page: Page, axe: str) -> list[str]:
+    """What axe-core finds that is serious or critical: the rule, how often, and where first."""
+    page.add_script_tag(content=axe)
+    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    return [
+        f"{fault['id']} ({len(fault['nodes'])}): {fault['nodes'][0]['html'][:160]} {fault['nodes'][0]['any'][:1]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+def looked_at(browser: Browser, address: str, name: str, axe: str) -> dict[str, list[str]]:
+    """What is found on a page in every look; pictures go to COURSE_SCREENSHOTS."""
+    found: dict[str, list[str]] = {}
+    for scheme, width in LOOKS:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        page = context.new_page()
+        page.goto(address)
+        page.wait_for_function("!window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)")
+        if PICTURES:
+            page.screenshot(path=str(Path(PICTURES) / f"{name}-{scheme}-{width}.png"))
+        if faults := serious(page, axe):
+            found[f"{name} {scheme} {width}"] = faults
+        context.close()
+    return found
+
+
+def test_axe_finds_what_is_wrong(browser: Browser, axe: str) -> None:
+    page = browser.new_page()
+    page.set_content('<html lang="en"><title>A page</title><main><h1>A page</h1><img src="x.png"></main></html>')
+    assert any(fault.startswith("image-alt (1)") for fault in serious(page, axe))
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["index", "instructor", "own-exercises", "notebooks/index", f"notebooks/{NAME}", "reference/notebook"]
+)
+def test_the_documentation_site(name: str, site: str, browser: Browser, axe: str) -> None:
+    assert looked_at(browser, f"{site}/{name}.html", name.replace("/", "-"), axe) == {}
+
+
+def test_feedback(feedback: Path, browser: Browser, axe: str) -> None:
+    assert looked_at(browser, feedback.as_uri(), "feedback", axe) == {}
