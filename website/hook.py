@@ -62,6 +62,13 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Give the theme's dialog for searching the name that screen readers announce."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
 def mathjax() -> Path:
     """MathJax with its letters in one file, from the package that brings it."""
     spec = find_spec("mathjax")

@@ -20,6 +20,7 @@ def become_kernel(order: Order) -> None:
     os.environ.clear()
     os.environ.update(order.environment)
     _forget()
+    _draw_inline()
     _reseed(order.seed)
     confine(order.tier, order.confines)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -44,6 +45,16 @@ def _forget() -> None:
         home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
         datasets.config.HF_CACHE_HOME = home
         datasets.config.HF_DATASETS_CACHE = home / "datasets"
+
+
+def _draw_inline() -> None:
+    """Figures become pictures in the notebook, as where a kernel imports matplotlib itself.
+
+    The backend looks for IPython when it is imported, and the zygote has none yet: it is imported again.
+    """
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is not None and sys.modules.pop("matplotlib_inline.backend_inline", None) is not None:
+        matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
 
 
 def _reseed(seed: int) -> None:
