@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from course.syllabus import BRANCH, SOURCE, Topic
+from course.syllabus import BRANCH, OUTLINE, SOURCE, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -59,11 +59,14 @@ def badges(path: str) -> str:
 
 
 def put(notebook: NotebookNode, topic: Topic) -> None:
-    """Give the notebook of `topic` its badges and, before its first code cell, the cell that sets up."""
+    """Give the notebook of `topic` its badges and, before its first code cell, the cell that sets up.
+
+    In an instructor's own course there are no badges: they would open our notebook, and not theirs.
+    """
     from nbformat.v4 import new_code_cell
 
     title, line, text = notebook.cells[0].source.partition("\n")
-    if title.startswith("# "):
+    if title.startswith("# ") and OUTLINE is None:
         notebook.cells[0].source = f"{title}\n\n{badges(released_at(topic))}{line}{text}"
     code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     metadata = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [_TAG]}

@@ -73,7 +73,8 @@ def hand_in(root: Path, student: str, answer: str = "", handed_in: str = "2026-1
 
 def test_the_release_holds_no_answer(mine: Path) -> None:
     text = (mine / "assignments" / TOPIC / f"{TOPIC}.ipynb").read_text("utf-8")
-    assert "unfold" not in text and "the ramp" not in text and "YOUR CODE HERE" in text
+    assert "unfold" not in text and "into a ramp" not in text and "YOUR CODE HERE" in text
+    assert "mybinder.org" not in text  # where it would not be found
 
 
 def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
