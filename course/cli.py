@@ -119,6 +119,30 @@ def solution(arguments: argparse.Namespace) -> int:
     return show(arguments.exercise, asked=arguments.yes)
 
 
+def export(arguments: argparse.Namespace) -> int:
+    """Write grades for another platform, or an autograder that runs this course's judge on Gradescope."""
+    from course.grading.export import export_grades
+    from course.grading.export.gradescope import write_autograder
+
+    topics = _topics(arguments.topics)
+    if arguments.platform == "gradescope":
+        if arguments.to and len(topics) > 1:
+            raise Problem("--to names one file: export one topic at a time")
+        for topic in topics:
+            sandbox = not arguments.without_sandbox
+            print(
+                write_autograder(
+                    find_root(), topic, arguments.to, visibility=arguments.visibility, require_sandbox=sandbox
+                )
+            )
+        return 0
+    path, notes = export_grades(find_root(), arguments.platform, topics, arguments.to, arguments.into)
+    print(path)
+    for note in notes:
+        print(f"course export: {note}", file=sys.stderr)
+    return 0
+
+
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
     from course.grading.configuration import RESULTS
@@ -248,6 +272,23 @@ def _parser() -> argparse.ArgumentParser:
     solving = command("solution", solution)
     solving.add_argument("exercise", metavar="EXERCISE", help="rnn_cell; `course list rnn` names them")
     solving.add_argument("--yes", action="store_true", help="you have tried: do not ask")
+
+    exporting = command("export", export)
+    exporting.add_argument("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where grades go")
+    exporting.add_argument("topics", nargs="+", metavar="TOPIC", help="03_rnn, rnn or 3")
+    exporting.add_argument("--to", type=Path, metavar="FILE", help="what to write; a file in exports/ by default")
+    exporting.add_argument(
+        "--into", type=Path, metavar="FILE", help="a gradebook of Canvas or a worksheet of Moodle to fill in"
+    )
+    exporting.add_argument(
+        "--visibility",
+        choices=("visible", "after_due_date", "after_published", "hidden"),
+        default="visible",
+        help="when students see results on Gradescope",
+    )
+    exporting.add_argument(
+        "--without-sandbox", action="store_true", help="have Gradescope grade even where there is no sandbox"
+    )
 
     keeping = command("cache", cache)
     keeping.add_argument(

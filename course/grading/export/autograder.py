@@ -1,0 +1,178 @@
+"""Grades one submission where Gradescope runs it: `python -m course.grading.export.autograder /autograder`.
+
+It takes the same path as a class does here: nbgrader's sanitising, the sandbox, the judge. What students may see is
+written to `results/results.json`; a fault of the machine writes none, so that Gradescope says the autograder failed and
+nobody gets a zero for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from course.grading.classroom import Classroom, Graded
+from course.grading.export.gradescope import CLASS, SETTINGS
+from course.grading.preflight import examine
+from course.grading.problem import Problem
+from course.judge.verdict import Verdict
+from course.syllabus import Topic, find_topic
+
+
+class Fault(Exception):
+    """The grading machine failed: the submission is to be run again."""
+
+
+def main(root: Path) -> int:
+    """Grade the submission in `root`; returns 0 when there are results."""
+    started = time.monotonic()
+    results = root / "results" / "results.json"
+    results.unlink(missing_ok=True)
+    settings = json.loads((root / "source" / SETTINGS).read_text())
+    topic = find_topic(settings["topic"])
+    try:
+        graded = grade(root, topic, settings["require_sandbox"])
+    except Fault as fault:
+        print(f"Not graded: {fault}")
+        return 1
+    said = told(topic, graded, settings["visibility"])
+    said["execution_time"] = round(time.monotonic() - started)
+    results.parent.mkdir(parents=True, exist_ok=True)
+    results.write_text(json.dumps(said, indent=2, ensure_ascii=False))
+    return 0
+
+
+def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
+    """What became of the submission; its `reason` says why it was not graded, if that is the student's own doing.
+
+    Raises:
+        Fault: the machine could not grade it.
+    """
+    student = _student(root)
+    with tempfile.TemporaryDirectory(prefix="course-class-") as folder:
+        copy = Path(folder).resolve() / CLASS
+        shutil.copytree(root / "source" / CLASS, copy)
+        place = copy / "submitted" / student / topic.folder
+        try:
+            hand_in(root / "submission", place, topic)
+            notes = examine(place, topic.folder)
+        except Problem as problem:
+            return Graded(student, reason=str(problem))
+        classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
+        reason = classroom.save(student)
+        if reason:
+            raise Fault(reason)
+        graded = classroom.result(student, notes)
+    if not graded.complete:
+        raise Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
+    return graded
+
+
+def hand_in(submission: Path, place: Path, topic: Topic) -> None:
+    """Put what was uploaded where nbgrader looks for it: folders as they are, or all of it in one heap.
+
+    Raises:
+        Problem: the notebook is not there, or not only once; or there are links in it.
+    """
+    from course.grading.preflight import refuse_links
+
+    refuse_links(submission)
+    name = f"{topic.folder}.ipynb"
+    found = sorted(submission.rglob(name), key=lambda path: len(path.parts))
+    if not found:
+        others = sorted(path.name for path in submission.rglob("*.ipynb"))
+        raise Problem(
+            f"there is no {name}{' but ' + ', '.join(others) if others else ''}: upload the notebook by that name"
+        )
+    folder = found[0].parent
+    shutil.copytree(folder, place)
+    for path in sorted(folder.glob("*.safetensors")):
+        (place / "checkpoints").mkdir(exist_ok=True)
+        if not (place / "checkpoints" / path.name).exists():
+            shutil.copy(path, place / "checkpoints")
+
+
+def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
+    """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
+    if graded.reason or graded.scores is None:
+        return {
+            "score": 0.0,
+            "output": f"This could not be graded: {graded.reason}.",
+            "output_format": "text",
+            "visibility": visibility,
+            "stdout_visibility": "hidden",
+        }
+    order = [item.name for item in topic.items]
+    own = [name for name in graded.scores.maxima if name not in order]
+    tests, by_hand = [], []
+    for name in [name for name in (*order, *own) if name in graded.scores.maxima]:
+        score, most, verdict = graded.scores.cells[name], graded.scores.maxima[name], graded.verdicts.get(name)
+        if score is None:
+            by_hand.append(name)
+            continue
+        tests.append(
+            {
+                "name": name,
+                "score": score,
+                "max_score": most,
+                "status": "passed" if score >= most else "failed",
+                "output": _output(verdict, score, most),
+                "output_format": "text",
+                "visibility": visibility,
+            }
+        )
+    lines = [f"{topic.folder}  {topic.title}", *(f"Note: {note}" for note in graded.notes)]
+    lines += [f"Graded by a person: {', '.join(by_hand)}"] if by_hand else []
+    return {
+        "tests": tests,
+        "output": "\n".join(lines),
+        "output_format": "text",
+        "visibility": visibility,
+        "stdout_visibility": "hidden",
+        "extra_data": {"isolation": graded.isolation, "misconceptions": _misconceptions(graded)},
+    }
+
+
+def _output(verdict: Verdict | None, score: float, most: float) -> str:
+    """What a student may read: public checks and the hint; of hidden ones, how many fail."""
+    if verdict is None:
+        return "all tests pass" if score >= most else "a test fails"
+    from course.judge import report
+
+    lines = [report.headline(verdict)]
+    failed = [case for case in verdict.cases if not case.passed]
+    public = [case for case in failed if case.public]
+    lines += [f"✗ {case.title}: {case.message}" for case in public]
+    if len(failed) > len(public):
+        count = len(failed) - len(public)
+        lines.append(f"{count} hidden check{'s fail' if count > 1 else ' fails'}")
+    if verdict.convention:
+        lines.append(f"A correct computation, under another convention: {verdict.convention}.")
+    if verdict.message and (not verdict.cases or verdict.kind == "forbidden"):
+        lines.append(verdict.message)
+    if verdict.hint:
+        lines.append(f"Look here: {verdict.hint}")
+    return "\n".join(lines)
+
+
+def _misconceptions(graded: Graded) -> dict[str, str]:
+    return {name: verdict.misconception for name, verdict in graded.verdicts.items() if verdict.misconception}
+
+
+def _student(root: Path) -> str:
+    """A name for whoever handed in, always the same for the same people: hidden cases are drawn by it."""
+    try:
+        about = json.loads((root / "submission_metadata.json").read_text())
+        people = sorted(str(user["email"]) for user in about["users"])
+    except (OSError, ValueError, KeyError, TypeError):
+        people = []
+    return f"s{hashlib.sha256(' '.join(people).encode()).hexdigest()[:12]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,104 @@
+"""The grades of a class as they stand in nbgrader's gradebook, ready to be written for somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from course.grading.problem import Problem
+from course.syllabus import Topic
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A student's points for a topic, late penalty taken off; `waiting` answers are still to be graded by hand."""
+
+    score: float
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """Somebody of the gradebook, with a grade for each topic that was graded."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    grades: dict[str, Grade] = field(default_factory=dict)
+
+    @property
+    def sortable_name(self) -> str:
+        """`Last, First`, or the id of somebody without a name."""
+        return ", ".join(filter(None, (self.last_name, self.first_name))) or self.id
+
+    @property
+    def full_name(self) -> str:
+        """`First Last`, or the id of somebody without a name."""
+        return " ".join(filter(None, (self.first_name, self.last_name))) or self.id
+
+
+@dataclass(frozen=True)
+class Grades:
+    """A class's grades for `topics`; `points` are those to be had, by topic."""
+
+    topics: tuple[Topic, ...]
+    points: dict[str, float]
+    pupils: tuple[Pupil, ...]
+
+    def notes(self) -> list[str]:
+        """What whoever passes the grades on should know: work that still waits for a person."""
+        waiting = {
+            topic.folder: sum(
+                bool(pupil.grades[topic.folder].waiting) for pupil in self.pupils if topic.folder in pupil.grades
+            )
+            for topic in self.topics
+        }
+        return [
+            f"{topic}: {count} submission{'s' * (count != 1)} with answers to be graded by hand, counted as nothing"
+            for topic, count in waiting.items()
+            if count
+        ]
+
+
+def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
+    """The grades of everybody in the gradebook; who was not graded for a topic has none there, and not a zero.
+
+    Raises:
+        Problem: a topic is not in the gradebook, or nobody is graded for it.
+    """
+    from nbgrader.api import Gradebook, MissingEntry
+
+    points: dict[str, float] = {}
+    with Gradebook(db_url) as gradebook:
+        students = {student.id: student for student in gradebook.students}
+        found: dict[str, dict[str, Grade]] = {student: {} for student in students}
+        for topic in topics:
+            try:
+                assignment = gradebook.find_assignment(topic.folder)
+            except MissingEntry:
+                raise Problem(
+                    f"nothing of {topic.folder} is graded yet: run `course grade {topic.folder}` first"
+                ) from None
+            points[topic.folder] = float(assignment.max_score)
+            for submission in assignment.submissions:
+                grade = _grade(submission)
+                if grade is not None:
+                    found[submission.student.id][topic.folder] = grade
+            if not any(topic.folder in grades for grades in found.values()):
+                raise Problem(f"nothing of {topic.folder} is graded yet: run `course grade {topic.folder}` first")
+        pupils = [
+            Pupil(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
+            for name, one in sorted(students.items())
+        ]
+    return Grades(tuple(topics), points, tuple(pupils))
+
+
+def _grade(submission: object) -> Grade | None:
+    """The grade of a submission in nbgrader's own reckoning, or None when nothing of it was decided."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]  # type: ignore[attr-defined]
+    waiting = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
+    if not grades or waiting == len(grades):
+        return None
+    penalty = submission.late_submission_penalty or 0.0  # type: ignore[attr-defined]
+    return Grade(max(0.0, submission.score - penalty), waiting)  # type: ignore[attr-defined]

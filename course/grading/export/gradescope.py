@@ -1,0 +1,160 @@
+"""An autograder for Gradescope: a zip that runs this course's judge on each submission there.
+
+Formats: https://gradescope-autograders.readthedocs.io (specifications, `results.json`). The zip holds the course with
+its hidden tests, so it is for instructors only; on Gradescope student code sees none of it, as it runs in a sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+
+import course
+from course.grading.problem import Problem
+from course.syllabus import Topic
+
+SETUP = """#!/usr/bin/env bash
+# Runs once, when Gradescope builds the image: choose Ubuntu 22.04 or later.
+set -euo pipefail
+cd "${COURSE_AUTOGRADER:-/autograder}/source"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
+apt-get install -y --no-install-recommends bubblewrap python3 python3-venv
+fits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; }
+for python in python3.13 python3.12 python3.11 python3; do fits "$python" && break; python=; done
+if [ -z "$python" ]; then
+  apt-get install -y --no-install-recommends python3.11 python3.11-venv
+  python=python3.11
+fi
+"$python" -m venv .venv
+.venv/bin/python -m pip install --no-cache-dir -r requirements.txt \\
+  --extra-index-url https://download.pytorch.org/whl/cpu
+chmod -R o= .
+"""
+
+RUN = """#!/usr/bin/env bash
+# Runs for each submission, and writes results/results.json.
+set -eu
+root="${COURSE_AUTOGRADER:-/autograder}"
+cd "$root/source"
+export PYTHONPATH="$root/source" COURSE_CACHE="$root/source/.cache"
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+exec .venv/bin/python -m course.grading.export.autograder "$root"
+"""
+
+CLASS = "class"
+"""The folder of the zip that is a course of its own, with one topic and an empty class."""
+
+SETTINGS = "settings.json"
+
+VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
+
+_STAMP = (1980, 1, 1, 0, 0, 0)
+_DIST = "sequence-course"
+
+
+def write_autograder(
+    root: Path, topic: Topic, to: Path | None = None, *, visibility: str = "visible", require_sandbox: bool = True
+) -> Path:
+    """Write the autograder of a topic to `to`, by default `exports/<topic>-gradescope.zip`, and return where it is.
+
+    Args:
+        visibility: when students see the results on Gradescope, one of `VISIBLE`.
+        require_sandbox: whether nothing is graded where no sandbox is to be had; without one, student code could read
+            the hidden tests.
+
+    Raises:
+        Problem: there is no source for the topic, or the file cannot be written.
+    """
+    from course.grading.notebooks import source_path
+
+    if not source_path(root, topic).is_file():
+        raise Problem(f"there is no {source_path(root, topic)} to make an autograder of")
+    settings = {"topic": topic.folder, "visibility": visibility, "require_sandbox": require_sandbox}
+    path = to or root / "exports" / f"{topic.folder}-gradescope.zip"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            _add(archive, "setup.sh", SETUP.encode(), 0o755)
+            _add(archive, "run_autograder", RUN.encode(), 0o755)
+            _add(archive, "requirements.txt", requirements().encode())
+            _add(archive, SETTINGS, json.dumps(settings, indent=2).encode())
+            for name, content in (*_package(), *_course(root, topic)):
+                _add(archive, name, content)
+    except OSError as error:
+        raise Problem(f"{path} cannot be written: {error.strerror}") from error
+    return path
+
+
+def requirements() -> str:
+    """What the grading of this course needs, in the versions that are installed here."""
+    from packaging.requirements import Requirement
+
+    try:
+        declared = [Requirement(line) for line in distribution(_DIST).requires or ()]
+    except PackageNotFoundError as error:
+        raise Problem("the course is not installed here: pip install -e '.[grading]'") from error
+    needed = [one for one in declared if one.marker is None or one.marker.evaluate({"extra": "grading"})]
+    lines = []
+    for one in needed:
+        try:
+            lines.append(f"{one.name}=={version(one.name).partition('+')[0]}")
+        except PackageNotFoundError:
+            lines.append(f"{one.name}{one.specifier}")
+    return "\n".join(sorted(set(lines), key=str.lower)) + "\n"
+
+
+def _package() -> Iterator[tuple[str, bytes]]:
+    """The files of the course's package, and what says that it is installed: kernels are found by their entry point."""
+    package = Path(course.__file__).parent
+    for path in sorted(package.rglob("*")):
+        relative = path.relative_to(package)
+        if path.is_file() and not {"keys", "__pycache__"} & set(relative.parts):
+            yield f"course/{relative.as_posix()}", path.read_bytes()
+    about = distribution(_DIST)
+    folder = f"{_DIST.replace('-', '_')}-{about.version}.dist-info"
+    yield f"{folder}/METADATA", f"Metadata-Version: 2.1\nName: {_DIST}\nVersion: {about.version}\n".encode()
+    yield f"{folder}/entry_points.txt", (about.read_text("entry_points.txt") or "").encode()
+
+
+def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
+    """A course with this topic alone and a gradebook that knows it: nothing of the class here goes along."""
+    from course.grading.gradebook import class_secret
+    from course.grading.notebooks import source_path
+    from course.grading.release import load_config, register
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder).resolve() / CLASS
+        (copy / "solutions").mkdir(parents=True)
+        for path in (root / "nbgrader_config.py", source_path(root, topic)):
+            (copy / path.relative_to(root)).write_bytes(path.read_bytes())
+        for name, content in _given(root / "solutions" / topic.folder):
+            place = copy / "solutions" / topic.folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        register(copy, topic)
+        secret = class_secret(load_config(root).CourseDirectory.db_url)
+        (copy / ".course-secret").write_text(secret)
+        for path in sorted(copy.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield f"{CLASS}/{path.relative_to(copy).as_posix()}", path.read_bytes()
+
+
+def _given(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The files an instructor gives out beside the notebook."""
+    left_out = {".course", "checkpoints", ".ipynb_checkpoints", "__pycache__"}
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_file() and path.suffix != ".ipynb" and not left_out & set(relative.parts):
+            yield relative.as_posix(), path.read_bytes()
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644) -> None:
+    about = zipfile.ZipInfo(name, _STAMP)
+    about.external_attr = (0o100000 | mode) << 16
+    about.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(about, content)

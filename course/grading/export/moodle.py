@@ -1,0 +1,70 @@
+"""Moodle's files: an assignment's offline grading worksheet, filled in, or a table for the gradebook's import.
+
+The worksheet is Moodle's own download (Assignment, View all submissions, Download grading worksheet); to take it back
+Moodle needs its columns `Identifier`, `Grade` and `Last modified (grade)` (`mod/assign/feedback/offline`).
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from course.grading.export.grades import Grades
+from course.grading.export.roster import Roster, absent
+from course.grading.problem import Problem
+
+NEEDED = ("Identifier", "Grade", "Last modified (grade)")
+MOST = ("Maximum grade", "Maximum Grade")
+
+
+def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str]:
+    """Write the grades for Moodle and return what there is to say about them.
+
+    Without `into`, a table for Grades, Import, CSV file, which asks what each column is. With it, one topic's grades in
+    that worksheet, scaled to the points the assignment has in Moodle.
+
+    Raises:
+        Problem: `into` is no worksheet, or more than one topic is to go into it.
+    """
+    if into is None:
+        _write_table(grades, to)
+        return grades.notes()
+    if len(grades.topics) > 1:
+        raise Problem("a worksheet of Moodle holds one assignment: export one topic at a time")
+    roster = Roster.read(into, NEEDED)
+    whose = roster.match(grades.pupils, ("Username", "ID number", "Email address"), ("Full name",))
+    topic = grades.topics[0].folder
+    scaled: set[float] = set()
+    with to.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, roster.columns)
+        table.writeheader()
+        for number, row in enumerate(roster.rows):
+            grade = whose[number].grades.get(topic) if number in whose else None
+            if grade is not None:
+                most = _most(row, grades.points[topic])
+                if most != grades.points[topic]:
+                    scaled.add(most)
+                row = {**row, "Grade": f"{grade.score * most / grades.points[topic]:.6g}"}
+            table.writerow(row)
+    notes = [f"scaled from {grades.points[topic]:g} points to Moodle's {most:g}" for most in sorted(scaled)]
+    return [*grades.notes(), *absent(grades.pupils, whose, into), *notes]
+
+
+def _write_table(grades: Grades, to: Path) -> None:
+    with to.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        names = [topic.folder for topic in grades.topics]
+        table.writerow(["Username", "Email address", "First name", "Last name", *names])
+        for pupil in grades.pupils:
+            scores = [f"{pupil.grades[name].score:.6g}" if name in pupil.grades else "" for name in names]
+            table.writerow([pupil.id, pupil.email, pupil.first_name, pupil.last_name, *scores])
+
+
+def _most(row: dict[str, str], otherwise: float) -> float:
+    """The points an assignment has in Moodle, with its decimal point or comma."""
+    for column in MOST:
+        try:
+            return float(row[column].replace(",", "."))
+        except (KeyError, ValueError):
+            continue
+    return otherwise

@@ -1,0 +1,190 @@
+"""The autograder for Gradescope, run as Gradescope runs it: from its zip, in a folder laid out like theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from course.grading.classroom import Graded
+from course.grading.export.autograder import told
+from course.grading.export.gradescope import write_autograder
+from course.grading.gradebook import Scores
+from course.judge.verdict import CaseResult, Verdict
+from tests.grading.classes import OVERFLOWS, given_out
+from tests.grading.lesson import NAME, TOPIC, answers
+
+TOP = {
+    "score": float,
+    "execution_time": int,
+    "output": str,
+    "output_format": str,
+    "visibility": str,
+    "stdout_visibility": str,
+    "extra_data": dict,
+    "tests": list,
+}
+EACH = {
+    "score": float,
+    "max_score": float,
+    "status": str,
+    "name": str,
+    "output": str,
+    "output_format": str,
+    "visibility": str,
+}
+CHOICES = {
+    "output_format": {"text", "html", "simple_format", "md", "ansi"},
+    "visibility": {"hidden", "after_due_date", "after_published", "visible"},
+    "stdout_visibility": {"hidden", "after_due_date", "after_published", "visible"},
+    "status": {"passed", "failed"},
+}
+
+
+def validate(results: dict[str, Any]) -> None:
+    """Every field is one that Gradescope documents, and holds what it may hold."""
+    assert "score" in results or results["tests"]
+    for known, fields in ((TOP, results), *((EACH, test) for test in results.get("tests", ()))):
+        for name, value in fields.items():
+            assert isinstance(value, known[name]), (name, value)
+            assert value in CHOICES.get(name, [value])
+    for test in results.get("tests", ()):
+        assert 0 <= test["score"] <= test["max_score"]
+
+
+@pytest.fixture(scope="module")
+def autograder(graded_class: Path, tmp_path_factory) -> Path:
+    """A folder like Gradescope's /autograder after the image was built; `setup.sh` would have made the environment."""
+    root = tmp_path_factory.mktemp("gradescope") / "autograder"
+    path = write_autograder(graded_class, TOPIC, root.parent / "autograder.zip")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(root / "source")
+        modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
+    shutil.copy(root / "source" / "run_autograder", root)
+    python = root / "source" / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return root
+
+
+def run(
+    root: Path, name: str, nb: nbformat.NotebookNode | None, status: int = 0, **environment: str
+) -> tuple[dict, str]:
+    """Hand in as `name` and run the autograder; returns the results, if there are any, and what was printed."""
+    shutil.rmtree(root / "submission", ignore_errors=True)
+    (root / "submission").mkdir()
+    (root / "results").mkdir(exist_ok=True)
+    people = {"users": [{"email": name, "id": 1, "name": name}]}
+    (root / "submission_metadata.json").write_text(json.dumps(people))
+    if nb is not None:
+        nbformat.write(nb, root / "submission" / f"{NAME}.ipynb")
+    elif name == "scan":
+        (root / "submission" / "homework.pdf").write_bytes(b"%PDF-1.7")
+    variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COURSE_CACHE")}
+    done = subprocess.run(
+        ["bash", str(root / "run_autograder")],
+        cwd=root,
+        env={**variables, "COURSE_AUTOGRADER": str(root), **environment},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    path = root / "results" / "results.json"
+    return json.loads(path.read_text()) if path.is_file() else {}, done.stdout
+
+
+def test_the_judge_there_says_what_it_says_here(autograder, graded_class):
+    nb = given_out(graded_class)
+    answers(OVERFLOWS)(nb)
+    results, _ = run(autograder, "bea@example.org", nb)
+    validate(results)
+    here = json.loads((graded_class / "autograded/bea" / NAME / f"{NAME}.ipynb").read_text())["metadata"]["course"]
+    tests = {test["name"]: test for test in results["tests"]}
+    assert set(tests) == {*here["verdicts"], "usual"}
+    for name, verdict in here["verdicts"].items():
+        assert tests[name]["score"] == pytest.approx(verdict["score"], abs=0.01)
+        assert tests[name]["max_score"] == verdict["points"]
+    assert "Look here: What is exp(1000)" in tests["softmax"]["output"]
+    assert results["extra_data"]["misconceptions"]["softmax"] == "overflows"
+    assert "Graded by a person: self_attention_question" in results["output"]
+    text = json.dumps(results, ensure_ascii=False)
+    hidden = [case for verdict in here["verdicts"].values() for case in verdict["cases"] if not case["public"]]
+    assert hidden and any(not case["passed"] for case in hidden)
+    assert not [case["title"] for case in hidden if case["title"] in text]
+    assert "hidden check" in tests["softmax"]["output"] and "secret" not in text
+
+
+def test_what_is_no_notebook_of_ours_gets_a_sentence(autograder):
+    results, _ = run(autograder, "scan", None)
+    validate(results)
+    assert results["score"] == 0 and f"there is no {NAME}.ipynb" in results["output"]
+
+
+def test_without_a_sandbox_nothing_is_graded(autograder, graded_class):
+    results, printed = run(autograder, "ada", given_out(graded_class), status=1, COURSE_SANDBOX="none")
+    assert results == {} and printed.startswith("Not graded: ") and "sandbox" in printed
+
+
+def test_the_zip_holds_no_student(graded_class, tmp_path):
+    path = write_autograder(graded_class, TOPIC, tmp_path / "autograder.zip")
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        book = archive.read("class/gradebook.db")
+    assert {"setup.sh", "run_autograder", "requirements.txt"} <= set(names)
+    assert not [name for name in names if name.startswith("class/submitted")]
+    assert b"ada" not in book and b"self_attention_question" in book
+
+
+def test_the_scripts_are_sound(autograder):
+    for script in ("setup.sh", "run_autograder"):
+        subprocess.run(["bash", "-n", str(autograder / "source" / script)], check=True)
+
+
+def test_setup_makes_the_environment(autograder, tmp_path):
+    """With stand-ins for what would change the system: what is called, in which order, and with what."""
+    root = shutil.copytree(autograder, tmp_path / "autograder", symlinks=True)
+    shutil.rmtree(root / "source" / ".venv")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    log = tmp_path / "log"
+    pip = f'#!/bin/sh\\necho pip "$@" >> {log}'
+    scripts = {
+        "apt-get": f'echo apt-get "$@" >> {log}',
+        "python3.13": "exit 1",
+        "python3.12": f'[ "$1" = -c ] && exit 0\necho venv "$@" >> {log}; mkdir -p .venv/bin; '
+        f"printf '{pip}' > .venv/bin/python; chmod +x .venv/bin/python",
+    }
+    for name, body in scripts.items():
+        (programs / name).write_text(f"#!/bin/sh\n{body}\n")
+        (programs / name).chmod(0o755)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "COURSE_AUTOGRADER": str(root)}
+    subprocess.run(["bash", str(root / "source/setup.sh")], env=environment, check=True, capture_output=True)
+    lines = log.read_text().splitlines()
+    assert [line.split()[0] for line in lines] == ["apt-get", "apt-get", "venv", "pip"]
+    assert "bubblewrap" in lines[1] and "-r requirements.txt" in lines[-1]
+    assert "torch==" in (root / "source/requirements.txt").read_text()
+    assert (root / "source/settings.json").stat().st_mode & 0o007 == 0
+
+
+def test_hidden_cases_are_counted_and_not_told():
+    cases = (
+        CaseResult("a public one", False, True, message="2 was expected"),
+        CaseResult("the secret one", False, False, message="at [3, 1] it is 17"),
+    )
+    verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
+    graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
+    (test,) = told(TOPIC, graded, "after_due_date")["tests"]
+    assert test["visibility"] == "after_due_date"
+    assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
+    assert "secret" not in test["output"] and "17" not in test["output"]
