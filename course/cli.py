@@ -85,23 +85,20 @@ def release(arguments: argparse.Namespace) -> int:
 
 def grade(arguments: argparse.Namespace) -> int:
     """Grade a class's submissions of a topic into the gradebook, or one notebook for yourself."""
-    from course.grading.marking import grade_one, grade_topic
+    from course.grading.marking import grade_one, grade_stale, grade_topic
 
     policy = "retrain" if arguments.retrain else "checkpoint"
+    if not arguments.what and not arguments.stale:
+        raise Problem("say what to grade: a topic such as 03_rnn, or a notebook such as my.ipynb")
     if arguments.what.endswith(".ipynb"):
         return grade_one(Path(arguments.what), policy)
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
     settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
-    return grade_topic(
-        find_root(),
-        _topics([arguments.what])[0],
-        students=arguments.student,
-        workers=arguments.workers,
-        scheduler=arguments.scheduler,
-        force=arguments.force,
-        spot_check=arguments.spot_check,
-        settings=settings,
-    )
+    topics = _topics([arguments.what] if arguments.what else [])
+    options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check")}
+    if arguments.stale:
+        return grade_stale(find_root(), topics, students=arguments.student, settings=settings, **options)
+    return grade_topic(find_root(), topics[0], students=arguments.student, settings=settings, **options)
 
 
 def report(arguments: argparse.Namespace) -> int:
@@ -250,9 +247,10 @@ def _parser() -> argparse.ArgumentParser:
     releasing.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
 
     grading = command("grade", grade)
-    grading.add_argument("what", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
+    grading.add_argument("what", nargs="?", default="", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
     grading.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     grading.add_argument("--force", action="store_true", help="execute anew what was graded before")
+    grading.add_argument("--stale", action="store_true", help="only what was judged with other tests than today's")
     grading.add_argument("--retrain", action="store_true", help="train anew instead of loading checkpoints")
     grading.add_argument(
         "--spot-check", type=_share, default=0.0, metavar="5%", help="train the models of so many anew, and compare"

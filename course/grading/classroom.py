@@ -108,15 +108,10 @@ class Classroom:
 
     def is_done(self, student: str, task: Task) -> bool:
         """Whether just this work was graded before, and its scores are in the gradebook."""
-        from course.grading.execution import METADATA
-
-        path = self.autograded(student) / f"{self.topic.folder}.ipynb"
-        try:
-            about = json.loads(path.read_text(encoding="utf-8"))["metadata"].get(METADATA, {})
-        except (OSError, ValueError, KeyError):
-            return False
         name = self.topic.folder
-        return about.get("task") == task.digest() and bool(read_scores(self.coursedir().db_url, name, student, name))
+        return self._kept(student).get("task") == task.digest() and bool(
+            read_scores(self.coursedir().db_url, name, student, name)
+        )
 
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for."""
@@ -172,14 +167,37 @@ class Classroom:
                 path.chmod(0o755)
         shutil.rmtree(folder, ignore_errors=True)
 
-    def result(self, student: str, notes: Sequence[str] = ()) -> Graded:
-        """What the gradebook and the graded notebook say of a student."""
+    def stale(self, student: str) -> frozenset[str]:
+        """The exercises of a student's graded work whose tests are no longer those they were judged with."""
+        from course.grading.staleness import tests_of
+
+        kept = self._kept(student)
+        tests = kept.get("tests", {})
+        return frozenset(name for name in kept.get("verdicts", {}) if tests.get(name) != tests_of(name))
+
+    def fresh(self, student: str, task: Task) -> dict[str, Verdict]:
+        """The verdicts on just this work that are not stale."""
+        kept, stale = self._kept(student), self.stale(student)
+        if kept.get("work") != task.work():
+            return {}
+        verdicts = {name: Verdict.from_dict(values) for name, values in kept["verdicts"].items()}
+        return {name: one for name, one in verdicts.items() if name not in stale and one.kind != "not-graded"}
+
+    def _kept(self, student: str) -> dict[str, Any]:
+        """What the student's graded notebook keeps about its grading; nothing when there is none."""
         from course.grading.execution import METADATA
 
+        path = self.autograded(student) / f"{self.topic.folder}.ipynb"
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"].get(METADATA, {}))
+        except (OSError, ValueError, KeyError):
+            return {}
+
+    def result(self, student: str, notes: Sequence[str] = ()) -> Graded:
+        """What the gradebook and the graded notebook say of a student."""
         name = self.topic.folder
         scores = read_scores(self.coursedir().db_url, name, student, name)
-        nb = nbformat.read(self.autograded(student) / f"{name}.ipynb", as_version=4)
-        kept = nb.metadata.get(METADATA, {})
+        kept = self._kept(student)
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation") if name in kept}
         return Graded(student, scores, verdicts, notes=tuple(notes), spent=dict(kept.get("spent", {})), **used)
@@ -218,6 +236,7 @@ def grade_class(
     workers: int | None = None,
     scheduler: str | None = None,
     force: bool = False,
+    stale: bool = False,
     progress: Progress | None = None,
 ) -> list[Graded]:
     """Grade the submissions of a class, or of the `students` named, and return what became of each.
@@ -227,6 +246,8 @@ def grade_class(
     Args:
         workers: processes that execute; by default as many as there are cores.
         scheduler: the address of a Dask scheduler whose workers execute instead.
+        stale: look only at work graded before, at that whose tests have changed since; verdicts on exercises whose
+            tests have not changed stay as they are.
         progress: is told what happens.
 
     Raises:
@@ -237,7 +258,9 @@ def grade_class(
     if missing or not submissions:
         raise Problem(f"there is no submission of {classroom.topic.folder} by {', '.join(missing) or 'anybody'}")
     chosen = {student: submissions[student] for student in students or submissions}
-    round_ = _Round(classroom, chosen, force, progress or Silence())
+    if stale:
+        chosen = {student: folder for student, folder in chosen.items() if classroom.stale(student)}
+    round_ = _Round(classroom, chosen, force, stale, progress or Silence())
     most = max(1, min(workers or os.cpu_count() or 1, len(chosen)))
     try:
         jobs = round_.jobs()
@@ -254,8 +277,11 @@ def grade_class(
 class _Round:
     """One grading of a class: what is to be executed, and what has become of everybody so far."""
 
-    def __init__(self, classroom: Classroom, chosen: dict[str, Path], force: bool, progress: Progress) -> None:
-        self.classroom, self.chosen, self.force, self.progress = classroom, chosen, force, progress
+    def __init__(
+        self, classroom: Classroom, chosen: dict[str, Path], force: bool, stale: bool, progress: Progress
+    ) -> None:
+        self.classroom, self.chosen, self.force, self.stale = classroom, chosen, force, stale
+        self.progress = progress
         self.graded: dict[str, Graded] = {}
         self.notes: dict[str, list[str]] = {}
         self.store = classroom.store
@@ -286,6 +312,10 @@ class _Round:
 
     def finish(self, student: str, task: Task, outcome: bytes) -> None:
         """A submission was executed: keep the result, then save it."""
+        from course.grading.execution import with_earlier
+
+        if self.stale and (fresh := self.classroom.fresh(student, task)):
+            outcome = with_earlier(Outcome.from_bytes(outcome), fresh).to_bytes()
         if self.store:
             self.store.put(task, outcome)
         self._hand_over(student, task, Outcome.from_bytes(outcome), kept=False)

@@ -36,7 +36,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         "nbconvert.preprocessors.ClearMetadataPreprocessor",
         "nbgrader.preprocessors.LimitOutput",
         "course.grading.preprocessors.SaveVerdicts",
-        "nbgrader.preprocessors.AssignLatePenalties",
+        "course.grading.preprocessors.KeepLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from course.grading.kernel import corpora, environment
 from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
+from course.grading.staleness import tests_of
 from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
 from course.grading.untrusted import remove
 from course.grading.warm.order import Order
@@ -305,8 +306,17 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
         "memory": outcome.memory,
         "cpu": outcome.cpu,
         "spent": outcome.spent,
+        "tests": {name: tests_of(name) for name in verdicts},
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }
+
+
+def with_earlier(outcome: Outcome, earlier: Mapping[str, Verdict]) -> Outcome:
+    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work."""
+    nb = read_notebook(outcome.notebook)
+    replaced = replace(outcome, verdicts=tuple(earlier.get(one.exercise, one) for one in outcome.verdicts))
+    record(nb, exercises_in(nb), replaced)
+    return replace(replaced, notebook=notebook_bytes(nb))
 
 
 def score_of(cell: NotebookNode, verdict: Verdict) -> float:

@@ -28,6 +28,7 @@ def grade_topic(
     scheduler: str | None = None,
     force: bool = False,
     spot_check: float = 0.0,
+    stale: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> int:
     """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
@@ -47,8 +48,17 @@ def grade_topic(
     classroom = Classroom(root, topic, settings)
     with on_terminal(topic.folder) as progress:
         graded = grade_class(
-            classroom, students=students, workers=workers, scheduler=scheduler, force=force, progress=progress
+            classroom,
+            students=students,
+            workers=workers,
+            scheduler=scheduler,
+            force=force,
+            stale=stale,
+            progress=progress,
         )
+    if stale and not graded:
+        print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
+        return 0
     summary.show(topic, graded)
     if spot_check:
         from course.grading import spot_check as spot_checking
@@ -59,3 +69,17 @@ def grade_topic(
         )
         print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
     return int(not all(work.complete for work in graded))
+
+
+def grade_stale(root: Path, topics: Sequence[Topic], **options: Any) -> int:
+    """Judge again what of `topics` was judged with other tests than today's; `options` are those of `grade_topic`.
+
+    Raises:
+        Problem: nothing is graded yet.
+    """
+    from course.grading.problem import Problem
+
+    graded = [topic for topic in topics if any((root / "autograded").glob(f"*/{topic.folder}/{topic.folder}.ipynb"))]
+    if not graded:
+        raise Problem("nothing is graded yet, so nothing can be stale: run `course grade TOPIC` first")
+    return max(grade_topic(root, topic, stale=True, **options) for topic in graded)

@@ -14,7 +14,14 @@ from typing import Any
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.nbgraderformat import SCHEMA_VERSION
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor, OverwriteCells, SaveAutoGrades
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    Execute,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    SaveAutoGrades,
+)
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode
 from traitlets import List as ListTrait
 
@@ -144,7 +151,7 @@ class JudgedExecute(Execute):
         write_files(outcome.files, folder)
         executed = _with_ids(read_notebook(outcome.notebook), nb)
         if METADATA in executed.metadata and outcome.final:
-            executed.metadata[METADATA]["task"] = task.digest()
+            executed.metadata[METADATA].update(task=task.digest(), work=task.work())
         return executed, resources
 
     def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
@@ -252,6 +259,17 @@ class SaveVerdicts(SaveAutoGrades):
             grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
             grade.auto_score, grade.needs_manual_grade = None, True
             self.gradebook.db.commit()
+
+
+class KeepLatePenalties(AssignLatePenalties):
+    """nbgrader's `AssignLatePenalties`, but without a rule for penalties those given by hand stay."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Apply the course's rule, if `c.AssignLatePenalties.plugin_class` or the plugin's method names one."""
+        self.init_plugin()
+        if type(self.plugin_inst) is LateSubmissionPlugin and self.plugin_inst.penalty_method == "none":
+            return nb, resources
+        return super().preprocess(nb, resources)
 
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")

@@ -21,8 +21,8 @@ from typing import Any
 from course.grading.lint import STUBS
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import read_document, topic_of
-from course.grading.untrusted import LARGEST
 from course.grading.problem import Problem
+from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import digests
 from course.syllabus import Item, Topic, find_topic

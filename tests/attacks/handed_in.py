@@ -15,7 +15,7 @@ from .answers import WRONG
 from .world import FILES
 
 HONEST = "honest"
-ZERO = {name: 0 for name in WRONG}
+ZERO = dict.fromkeys(WRONG, 0)
 
 
 class HandedIn(NamedTuple):

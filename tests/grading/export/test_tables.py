@@ -56,7 +56,7 @@ def test_canvas(tmp_path):
     assert notes == [f"{NAME}: 1 submission with answers to be graded by hand, counted as nothing"]
 
 
-FROM_CANVAS = f"""\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz (7),{NAME} (1234),Recurrent networks (99),Final Score
+FROM_CANVAS = f"""\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz,{NAME} (1234),Recurrent networks (99),Final
     Points Possible,,,,,10,22,20,(read only)
 "Countess, Ada",101,b7,ADA@analytical.org,A,3,,,12
 "O""Hara, Béa",102,B42,,A,4,,,13

@@ -1,0 +1,132 @@
+"""Which verdicts are stale: those on an exercise whose tests have changed since.
+
+The tests of an exercise are what its declaration and its reference come to: their own source and that of all they use
+in `hidden` and `reference`, its points, and what all exercises share (`exercise`, `judge`, `data`). Comments and layout
+are no part of it, nor are the tests of other exercises, nor the rest of the course.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+
+import course
+from course.syllabus import find_item
+
+SHARED = ("exercise", "judge", "data")
+"""Folders that every exercise's tests rest on."""
+
+TELLING = ("judge/report.py",)
+"""What only puts a verdict into words."""
+
+Place = tuple[str, str]
+"""A name and the module below `course` it stands in: ("hidden/rnn.py", "rnn_cell")."""
+
+
+@cache
+def tests_of(name: str, package: Path | None = None) -> str:
+    """A name for the state of an exercise's tests; `package` is the course's folder, by default that in use.
+
+    Raises:
+        KeyError: the syllabus has no such exercise.
+    """
+    package = package or Path(course.__file__).parent
+    topic, item = find_item(name)
+    digest = hashlib.sha256(f"{item}{_shared(package)}".encode())
+    for source in sorted(_closure(package, (f"hidden/{topic.name}.py", name))):
+        digest.update(source.encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _shared(package: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in SHARED for path in (package / folder).rglob("*.py")):
+        relative = path.relative_to(package).as_posix()
+        if relative not in TELLING:
+            digest.update(f"{relative}\0{ast.dump(ast.parse(path.read_bytes()))}".encode())
+    return digest.hexdigest()
+
+
+def _closure(package: Path, start: Place) -> set[str]:
+    """The sources of all statements that the definition at `start` rests on."""
+    waiting, seen, sources = [start], {start}, set()
+    while waiting:
+        file, name = waiting.pop()
+        module = _module(package, file)
+        for statement in module.about.get(name, ()):
+            sources.add(f"{file}\0{_source(statement, name)}")
+            for place in module.used_by(statement):
+                if place not in seen:
+                    seen.add(place)
+                    waiting.append(place)
+    return sources
+
+
+def _source(statement: ast.stmt, name: str) -> str:
+    """What a statement says about `name`: of an import, only where that one comes from."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        found = [alias for alias in statement.names if name in (alias.asname, alias.name.partition(".")[0])]
+        return f"{getattr(statement, 'module', '')}: {[ast.dump(alias) for alias in found]}"
+    return ast.dump(statement)
+
+
+class _Module:
+    """A module's statements by the names they define or are about, and where its imports lead."""
+
+    def __init__(self, package: Path, file: str) -> None:
+        self.package, self.file = package, file
+        self.about: dict[str, list[ast.stmt]] = defaultdict(list)
+        self.modules: dict[str, str] = {}
+        self.imported: dict[str, Place] = {}
+        path = package / file
+        for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
+            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("course."):
+                self._import(statement)
+            for name in _names(statement):
+                self.about[name].append(statement)
+
+    def used_by(self, statement: ast.stmt) -> Iterator[Place]:
+        """The places a statement refers to, here and in the modules it imports."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.modules:
+                yield self.modules[node.value.id], node.attr
+            elif isinstance(node, ast.Name):
+                yield self.imported.get(node.id, (self.file, node.id))
+
+    def _import(self, statement: ast.ImportFrom) -> None:
+        folder = (statement.module or "").removeprefix("course.").replace(".", "/")
+        for alias in statement.names:
+            name = alias.asname or alias.name
+            if (self.package / folder / f"{alias.name}.py").is_file():
+                self.modules[name] = f"{folder}/{alias.name}.py"
+            elif (self.package / f"{folder}.py").is_file():
+                self.imported[name] = (f"{folder}.py", alias.name)
+
+
+@cache
+def _module(package: Path, file: str) -> _Module:
+    return _Module(package, file)
+
+
+def _names(statement: ast.stmt) -> Collection[str]:
+    """The names a top-level statement defines, and those it adds to: a misconception adds to its exercise."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name, *map(_root, statement.decorator_list)}
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {_root(node) for node in ast.walk(statement) if isinstance(node, ast.Call)}
+
+
+def _root(node: ast.expr) -> str:
+    """The name that `name.misconception(...)(...)` begins with; empty when a plain function is called."""
+    below = False
+    while isinstance(node, ast.Call | ast.Attribute):
+        below = below or isinstance(node, ast.Attribute)
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if below and isinstance(node, ast.Name) else ""

@@ -1,0 +1,100 @@
+"""What a person gave in formgrader stays, however often the machine grades again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .classes import grade
+from .lesson import NAME
+
+QUESTION = "self_attention_question"
+
+
+def gradebook(root: Path):
+    from nbgrader.api import Gradebook
+
+    return Gradebook(f"sqlite:///{root / 'gradebook.db'}")
+
+
+def by_hand(root: Path, student: str) -> dict[str, object]:
+    with gradebook(root) as book:
+        question = book.find_grade(QUESTION, NAME, NAME, student)
+        softmax = book.find_grade("softmax", NAME, NAME, student)
+        usual = book.find_grade("usual", NAME, NAME, student)
+        return {
+            "question": question.manual_score,
+            "extra": question.extra_credit,
+            "extra for softmax": softmax.extra_credit,
+            "over the machine": usual.manual_score,
+            "comment": book.find_comment(QUESTION, NAME, NAME, student).manual_comment,
+            "comment on softmax": book.find_comment("softmax-solution", NAME, NAME, student).manual_comment,
+            "late": book.find_submission(NAME, student).late_submission_penalty,
+            "score": book.find_submission(NAME, student).score,
+        }
+
+
+GIVEN = {
+    "question": 1.5,
+    "extra": 0.25,
+    "extra for softmax": 1.0,
+    "over the machine": 0.5,
+    "comment": "Say why, too.",
+    "comment on softmax": "<b>Good</b> names.",
+    "late": 2.0,
+    "score": 7.0 + 1.5 + 0.25 + 1.0 - 0.5,
+}
+
+
+@pytest.fixture
+def marked(graded_class: Path, tmp_path: Path) -> Path:
+    """The class after an evening in formgrader."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    with gradebook(root) as book:
+        question = book.find_grade(QUESTION, NAME, NAME, "ada")
+        question.manual_score, question.extra_credit, question.needs_manual_grade = 1.5, 0.25, False
+        book.find_grade("softmax", NAME, NAME, "ada").extra_credit = 1.0
+        book.find_grade("usual", NAME, NAME, "ada").manual_score = 0.5
+        book.find_comment(QUESTION, NAME, NAME, "ada").manual_comment = GIVEN["comment"]
+        book.find_comment("softmax-solution", NAME, NAME, "ada").manual_comment = GIVEN["comment on softmax"]
+        book.find_submission_notebook(NAME, NAME, "ada").late_submission_penalty = 2.0
+        book.db.commit()
+    assert by_hand(root, "ada") == GIVEN
+    return root
+
+
+def test_it_survives_grading_again(marked):
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == GIVEN
+    (again,) = grade(marked, students=["ada"], force=True)
+    assert by_hand(marked, "ada") == GIVEN
+    assert again.scores is not None and again.scores.cells[QUESTION] == 1.75
+
+
+def test_it_survives_a_submission_that_can_no_longer_be_graded(marked):
+    path = marked / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    good = path.read_text()
+    path.write_text("{")
+    (refused,) = grade(marked, students=["ada"])
+    assert refused.reason
+    now = by_hand(marked, "ada")
+    assert {name: now[name] for name in now if name != "score"} == {n: GIVEN[n] for n in GIVEN if n != "score"}
+    path.write_text(good)
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == GIVEN
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_rule_for_penalties_decides_where_there_is_one(marked, late):
+    """`c.LateSubmissionPlugin.penalty_method = "zero"`: everything is taken off after the date, nothing before."""
+    config = marked / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    submission = marked / "submitted" / "ada" / NAME
+    (submission / "timestamp.txt").write_text(f"2026-03-{'20' if late else '01'} 12:00:00 UTC")
+    with gradebook(marked) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-10 12:00:00 UTC")
+    shutil.rmtree(marked / "autograded" / "ada")
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == {**GIVEN, "late": GIVEN["score"] if late else 0.0}

@@ -1,0 +1,130 @@
+"""After a test is corrected, what it touches is judged again, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import course
+from course import cli
+from course.grading.staleness import tests_of as state_of
+
+from .classes import grade
+from .lesson import NAME
+from .test_resume import counted
+
+PARTS = ("hidden", "reference", "exercise", "judge", "data")
+NAMES = ("softmax", "attention_for_one", "attention_cost", "crossover_length")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    for part in PARTS:
+        shutil.copytree(Path(course.__file__).parent / part, tmp_path / part)
+    return tmp_path
+
+
+def touched(package: Path, file: str, before: str, after: str) -> set[str]:
+    """The exercises whose state changes with one change to a file, made and judged in a folder of its own."""
+    changed = shutil.copytree(package, package.with_name(f"{package.name}-{len(list(package.parent.iterdir()))}"))
+    text = (changed / file).read_text(encoding="utf-8")
+    assert before in text
+    (changed / file).write_text(text.replace(before, after, 1), encoding="utf-8")
+    return {name for name in NAMES if state_of(name, package) != state_of(name, changed)}
+
+
+OVERFLOWS = "def overflows(x, dim):"
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "who"),
+    [
+        ("hidden/self_attention.py", "What is exp(1000) on a computer?", "How large is exp(1000)?", {"softmax"}),
+        ("hidden/self_attention.py", OVERFLOWS, f"{OVERFLOWS}\n    # a comment and a line\n", set()),
+        ("hidden/rnn.py", "What comes out of your cell", "What leaves your cell", set()),
+        ("judge/report.py", "not right yet", "wrong", set()),
+        ("judge/compare.py", '"""', '"""Another docstring. ', set(NAMES)),
+    ],
+)
+def test_what_a_change_touches(package, file, before, after, who):
+    assert touched(package, file, before, after) == who
+
+
+def test_what_a_reference_is_used_by_is_touched_with_it(package):
+    """Scaled dot-product attention rests on softmax, and its tests with it; the cost of a layer does not."""
+    who = touched(package, "reference/self_attention.py", "def softmax(", "SCALE = 1\n\n\ndef softmax(")
+    assert who == set(), "a constant nobody uses touches nobody"
+    text = (package / "reference/self_attention.py").read_text()
+    line = next(line for line in text.partition("def softmax(")[2].splitlines() if line.strip().startswith("return "))
+    who = touched(package, "reference/self_attention.py", line, line + " + 0")
+    assert "softmax" in who and "attention_cost" not in who
+
+
+def test_an_unknown_name_has_no_tests():
+    with pytest.raises(KeyError):
+        state_of("nothing")
+
+
+def graded_notebook(root: Path, student: str) -> Path:
+    return root / "autograded" / student / NAME / f"{NAME}.ipynb"
+
+
+def judged_with_another_test(root: Path, student: str, name: str) -> None:
+    """Make it so that `student` was judged while the tests of `name` were other ones, which gave no points."""
+    from nbgrader.api import Gradebook
+
+    path = graded_notebook(root, student)
+    nb = json.loads(path.read_text())
+    kept = nb["metadata"]["course"]
+    kept["task"], kept["tests"][name] = "judged long ago", "judged long ago"
+    kept["verdicts"][name].update(kind="wrong", score=0.0, message="judged by a faulty test")
+    other = next(one for one in kept["verdicts"] if one != name)
+    kept["verdicts"][other]["message"] = "untouched"
+    path.chmod(0o644)
+    path.write_text(json.dumps(nb))
+    shutil.rmtree(root / ".course" / "results")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        gradebook.find_grade(name, NAME, NAME, student).auto_score = 0.0
+        question = gradebook.find_grade("self_attention_question", NAME, NAME, student)
+        question.manual_score, question.extra_credit, question.needs_manual_grade = 1.5, 0.5, False
+        gradebook.find_comment("self_attention_question", NAME, NAME, student).manual_comment = "Nicely put."
+        gradebook.db.commit()
+
+
+def test_only_what_is_stale_is_judged_again(graded_class, tmp_path, monkeypatch, capsys):
+    from nbgrader.api import Gradebook
+
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    monkeypatch.chdir(root)
+    before = {student: graded_notebook(root, student).read_bytes() for student in ("bea", "cy")}
+    assert grade(root, stale=True) == [], "nothing is stale"
+    judged_with_another_test(root, "ada", "attention_cost")
+    with counted(monkeypatch) as sent:
+        (again,) = grade(root, stale=True)
+        assert sent == ["ada"]
+    assert again.verdicts["attention_cost"].kind == "passed" and again.verdicts["attention_cost"].message == ""
+    assert [one.message for one in again.verdicts.values()].count("untouched") == 1, "not touched, so not judged again"
+    assert again.scores is not None
+    assert again.scores.cells["attention_cost"] == again.scores.maxima["attention_cost"]
+    assert again.scores.cells["self_attention_question"] == 2.0, "by hand, with extra credit"
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_comment("self_attention_question", NAME, NAME, "ada").manual_comment == "Nicely put."
+    assert before == {student: graded_notebook(root, student).read_bytes() for student in before}
+    assert cli.main(["grade", "--stale"]) == 0
+    assert "nothing is stale" in capsys.readouterr().out
+    with counted(monkeypatch) as sent:
+        grade(root, students=["ada"])
+        assert sent == [], "and the next grading finds it done"
+
+
+def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys):
+    from .lesson import make_course
+
+    monkeypatch.chdir(make_course(tmp_path / "course"))
+    assert cli.main(["grade", "--stale"]) == 2
+    assert "nothing is graded yet, so nothing can be stale" in capsys.readouterr().err
+    assert cli.main(["grade"]) == 2
+    assert "say what to grade" in capsys.readouterr().err
