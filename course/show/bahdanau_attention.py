@@ -242,14 +242,16 @@ def step_the_decoder(model: Translator) -> Any:
     typed = widgets.Text(placeholder="or one of your own, and Enter", description="Your own", layout=wide)
     typed.continuous_update = False
     steps = widgets.IntSlider(min=1, max=11, value=6, description="Step", layout=wide)
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("the weights of this step over the characters of the date"), style.spoken()
     state: dict[str, Any] = {"text": EXAMPLES[0]}
-    figure = _one_panel()
+    figure = style.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.12, top=0.88)
 
     def draw(_: Any = None) -> None:
         step = steps.value - 1
-        picture.value = _redrawn(figure, state["text"], state["written"], state["weights"], step)
+        with style.styled():
+            figure.axes[0].clear()
+            draw_step(figure.axes[0], state["text"], state["written"], state["weights"], step)
+        picture.value = style.drawn(figure)
         spoken.value = escape(said_at(state["text"], state["written"], state["weights"], step))
 
     def take(text: str) -> None:
@@ -281,25 +283,3 @@ def _drawn(text: str, written: str, weights: Tensor, step: int) -> Figure:
         figure, axes = plt.subplots(figsize=(8.2, 2.5))
         draw_step(axes, text, written, weights, step)
         return style.finished(figure, f"Weights as bars over {text}. {said_at(text, written, weights, step)}")
-
-
-def _one_panel() -> Figure:
-    """A figure whose layout is fixed, so that drawing it again takes a few hundredths of a second."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.2, 2.5), dpi=100, facecolor="white")
-    figure.subplots(gridspec_kw={"left": 0.07, "right": 0.99, "bottom": 0.12, "top": 0.88})
-    return figure
-
-
-def _redrawn(figure: Figure, text: str, written: str, weights: Tensor, step: int) -> bytes:
-    """The step drawn into the figure, as a PNG file."""
-    import io
-
-    (axes,) = figure.axes
-    buffer = io.BytesIO()
-    with style.styled():
-        axes.clear()
-        draw_step(axes, text, written, weights, step)
-    figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
-    return buffer.getvalue()

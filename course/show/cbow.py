@@ -197,7 +197,6 @@ def _attractions(distances: Tensor, neighbours: float) -> Tensor:
 def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     """A widget: choose a word from a list (or type its first letters), and see its neighbours, found by `nearest`."""
     import ipywidgets as widgets
-    import matplotlib.pyplot as plt
 
     E = E.detach().cpu()
     language = grammar.language()
@@ -209,8 +208,8 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     kind = widgets.Dropdown(options=["all words", *names], value="all words", description="Class")
     choice = widgets.Dropdown(options=sorted(language.words[1:]), value=word, description="Word")
     number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
-    said = widgets.HTML()
+    picture, said = style.picture("map of all words, with the chosen one and its neighbours"), style.spoken()
+    figure = style.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
     busy = False
 
     def draw(_: Any = None) -> None:
@@ -220,9 +219,9 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
         found = nearest(E, index, number.value).tolist()
         said.value = _in_words(index, found, unit, kinds, names)
         with style.styled():
-            figure, axes = plt.subplots(figsize=(8.4, 5.2))
-            _draw_map(axes, places, choice.value, [language.words[i] for i in found])
-            picture.value = style.png(style.finished(figure, f"Map with {choice.value} and its neighbours"))
+            figure.axes[0].clear()
+            _draw_map(figure.axes[0], places, choice.value, [language.words[i] for i in found])
+        picture.value = style.drawn(figure)
 
     def narrow(_: Any) -> None:
         nonlocal busy

@@ -154,14 +154,15 @@ def _logit(share: float) -> float:
     return math.log(inside / (1 - inside))
 
 
+_TAPE: dict[str, Any] = {"height_ratios": (1.5, 0.8, 1.5), "hspace": 0.06}
+
+
 def tape(lstm_cell: LstmCell, gates: Gates | None = None, chosen: int | None = None) -> Figure:
     """One unit along the sentence: what each word offers, how far the gates are open, the cell state, the output."""
     import matplotlib.pyplot as plt
 
     with style.styled():
-        figure, axes = plt.subplots(
-            3, 1, figsize=(8.2, 4.3), sharex=True, height_ratios=(1.5, 0.8, 1.5), gridspec_kw={"hspace": 0.06}
-        )
+        figure, axes = plt.subplots(3, 1, figsize=(8.2, 4.3), gridspec_kw=_TAPE)
         draw_tape(axes, lstm_cell, gates or half_open(), chosen)
         return style.finished(figure, said(lstm_cell, gates or half_open()))
 
@@ -193,6 +194,10 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
     bottom.plot([], [], marker="*", color=style.PINK, markersize=11, ls="none", label="asked for")
     bottom.set(ylim=(-1.1, 1.1), yticks=[-1, 0, 1], ylabel="value")
     bottom.set_xticks(places.tolist(), WORDS, rotation=30)
+    for part in axes:
+        part.set(xlim=(-0.5, len(WORDS) - 0.5))
+    for part in (top, middle):
+        part.set_xticks(places.tolist(), [""] * len(WORDS))
     bottom.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     if chosen is not None:
         for part in (top, bottom):
@@ -237,12 +242,16 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
             ("Show a solution", "one way to do it"),
         )
     ]
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("gates, cell state and output along the sentence"), style.spoken()
+    figure = style.stage((8.2, 4.3), rows=3, left=0.08, right=0.82, bottom=0.14, top=0.91, **_TAPE)
     quiet = False
 
     def draw(_: Any = None) -> None:
-        picture.value = style.png(tape(lstm_cell, gates, words.value))
+        with style.styled():
+            for axes in figure.axes:
+                axes.clear()
+            draw_tape(figure.axes, lstm_cell, gates, words.value)
+        picture.value = style.drawn(figure)
         spoken.value = said(lstm_cell, gates)
 
     def show_word(_: Any = None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from . import style
 from .style import (
     BLUE,
     COLOURS,
@@ -200,9 +201,7 @@ def painter(masked_softmax: Softmax) -> VBox:
     switches = [
         [widgets.ToggleButton(layout=cell, tooltip=f"{asks} may look at {seen}") for seen in WORDS] for asks in WORDS
     ]
-    picture = widgets.Image(format="png")
-    picture.layout.max_width = "100%"
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("the mask, its weights, and who knows of whom"), style.spoken()
     figure = _three_panels()
     busy = False
 
@@ -214,7 +213,7 @@ def painter(masked_softmax: Softmax) -> VBox:
             for switch in row:
                 switch.description = "yes" if switch.value else "-"
         _draw(figure, mask, masked_softmax, layers.value)
-        picture.value = _as_png(figure)
+        picture.value = style.drawn(figure)
         spoken.value = in_words(mask, layers.value)
 
     def restart(_: Any = None) -> None:
@@ -267,16 +266,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _three_panels() -> Figure:
-    """A figure of fixed layout: drawing it again takes a few hundredths of a second."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with styled():
-        figure = Figure(figsize=(8.6, 3.1), dpi=100)
-        figure.set_layout_engine("none")
-        FigureCanvasAgg(figure)
-        figure.subplots(1, 3, gridspec_kw={"left": 0.07, "right": 0.99, "bottom": 0.12, "top": 0.86, "wspace": 0.28})
-    return figure
+    return style.stage((8.6, 3.1), columns=3, left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.28)
 
 
 def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) -> None:
@@ -322,11 +312,3 @@ def _ticks(axes: Axes, words: Sequence[str]) -> None:
     axes.set_xticks(range(len(words)), list(words), fontsize=9)
     axes.set_yticks(range(len(words)), list(words), fontsize=9)
     plain_axes(axes)
-
-
-def _as_png(figure: Figure) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    figure.canvas.print_png(buffer, pil_kwargs={"compress_level": 1})  # type: ignore[attr-defined]
-    return buffer.getvalue()

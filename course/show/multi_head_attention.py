@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from . import style
 from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, SKY, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -145,16 +146,14 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     token = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(words)], description="token")
     for buttons in (chosen_layer, chosen_head, token):
         buttons.style.button_width = "52px"
-    picture = widgets.Image(format="png")
-    picture.layout.max_width = "100%"
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("all weights of a head, and where the token looks"), style.spoken()
     busy = False
 
     def redraw(_: Any = None) -> None:
         if not busy:
             layer, head = chosen_layer.value, chosen_head.value
             _draw_looks(figure, layers[layer - 1][head - 1], words, asking, token.value)
-            picture.value = _as_png(figure)
+            picture.value = style.drawn(figure)
             spoken.value = _looks_in_words(layers, words, layer, head, token.value)
 
     def other_layer(_: Any) -> None:
@@ -173,14 +172,6 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     redraw()
     rows = widgets.Layout(flex_flow="row wrap")
     return widgets.VBox([widgets.HBox([chosen_layer, chosen_head], layout=rows), token, picture, spoken])
-
-
-def _as_png(figure: Figure) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
-    return buffer.getvalue()
 
 
 def _looks_in_words(layers: Sequence[Tensor], words: Sequence[str], layer: int, head: int, token: int) -> str:
@@ -226,12 +217,7 @@ def _best_head(weights: Tensor, places: Sequence[int]) -> tuple[int, float]:
 
 
 def _two_panels() -> Figure:
-    """A figure whose layout is fixed, so that drawing it again takes a few hundredths of a second."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.6, 3.7), dpi=100, facecolor="white")
-    figure.subplots(1, 2, gridspec_kw={"left": 0.22, "right": 0.97, "bottom": 0.09, "top": 0.91, "wspace": 0.16})
-    return figure
+    return style.stage((8.6, 3.7), columns=2, left=0.22, right=0.97, bottom=0.09, top=0.91, wspace=0.16)
 
 
 def _draw_looks(figure: Figure, weights: Tensor, words: Sequence[str], asking: Sequence[str], token: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from . import style
 from .style import (
     BLUE,
     COLOURS,
@@ -206,14 +207,12 @@ def explorer(encode: Encode) -> VBox:
 
     n, width, place = slider("places", 64, 8, 512, 8), slider("width D", 32, 2, 64, 2), slider("place t", 20, 0, 63, 1)
     figure = _three_panels()
-    picture = widgets.Image(format="png")
-    picture.layout.max_width = "100%"
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("table, wavelengths and dot products"), style.spoken()
 
     def redraw(_: Any = None) -> None:
         place.max = n.value - 1  # a slider pulls its value below its maximum by itself
         _draw(figure, encode, n.value, width.value, place.value)
-        picture.value = _as_png(figure)
+        picture.value = style.drawn(figure)
         spoken.value = _in_words(encode, n.value, width.value, place.value)
 
     for control in (n, width, place):
@@ -234,16 +233,7 @@ def wavelengths(encode: Encode, d_model: int) -> list[float]:
 
 
 def _three_panels() -> Figure:
-    """A figure of fixed layout: drawing it again takes a few hundredths of a second."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with styled():
-        figure = Figure(figsize=(8.6, 3.0), dpi=100)
-        figure.set_layout_engine("none")
-        FigureCanvasAgg(figure)
-        figure.subplots(1, 3, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.17, "top": 0.88, "wspace": 0.32})
-    return figure
+    return style.stage((8.6, 3.0), columns=3, left=0.06, right=0.985, bottom=0.17, top=0.88, wspace=0.32)
 
 
 def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
@@ -280,14 +270,6 @@ def _in_words(encode: Encode, n: int, d_model: int, place: int) -> str:
         f"the fastest needs {turns[0]:.1f} places, the slowest {turns[-1]:,.0f}. Place {place} has the dot product "
         f"{float(dots[place]):.1f} with itself, and {float(others.max()):.1f} with the place most like it."
     )
-
-
-def _as_png(figure: Figure) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    figure.canvas.print_png(buffer, pil_kwargs={"compress_level": 1})  # type: ignore[attr-defined]
-    return buffer.getvalue()
 
 
 def _table(figure: Figure, axes: Axes, table: Tensor) -> None:

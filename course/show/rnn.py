@@ -115,20 +115,21 @@ def fading(curves: Mapping[str, Sequence[float]], ylabel: str, title: str, limit
 
     with style.styled():
         figure, axes = plt.subplots(figsize=style.WIDE)
-        _fade(axes, curves, limits)
-        axes.set(ylabel=ylabel)
-        axes.set_title(title)
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        _fade(axes, curves, limits, ylabel, title)
         ends = "; ".join(f"{name}: from {v[0]:.2g} to {v[-1]:.2g}" for name, v in curves.items())
         return style.finished(figure, f"{title} Values at the smallest and largest distance: {ends}.")
 
 
-def _fade(axes: Axes, curves: Mapping[str, Sequence[float]], limits: tuple[float, float]) -> None:
+def _fade(
+    axes: Axes, curves: Mapping[str, Sequence[float]], limits: tuple[float, float], ylabel: str, title: str
+) -> None:
     for line, (name, values) in enumerate(curves.items()):
         every = max(len(values) // 8, 1)
         axes.semilogy(range(1, len(values) + 1), values, marker=style.MARKERS[line], markevery=every, label=name)
     axes.axhline(1.0, color=style.GREY, lw=1, ls="--")
-    axes.set(xlabel="distance in steps", ylim=limits)
+    axes.set(xlabel="distance in steps", ylabel=ylabel, ylim=limits)
+    axes.set_title(title)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_norm: float) -> Figure:
@@ -203,6 +204,9 @@ def beliefs(model: Model, ids: Tensor) -> list[float]:
     return torch.softmax(logits.double(), dim=-1)[:, 1].tolist()
 
 
+_READING: dict[str, Any] = {"height_ratios": (1.3, 2)}
+
+
 def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
     """One sequence (T,), its nesting, and the model's belief after each of the first `read` tokens.
 
@@ -210,29 +214,34 @@ def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
     """
     import matplotlib.pyplot as plt
 
-    read = len(ids) if read is None else read
-    believed = beliefs(model, ids)[:read]
-    closed = [t for t in range(len(ids)) if bool(is_balanced(ids[None, : t + 1], torch.tensor([t + 1])))]
     with style.styled():
-        figure, (top, bottom) = plt.subplots(
-            2, 1, figsize=(7.2, 3.6), sharex=True, height_ratios=(1.3, 2), gridspec_kw={"hspace": 0.02}
-        )
-        _parentheses(top, ids.tolist(), read)
-        for t in closed:
+        figure, axes = plt.subplots(2, 1, figsize=(7.2, 3.6), gridspec_kw={"hspace": 0.02, **_READING})
+        said = _read(axes, model, ids, len(ids) if read is None else read)
+        return style.finished(figure, said)
+
+
+def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
+    """Fills two axes, the tokens and the belief after each; says what they show."""
+    top, bottom = axes
+    believed = beliefs(model, ids)[:read]
+    _parentheses(top, ids.tolist(), read)
+    for t in range(len(ids)):
+        if bool(is_balanced(ids[None, : t + 1], torch.tensor([t + 1]))):
             bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
-        fair = [t for t in range(read) if t % 2 and ids[t] >= KINDS]
-        bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="white")
-        bottom.plot(fair, [believed[t] for t in fair], "o", color=style.BLUE, markersize=8)
-        bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
-        bottom.set(ylim=(-0.06, 1.06), xlim=(-0.6, len(ids) - 0.4), ylabel="P(balanced)")
-        bottom.set_xticks(range(len(ids)), [str(t + 1) for t in range(len(ids))])
-        bottom.set_xlabel("tokens read (green: balanced if it ended here)")
-        verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"
-        return style.finished(
-            figure,
-            f"The sequence {''.join(SYMBOLS[i] for i in ids.tolist())}, with arcs between tokens that match, and the "
-            f"model's belief that it is balanced: {verdict}.",
-        )
+    fair = [t for t in range(read) if t % 2 and ids[t] >= KINDS]
+    bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="white")
+    bottom.plot(fair, [believed[t] for t in fair], "o", color=style.BLUE, markersize=8)
+    bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
+    bottom.set(ylim=(-0.06, 1.06), ylabel="P(balanced)")
+    for part in (top, bottom):
+        part.set(xlim=(-0.6, len(ids) - 0.4), xticks=range(len(ids)))
+    bottom.set_xticks(range(len(ids)), [str(t + 1) if len(ids) <= 24 or t % 2 == 0 else "" for t in range(len(ids))])
+    bottom.set_xlabel("tokens read (green: balanced if it ended here)")
+    verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"
+    return (
+        f"The sequence {''.join(SYMBOLS[i] for i in ids.tolist())}, with arcs between tokens that match, and the "
+        f"model's belief that it is balanced: {verdict}."
+    )
 
 
 def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
@@ -285,16 +294,19 @@ def watch_it_read(model: Model) -> Any:
         box.layout.width = "28em"
     for button in (good, bad):
         button.layout.width = "13em"
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
-    said = widgets.HTML()
+    picture, said = style.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
+    figure = style.stage((7.2, 3.6), rows=2, left=0.1, right=0.99, bottom=0.14, top=0.99, hspace=0.03, **_READING)
 
     def draw(_: Any = None) -> None:
         ids = parse(typed.value)[:40]
         if not len(ids):
             said.value = f"Type some of {SYMBOLS.replace('<', '&lt;')}"
             return
-        figure = reading(model, ids, min(steps.value, len(ids)))
-        picture.value = style.png(figure)
+        with style.styled():
+            for axes in figure.axes:
+                axes.clear()
+            _read(figure.axes, model, ids, min(steps.value, len(ids)))
+        picture.value = style.drawn(figure)
         said.value = ""
 
     def renew(_: Any = None) -> None:
@@ -344,13 +356,16 @@ def turn_the_radius(bptt: Bptt) -> Any:
         slider.style.description_width = "12.5em"
         slider.layout.width = "30em"
         slider.continuous_update = False
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+    picture = style.picture("what is left of the gradient, by distance")
+    figure = style.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)
 
     def draw(_: Any = None) -> None:
         norms = gradient_norms(bptt, radius.value, size.value)
         name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
-        figure = fading({name: norms}, COMES_BACK, "What is left of the gradient?", (1e-8, 1e8))
-        picture.value = style.png(figure)
+        with style.styled():
+            figure.axes[0].clear()
+            _fade(figure.axes[0], {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?")
+        picture.value = style.drawn(figure)
 
     radius.observe(draw, "value")
     size.observe(draw, "value")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from . import style
 from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -156,8 +157,7 @@ def playground(attend: Attend) -> VBox:
 
     vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
     figure = _three_panels()
-    picture = widgets.Image(value=_redrawn(figure, vectors, attend, 2), format="png")
-    picture.layout.max_width = "100%"
+    picture, spoken = style.picture("keys and a query, the weights, and the values mixed"), style.spoken()
     words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
     reset = widgets.Button(description="start again", tooltip="put all vectors back")
     sliders = {
@@ -173,11 +173,11 @@ def playground(attend: Attend) -> VBox:
         for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
         for axis in (0, 1)
     }
-    spoken = widgets.HTML(value=_words_in_words(**vectors, attend=attend, chosen=2))
     busy = False
 
     def redraw() -> None:
-        picture.value = _redrawn(figure, vectors, attend, words.value)
+        _draw_words(figure, **vectors, attend=attend, chosen=words.value)
+        picture.value = style.drawn(figure)
         spoken.value = _words_in_words(**vectors, attend=attend, chosen=words.value)
 
     def show_sliders(_: Any = None) -> None:
@@ -203,19 +203,11 @@ def playground(attend: Attend) -> VBox:
     reset.on_click(start_again)
     for slider in sliders.values():
         slider.observe(moved, "value")
+    redraw()
     pairs = [widgets.VBox([sliders[role, 0], sliders[role, 1]]) for role in "qkv"]
     words.style.button_width = "90px"
     rows = widgets.Layout(flex_flow="row wrap", align_items="flex-end")
     return widgets.VBox([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
-
-
-def _redrawn(figure: Figure, vectors: Mapping[str, Tensor], attend: Attend, chosen: int) -> bytes:
-    import io
-
-    _draw_words(figure, **vectors, attend=attend, chosen=chosen)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
-    return buffer.getvalue()
 
 
 def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> str:
@@ -229,12 +221,7 @@ def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int
 
 
 def _three_panels() -> Figure:
-    """A figure whose layout is fixed, so that drawing it again takes a few hundredths of a second."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.6, 3.1), dpi=100, facecolor="white")
-    figure.subplots(1, 3, gridspec_kw={"left": 0.01, "right": 0.99, "bottom": 0.1, "top": 0.88, "wspace": 0.24})
-    return figure
+    return style.stage((8.6, 3.1), columns=3, left=0.01, right=0.99, bottom=0.1, top=0.88, wspace=0.24)
 
 
 def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ipywidgets import HTML, Image
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -83,14 +84,45 @@ def finished(figure: Figure, alt: str) -> Figure:
     return figure
 
 
-def png(figure: Figure) -> bytes:
-    """The figure as a PNG file, for a widget's `Image`."""
+def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: Any) -> Figure:
+    """A widget's figure, with `rows` times `columns` axes to be cleared and filled again at each change.
+
+    Its layout is fixed by `grid` (left, right, bottom, top and so on, as in matplotlib's `GridSpec`): drawing it again
+    takes a few hundredths of a second, and no picture is larger than the one before. pyplot never hears of it.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=size, dpi=100)
+        figure.set_layout_engine("none")
+        FigureCanvasAgg(figure)
+        figure.subplots(rows, columns, gridspec_kw=grid)
+    return figure
+
+
+def drawn(figure: Figure) -> bytes:
+    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and of the figure's own size."""
     import io
 
     buffer = io.BytesIO()
     with styled():
-        figure.savefig(buffer, format="png")
+        figure.canvas.print_png(buffer, pil_kwargs={"compress_level": 1})  # type: ignore[attr-defined]
     return buffer.getvalue()
+
+
+def picture(shows: str) -> Image:
+    """The picture of a widget, as wide as its page allows; `shows` is its name for screen readers."""
+    import ipywidgets as widgets
+
+    return widgets.Image(format="png", tooltip=shows, layout=widgets.Layout(max_width="100%", align_self="flex-start"))
+
+
+def spoken() -> HTML:
+    """The sentence below (or above) a widget's picture: two lines high from the start, so that nothing jumps."""
+    import ipywidgets as widgets
+
+    return widgets.HTML(layout=widgets.Layout(min_height="3.4em"))
 
 
 def plain_axes(axes: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from . import style
 from .style import BLUE, COLOURS, GREY, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -225,14 +226,12 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
         layout=widgets.Layout(width="280px"),
     )
     figure = _two_panels()
-    drawn = widgets.Image(format="png")
-    drawn.layout.max_width = "100%"
-    spoken = widgets.HTML()
+    drawn, spoken = style.picture("the image in patches, and where the class word looks"), style.spoken()
 
     def redraw(_: Any = None) -> None:
         b, at = image.value - 1, layer.value - 1
         _draw(figure, pictures[b], maps[:, b], patchify, patch.value, at, head.value)
-        drawn.value = _as_png(figure)
+        drawn.value = style.drawn(figure)
         spoken.value = _in_words(pictures[b], maps[:, b], patch.value, at, head.value)
 
     for control in (image, patch, layer, head):
@@ -338,21 +337,4 @@ def _mean_by_distance(alike: Tensor) -> list[float]:
 
 
 def _two_panels() -> Figure:
-    """A figure of fixed layout: drawing it again takes a few hundredths of a second."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with styled():
-        figure = Figure(figsize=(8.2, 3.9), dpi=100)
-        figure.set_layout_engine("none")
-        FigureCanvasAgg(figure)
-        figure.subplots(1, 2, gridspec_kw={"left": 0.02, "right": 0.98, "bottom": 0.03, "top": 0.9, "wspace": 0.1})
-    return figure
-
-
-def _as_png(figure: Figure) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    figure.canvas.print_png(buffer, pil_kwargs={"compress_level": 1})  # type: ignore[attr-defined]
-    return buffer.getvalue()
+    return style.stage((8.2, 3.9), columns=2, left=0.02, right=0.98, bottom=0.03, top=0.9, wspace=0.1)

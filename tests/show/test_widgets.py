@@ -1,0 +1,48 @@
+"""What holds of every widget: names for all that can be moved, one picture size, no figure left, another picture."""
+
+from __future__ import annotations
+
+import struct
+
+import ipywidgets
+import matplotlib.pyplot as plt
+import pytest
+
+from tests.show.widgets import WIDGETS, controls, look, move, parts
+
+every_widget = pytest.mark.parametrize("name", WIDGETS)
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    return struct.unpack(">II", png[16:24])
+
+
+@every_widget
+def test_it_is_labelled_keeps_its_size_and_answers_every_control(name: str) -> None:
+    widget = WIDGETS[name]()
+    pictures = list(parts(widget, ipywidgets.Image))
+    assert all(picture.tooltip for picture in pictures), "a picture needs a name"
+    sizes = {_size(bytes(picture.value)) for picture in pictures}
+    listed = controls(widget)
+    assert listed
+    for control in listed:
+        assert control.description.strip() or control.tooltip, f"{control} has no label"
+        before = look(widget)
+        for _ in range(3):  # a placeholder among the options, or a button for what is there already
+            move(control)
+            sizes |= {_size(bytes(picture.value)) for picture in pictures}
+            if look(widget) != before:
+                break
+        else:
+            pytest.fail(f"{control.description} changes nothing")
+    assert len(sizes) == (1 if pictures else 0), f"the picture jumps: {sizes}"
+    assert not plt.get_fignums()
+
+
+@every_widget
+def test_two_of_a_kind_are_independent(name: str) -> None:
+    first, second = WIDGETS[name](), WIDGETS[name]()
+    before = look(second)
+    for control in controls(first)[:4]:
+        move(control)
+    assert look(second) == before

@@ -1,0 +1,120 @@
+"""Every widget of the course, made of references and of models that were trained for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ipywidgets
+import torch
+
+from course import show
+from course.data import dates, phrases
+from course.reference import (
+    bahdanau_attention,
+    cbow,
+    encoder_decoder,
+    lstm_gru,
+    markov_ngrams,
+    masking,
+    positional_encoding,
+    rnn,
+    self_attention,
+    vit_patches,
+)
+
+
+def _writer() -> Any:
+    text = "the cat sat on the mat and the dog ran after the cat " * 8
+    alphabet = sorted({*text})
+    ids = torch.tensor([alphabet.index(letter) for letter in text])
+    models = {n: markov_ngrams.NGramModel(n, len(alphabet), 0.1).fit(ids) for n in (1, 2, 4)}
+    return show.markov_ngrams.writer(models, alphabet, "the ")
+
+
+def _words() -> Any:
+    from course.data import grammar
+
+    E = torch.randn(len(grammar.language().words), 16, generator=torch.Generator().manual_seed(0))
+    return show.cbow.explorer(E, cbow.nearest)
+
+
+def _dates() -> Any:
+    torch.manual_seed(0)
+    return show.bahdanau_attention.step_the_decoder(
+        bahdanau_attention.AttentionSeq2Seq(dates.SOURCES, dates.TARGETS, 16, 16, 8)
+    )
+
+
+def _heads() -> Any:
+    words = ["Ada", "Bo", "Cy", "Di", "Eve", "Flo", "Gus", "Hal"]
+    made = torch.Generator().manual_seed(0)
+    layers = [torch.softmax(3 * torch.randn(h, 8, 8, generator=made), -1) for h in (2, 4)]
+    return show.multi_head_attention.explorer(layers, words, [f"{word}?" for word in words])
+
+
+def _translator() -> Any:
+    torch.manual_seed(0)
+    sizes = len(phrases.vocabulary("english")), len(phrases.vocabulary("french"))
+    model = encoder_decoder.Transformer(*sizes, 16, 2, 32, 2, max_len=24).eval()
+    return show.encoder_decoder.translator(model, encoder_decoder.decode_greedy)
+
+
+def _images() -> Any:
+    torch.manual_seed(0)
+    model = vit_patches.ViT(12, 3, 1, 10, 16, 2, 32, 2).eval()
+    return show.vit_patches.explorer(model.attention_maps, torch.rand(6, 1, 12, 12), vit_patches.patchify)
+
+
+WIDGETS: dict[str, Callable[[], Any]] = {
+    "01 writer": _writer,
+    "02 explorer": _words,
+    "03 turn_the_radius": lambda: show.rnn.turn_the_radius(rnn.bptt),
+    "03 watch_it_read": lambda: show.rnn.watch_it_read(rnn.ElmanClassifier(10, 16, 2)),
+    "04 write_the_tape": lambda: show.lstm_gru.write_the_tape(lstm_gru.lstm_cell),
+    "05 step_the_decoder": _dates,
+    "06 playground": lambda: show.self_attention.playground(self_attention.scaled_dot_product_attention),
+    "07 explorer": _heads,
+    "08 explorer": lambda: show.positional_encoding.explorer(positional_encoding.sinusoidal),
+    "09 painter": lambda: show.masking.painter(masking.masked_softmax),
+    "10 translator": _translator,
+    "11 explorer": _images,
+}
+
+
+def parts(widget: Any, kind: type = ipywidgets.DOMWidget) -> Iterator[Any]:
+    """All widgets of a kind within `widget`."""
+    if isinstance(widget, kind):
+        yield widget
+    for child in getattr(widget, "children", ()):
+        yield from parts(child, kind)
+
+
+def controls(widget: Any) -> list[Any]:
+    """What can be moved, chosen, typed or pressed."""
+    kinds = (ipywidgets.ValueWidget, ipywidgets.Button)
+    still = (ipywidgets.HTML, ipywidgets.Label, ipywidgets.Image)
+    return [part for part in parts(widget) if isinstance(part, kinds) and not isinstance(part, still)]
+
+
+def move(control: Any, times: int = 1) -> None:
+    """Move one control as its next key would."""
+    for _ in range(times):
+        if isinstance(control, ipywidgets.Button):
+            control.click()
+        elif isinstance(control, ipywidgets.ToggleButton):
+            control.value = not control.value
+        elif hasattr(control, "options"):
+            count = len(control.options)
+            control.index = ((control.index or 0) + 1) % count
+        elif isinstance(control, ipywidgets.Text):
+            control.value = control.value[:-1] or "()"
+        else:
+            up = control.value + control.step
+            control.value = up if up <= control.max else control.min
+
+
+def look(widget: Any) -> tuple:
+    """All that a widget shows besides its controls."""
+    return tuple(bytes(part.value) if isinstance(part, ipywidgets.Image) else part.value
+                 for part in parts(widget, (ipywidgets.Image, ipywidgets.HTML)))  # fmt: skip
