@@ -22,8 +22,8 @@ MAX_DEPTH = 40
 MAX_DIMENSIONS = 64
 """Of a tensor: what torch's own operations take."""
 TAGS = {
-    "none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter", "dict",
-    "list", "tuple",
+    "none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter",
+    "dict", "list", "tuple",
 }  # fmt: skip
 """What a tree's first word may be."""
 DTYPES = {

@@ -89,22 +89,8 @@ def spectra(matrices: Mapping[str, Tensor]) -> Figure:
 
 def overview(matrices: Mapping[str, Tensor], best_rank_r: BestRank, name: str = "", r: int = 2) -> Figure:
     """The explorer without a running notebook: the matrix called `name` (else the first) and its best rank r."""
-    import matplotlib.pyplot as plt
-
-    name = name or next(iter(matrices))
-    W = matrices[name].detach().cpu().float()
-    B, A = (factor.detach().cpu().float() for factor in best_rank_r(W, r))
-    values, largest = _singular_values(W), float(W.abs().max())
-    with styled():
-        figure, (left, middle, right) = plt.subplots(1, 3, figsize=(8.2, 3.1), width_ratios=(1.3, 1, 1))
-        numbers = range(1, len(values) + 1)
-        left.bar(numbers, values.tolist(), color=[BLUE if n <= r else "#D5D8DC" for n in numbers])
-        left.axvline(r + 0.5, color=ORANGE, linestyle="--", linewidth=1.5)
-        left.set(title=f"singular values, {r} kept", xlabel="number")
-        for axes, matrix, title in ((middle, W, name), (right, B @ A, f"rank {r}")):
-            _signed(axes, matrix, largest)
-            axes.set_title(title, fontsize=11, loc="center")
-        return finished(figure, _in_words(name, W, B, A))
+    figure = _three_panels()
+    return finished(figure, _draw(figure, matrices, best_rank_r, name or next(iter(matrices)), r))
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
@@ -120,12 +106,12 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
     layout = widgets.Layout(width="320px")
     matrix = widgets.Dropdown(options=list(matrices), description="matrix", layout=layout)
     rank = widgets.IntSlider(value=2, min=1, max=widest(matrix.value), description="rank r", layout=layout)
-    picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
-    spoken = widgets.HTML()
+    picture, spoken = style.picture("singular values, the matrix, and what a rank leaves of it"), style.spoken()
+    figure = _three_panels()
 
     def redraw(_: Any = None) -> None:
-        figure = overview(matrices, best_rank_r, matrix.value, rank.value)
-        picture.value, spoken.value = style.png(figure), figure.get_label()
+        spoken.value = _draw(figure, matrices, best_rank_r, matrix.value, rank.value)
+        picture.value = style.drawn(figure)
 
     def choose(_: Any) -> None:
         before = rank.value
@@ -140,6 +126,30 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def _three_panels() -> Figure:
+    sizes = {"width_ratios": (1.3, 1, 1), "wspace": 0.12}
+    return style.stage((8.2, 3.1), columns=3, left=0.06, right=0.99, bottom=0.16, top=0.86, **sizes)
+
+
+def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank, name: str, r: int) -> str:
+    """Fill the three panels with the matrix called `name` and its best rank r; returns what they say, in words."""
+    W = matrices[name].detach().cpu().float()
+    B, A = (factor.detach().cpu().float() for factor in best_rank_r(W, r))
+    values, largest = _singular_values(W), float(W.abs().max())
+    left, middle, right = figure.axes
+    with styled():
+        for axes in figure.axes:
+            axes.clear()
+        numbers = range(1, len(values) + 1)
+        left.bar(numbers, values.tolist(), color=[BLUE if n <= r else "#D5D8DC" for n in numbers])
+        left.axvline(r + 0.5, color=ORANGE, linestyle="--", linewidth=1.5)
+        left.set(title=f"singular values, {r} kept", xlabel="number")
+        for axes, matrix, title in ((middle, W, name), (right, B @ A, f"rank {r}")):
+            _signed(axes, matrix, largest)
+            axes.set_title(title, fontsize=11, loc="center")
+    return _in_words(name, W, B, A)
 
 
 def _signed(axes: Axes, matrix: Tensor, largest: float) -> None:

@@ -14,6 +14,7 @@ from course.reference import (
     bahdanau_attention,
     cbow,
     encoder_decoder,
+    lora,
     lstm_gru,
     markov_ngrams,
     masking,
@@ -66,6 +67,11 @@ def _images() -> Any:
     return show.vit_patches.explorer(model.attention_maps, torch.rand(6, 1, 12, 12), vit_patches.patchify)
 
 
+def _matrices() -> dict[str, torch.Tensor]:
+    made = torch.Generator().manual_seed(0)
+    return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
+
+
 WIDGETS: dict[str, Callable[[], Any]] = {
     "01 writer": _writer,
     "02 explorer": _words,
@@ -79,6 +85,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "09 painter": lambda: show.masking.painter(masking.masked_softmax),
     "10 translator": _translator,
     "11 explorer": _images,
+    "12 explorer": lambda: show.lora.explorer(_matrices(), lora.best_rank_r),
 }
 
 

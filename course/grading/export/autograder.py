@@ -79,7 +79,7 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> None:
     Raises:
         Problem: the notebook is not there, or not only once; or there are links in it.
     """
-    from course.grading.preflight import refuse_links
+    from course.grading.untrusted import refuse_links
 
     refuse_links(submission)
     name = f"{topic.folder}.ipynb"
