@@ -129,7 +129,7 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
 
 
 def _three_panels() -> Figure:
-    sizes = {"width_ratios": (1.3, 1, 1), "wspace": 0.12}
+    sizes: dict[str, Any] = {"width_ratios": (1.3, 1, 1), "wspace": 0.12}
     return style.stage((8.2, 3.1), columns=3, left=0.06, right=0.99, bottom=0.16, top=0.86, **sizes)
 
 
