@@ -259,7 +259,7 @@ class NotebookRun(Execute):
         """Ask the kernel who it is until both of its channels answer: nothing it prints later can be missed."""
         assert self.km is not None
         self.kc = self.km.client()
-        self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE * self.limits.output)
+        self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.kc.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
         self.kc.start_channels()
         self.kc.allow_stdin = False
@@ -325,10 +325,11 @@ ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is
 MOST_CELLS_FULL = 4
 """A notebook may print as much as that many cells."""
 
-LARGEST_MESSAGE = 4
-"""Bytes of a kernel's message for each character of a cell's outputs: longer ones are dropped before they are read."""
+LARGEST_MESSAGE = 64 * 2**20
+"""Bytes of a kernel's message: what is larger is dropped before it is read. A kernel sends five times a second what was
+printed meanwhile, so a print that never ends makes messages of some megabytes, which are cut and not dropped."""
 
-MOST_WAITING = 64
+MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
 
 

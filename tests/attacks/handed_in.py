@@ -15,7 +15,7 @@ from .answers import WRONG
 from .world import FILES
 
 HONEST = "honest"
-ZERO = dict.fromkeys(WRONG, 0)
+ZERO: dict[str, float] = dict.fromkeys(WRONG, 0)
 
 
 class HandedIn(NamedTuple):

@@ -132,11 +132,10 @@ OUTPUT = (
     ),
     Probe("half a character", "the graded notebook", "raise ValueError('\\ud800')"),
     Probe(
-        "a forged count of the cell",
+        "a forged output of no known form",
         "the graded notebook",
         "kernel = get_ipython().kernel\n"
-        "kernel.session.send(kernel.iopub_socket, 'execute_input', {'code': '', 'execution_count': {'a': 1}},"
-        " parent=kernel.get_parent())",
+        "kernel.session.send(kernel.iopub_socket, 'stream', {'name': 5, 'text': {'a': 1}}, parent=kernel.get_parent())",
     ),
 )
 

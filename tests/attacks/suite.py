@@ -134,7 +134,8 @@ def _handed_in(world: World, course: Path) -> Iterator[Met]:
     submissions = hand_in_all(course, world.root)
     graded = {work.student: work for work in grade_class(Classroom(course, TOPIC, {"timeout": 15}), workers=1)}
     honest = graded[HONEST].scores
-    spoilt = "" if honest and honest.score == honest.points - 1 else f"the honest one got {honest}"
+    full = honest and all(honest.cells[name] == honest.maxima[name] for name in EXERCISES)
+    spoilt = "" if full else "an honest submission lost points"
     for student, submission in submissions.items():
         work = graded[student]
         left = b"".join(path.read_bytes() for path in course.glob(f"autograded/{student}/**/*") if path.is_file())

@@ -27,8 +27,8 @@ def table(rows: Iterable[Met]) -> str:
     """The rows as plain columns: attack, aim, effect, how it was met, tier."""
     lines = [("attack", "aim", "effect", "how it was met", "tier")]
     for row in rows:
-        how = textwrap.shorten(row.how, 90, placeholder=" ...") or "NOT REPORTED"
-        lines.append((row.attack, row.aim, row.effect or "none", how, row.tier))
+        effect, how = (textwrap.shorten(part, 80, placeholder=" ...") for part in (row.effect, row.how))
+        lines.append((row.attack, row.aim, effect or "none", how or "NOT REPORTED", row.tier))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     drawn = ["  ".join(f"{part:<{width}}" for part, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     return "\n".join([drawn[0], "  ".join("-" * width for width in widths), *drawn[1:]])

@@ -1,4 +1,4 @@
-"""What attacks aim at: planted files, listeners and a process of the tests' own; and a look at what became of them."""
+"""What attacks aim at, all of it the tests' own: planted files, listeners, a process; and what became of them."""
 
 from __future__ import annotations
 
