@@ -45,21 +45,22 @@ def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
     for number, path in enumerate(everything(folder), 1):
         if number > MOST_FILES:
             raise Problem(f"the submission holds more than {MOST_FILES} files and folders: ask for those that matter")
-        if len(path.relative_to(folder).parts) > DEEPEST:
-            raise Problem(f"the submission has more than {DEEPEST} folders in folders: ask for a flat one")
         size += path.stat().st_size if path.is_file() else 0
     if size > largest:
         raise Problem(f"the submission is too large: {size / 2**20:.0f} MB, and {largest / 2**20:.0f} MB are graded")
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a submission with anything in it that is no ordinary file or folder of its own, with a decent name.
+    """Refuse a submission with anything in it that is no ordinary file or folder of its own, decently named and placed.
 
     Raises:
-        Problem: it holds a symbolic or hard link, a socket, a device, what cannot be read, or an unwritable name.
+        Problem: it holds a symbolic or hard link, a socket, a device, what cannot be read, an unwritable name, or
+            folders too deep to look for these.
     """
     _refuse_link(folder, folder)
     for path in everything(folder):
+        if len(path.relative_to(folder).parts) > DEEPEST:
+            raise Problem(f"the submission has more than {DEEPEST} folders in folders: ask for a flat one")
         _refuse_name(path, folder)
         _refuse_link(path, folder)
 

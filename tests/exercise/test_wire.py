@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course.exercise.recording import Recording
-from course.exercise.values import Generator, Malformed, Other, Ref, StandIn, plain
+from course.exercise.values import Generator, Malformed, Other, Ref, StandIn, decode, encode, plain
 from course.exercise.wire import pack, unpack
 
 SCALARS = st.one_of(
@@ -111,6 +111,12 @@ def _message(header: object, body: bytes = b"\x08\x00\x00\x00\x00\x00\x00\x00{} 
     return struct.pack(">QI", len(text) + len(body), len(text)) + text + body
 
 
+def _tensors(shape: list[int], data: bytes = bytes(4)) -> bytes:
+    """One float32 tensor as safetensors claim it, in `data`, or in as much of it as there is."""
+    facts = json.dumps({"0": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data) * (0 not in shape)]}})
+    return struct.pack("<Q", len(facts)) + facts.encode() + data * (0 not in shape)
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -125,6 +131,12 @@ def _message(header: object, body: bytes = b"\x08\x00\x00\x00\x00\x00\x00\x00{} 
         _message({"tree": ["int", "9" * 10_000], "count": 0}),
         _message({"tree": ["dict", [[["list", []], ["none"]]]], "count": 0}),
         _message({"tree": None, "count": 0}),
+        _message({"tree": ["_init__"], "count": 0}),
+        _message({"tree": ["tensor", 0, []], "count": 1}, _tensors([1])),
+        _message({"tree": ["tensor", 0, {}], "count": 1}, _tensors([0, 2**40])),
+        _message({"tree": ["list", [["tensor", 0, {}]] * 4], "count": 1}, _tensors([2**25], bytes(2**27))),
+        _message({"tree": ["none"], "count": 1}, _tensors([0] * 1000)),
+        _message({"tree": [[]] * 600_000, "count": 0}),
         _message([1, 2]),
         _message({"tree": ["none"], "count": 0}, b"\xff" * 40),
         _message({"tree": ["none"], "count": 0}, struct.pack("<Q", 2**40) + b"{}"),
@@ -133,6 +145,21 @@ def _message(header: object, body: bytes = b"\x08\x00\x00\x00\x00\x00\x00\x00{} 
 def test_forged_messages_are_refused(message):
     with pytest.raises(Malformed):
         unpack(message)
+
+
+def test_tensors_ask_for_no_more_than_the_reader_gives():
+    tree, tensors = encode([shared := torch.zeros(100), shared, shared])
+    assert len(decode(tree, tensors, most=1200)) == 3
+    with pytest.raises(Malformed, match="more than 1199 bytes"):
+        decode(tree, tensors, most=1199)
+    gaps = ["tensor", 0, {"strides": [8]}]
+    assert decode(gaps, [torch.zeros(10)], most=40 + 4 * 73).stride() == (8,)
+    with pytest.raises(Malformed):
+        decode(gaps, [torch.zeros(10)], most=4 * 73)
+
+
+def test_half_a_character_becomes_one_that_can_be_written():
+    assert unpack(pack(["\ud800"])) == ["?"]
 
 
 def test_deep_nesting_is_refused():

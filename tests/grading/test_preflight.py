@@ -10,6 +10,7 @@ import pytest
 
 from course.grading.preflight import examine
 from course.grading.problem import Problem
+from course.grading.untrusted import MOST_FILES, remove
 
 NAME = "03_rnn"
 
@@ -22,6 +23,7 @@ def notebook(**changes) -> str:
 
 
 def hand_in(folder: Path, text: str | bytes, name: str = f"{NAME}.ipynb") -> Path:
+    folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
 
@@ -42,7 +44,10 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
     ("content", "said"),
     [
         (notebook()[:-40], "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
+        ("[" * 100_000, "nested more than 100 deep"),
+        ("[" * 200 + "]" * 200, "nested more than 100 deep"),
+        ('{"nbformat": ' + "9" * 10_000 + "}", "thousands of digits"),
+        ('{"metadata": "\\ud800"}', "half a character"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "not even text"),
         ('["a", "list"]', "is not a notebook"),
         ('{"title": "no notebook"}', "is not a notebook"),
@@ -81,6 +86,50 @@ def test_a_symbolic_link(tmp_path, place):
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(hand_in(tmp_path, notebook()) / "pipe")
     assert "not an ordinary file" in complaint(tmp_path)
+
+
+def test_a_hard_link(tmp_path):
+    (tmp_path / "gradebook.db").write_text("scores")
+    submission = hand_in(tmp_path / "submission", notebook())
+    (submission / "notes.txt").hardlink_to(tmp_path / "gradebook.db")
+    assert "notes.txt is a hard link" in complaint(submission)
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"a\nb", b"..\\up"])
+def test_a_name_that_cannot_be_written(tmp_path, name):
+    (hand_in(tmp_path, notebook()) / os.fsdecode(name)).touch()
+    assert "is no name for a file" in complaint(tmp_path)
+
+
+def test_names_of_every_language(tmp_path):
+    (hand_in(tmp_path, notebook()) / "Bildschirmfoto 1\u202f00 –  ää 図.png").touch()
+    assert examine(tmp_path, NAME) == []
+
+
+def test_folders_in_folders_and_files_without_end(tmp_path):
+    (hand_in(tmp_path, notebook()) / "/".join("d" * 30)).mkdir(parents=True)
+    assert "20 folders in folders" in complaint(tmp_path)
+    remove(tmp_path / "d")
+    for number in range(MOST_FILES):
+        (tmp_path / str(number)).touch()
+    assert "more than 2000 files" in complaint(tmp_path)
+
+
+def test_whatever_was_made_in_a_folder_can_be_removed(tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    (deep / "link").symlink_to(kept)
+    held = os.open(deep, os.O_RDONLY)
+    for _ in range(1500):  # by descriptors: the path becomes longer than a system call takes
+        os.mkdir("d" * 10, dir_fd=held)
+        below = os.open("d" * 10, os.O_RDONLY, dir_fd=held)
+        os.close(held)
+        held = below
+    os.close(held)
+    remove(deep)
+    assert kept.is_dir() and not deep.exists()
 
 
 def test_a_submission_that_is_too_large(tmp_path):
