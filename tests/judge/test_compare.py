@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from course.exercise.key import KeyCase
 from course.exercise.recording import Raised, Recording
 from course.exercise.script import call
-from course.judge.compare import agree, difference, distance
+from course.judge.compare import agree, difference, distance, outgrown
 
 
 def compared(expected, seen, *given, raises="", **options):
@@ -103,3 +103,18 @@ def test_agreement_is_distance_within_one(values, gap):
     apart = distance(expected, seen, 1e-6)
     if apart < 0.99 or apart > 1.01:
         assert agree(expected, seen, 1e-6) == (apart < 1)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_a_whole_number_beyond_all_is_wrong_and_no_fault(number):
+    assert compared(0.5, number).kind == "values"
+
+
+def test_an_answer_far_larger_than_the_reference_is_not_examined():
+    expected = Recording({"out": X})
+    assert not outgrown(expected, Recording({"out": torch.zeros(6, 100)}))
+    for large in (torch.zeros(10_000), torch.zeros(0, 10_000), [[torch.zeros(5000)]], {"a": np.zeros(5000)}):
+        assert outgrown(expected, Recording({"out": large}))
+    case = call("case", grad=False).laws_only().law("slices_differ", of="out")
+    found = difference(KeyCase(case, expected, lambda name: Recording()), Recording({"out": torch.rand(10**5, 1)}))
+    assert found.kind == "shape" and "far more numbers" in found.message

@@ -90,6 +90,19 @@ def test_silence_is_a_verdict_of_its_own(session):
     assert session.stuck == ["rnn_cell"]
 
 
+@pytest.mark.parametrize("bound", ["MOST_ANSWER", "MOST_ANSWERS"])
+def test_answers_have_a_largest_size(session, monkeypatch, bound):
+    monkeypatch.setattr(f"course.judge.session.{bound}", 1000)
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        receive(connection)
+        send(connection, {"outputs": {"out": torch.zeros(1000)}, "raised": None})
+        verdict = session.leave()
+    assert (verdict.kind, verdict.score) == ("error", 0)
+    assert "beyond the limit of 1000" in verdict.message
+
+
 def test_a_kernel_that_goes_away(session):
     session.enter("rnn_cell")
     with connect(session) as connection:
