@@ -102,9 +102,7 @@ SUBMISSIONS = (
         _with_file("a", lambda p, root: p.symlink_to(root / FILES["gradebook"])),
     ),
     HandedIn("symbolic link to a folder", "a folder", _with_file("a", lambda p, root: p.symlink_to(root))),
-    HandedIn(
-        "hard link to the gradebook", "a file", _with_file("a", lambda p, root: os.link(root / FILES["gradebook"], p))
-    ),
+    HandedIn("hard link handed in", "a file", _with_file("a", lambda p, root: os.link(root / FILES["gradebook"], p))),
     HandedIn("a pipe nobody writes to", "the grader's time", _with_file("a", lambda p, root: os.mkfifo(p))),
     HandedIn("a name that climbs", "a file", _with_file("..\\..\\up", lambda p, root: p.touch())),
     HandedIn("a name in no alphabet", "the archive", _with_file(os.fsdecode(b"\xff"), lambda p, root: p.touch())),
@@ -113,7 +111,7 @@ SUBMISSIONS = (
     HandedIn("a notebook that is not text", "the reader", _text(lambda d: b"\x80" + json.dumps(d).encode())),
     HandedIn("broken JSON", "the reader", _text(lambda d: json.dumps(d)[:-30])),
     HandedIn("JSON nested without end", "the grader's stack", _text(lambda d: _in_cell(d, "[" * 5000 + "]" * 5000))),
-    HandedIn("half a character", "the reader", _text(lambda d: _in_cell(d, '"\\ud800"'))),
+    HandedIn("half a character in a notebook", "the reader", _text(lambda d: _in_cell(d, '"\\ud800"'))),
     HandedIn("a number without end", "the reader", _text(lambda d: _in_cell(d, "9" * 10_000))),
     HandedIn("ten million values", "the grader's memory", _text(lambda d: _in_cell(d, "[" + "0," * 10_000_000 + "0]"))),
     HandedIn("absurd cell ids", "the reader", _edited(_absurd_ids)),
