@@ -30,6 +30,7 @@ import pytest
 
 from course.grading.notebooks import build, source_path, write
 from course.syllabus import find_topic
+from tests.clone import clone
 
 pytestmark = pytest.mark.slow
 
@@ -66,15 +67,15 @@ class Built:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
     """What Binder would have, built from the files as they stand; it goes when it has been looked at."""
     folder = tmp_path_factory.mktemp("binder")
-    clone = _clone(folder / "course")
+    copy = clone(folder / "course")
     started = time.monotonic()
-    subprocess.run([_python(clone), "-m", "venv", folder / "venv"], check=True)
-    made = Built(clone, folder / "venv", 0.0)
-    reached = _reachable(_index(clone))
+    subprocess.run([_python(copy), "-m", "venv", folder / "venv"], check=True)
+    made = Built(copy, folder / "venv", 0.0)
+    reached = _reachable(_index(copy))
     patience = {} if reached else {"PIP_RETRIES": "0"}  # else pip asks for it anew for each package
     made.run("pip", "install", "--quiet", "--no-cache-dir", "-r", "binder/requirements.txt", **patience)
     made.run("binder/postBuild")
-    yield Built(clone, folder / "venv", time.monotonic() - started)
+    yield Built(copy, folder / "venv", time.monotonic() - started)
     shutil.rmtree(folder)
 
 
@@ -117,31 +118,16 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _clone(folder: Path) -> Path:
-    """The repository's files as they stand, without what git ignores."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
-def _python(clone: Path) -> str:
+def _python(root: Path) -> str:
     """The Python that runtime.txt names, or a reason not to go on."""
-    wanted = (clone / "binder" / "runtime.txt").read_text("utf-8").strip().removeprefix("python-")
+    wanted = (root / "binder" / "runtime.txt").read_text("utf-8").strip().removeprefix("python-")
     if f"{sys.version_info[0]}.{sys.version_info[1]}" == wanted:
         return sys.executable
     return shutil.which(f"python{wanted}") or pytest.skip(f"there is no Python {wanted} here")
 
 
-def _index(clone: Path) -> str:
-    text = (clone / "binder" / "requirements.txt").read_text("utf-8")
+def _index(root: Path) -> str:
+    text = (root / "binder" / "requirements.txt").read_text("utf-8")
     (found,) = re.findall(r"^--extra-index-url (\S+)$", text, re.MULTILINE)
     return found
 
