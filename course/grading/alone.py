@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from course.grading.problem import Problem
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
+
+UNANSWERED = "not answered yet"
+"""What the judge says of an answer that still raises NotImplementedError."""
 
 BESIDE = 64 * 2**20
 """Bytes of a file beside the notebook that still goes along; larger ones are no part of an exercise."""
@@ -38,15 +42,24 @@ class Marked:
         return sum(verdict.points for verdict in self.verdicts)
 
     def text(self) -> str:
-        """The reports, and the sum of it all."""
+        """The reports, the sum of it all, and where to go from here."""
         from course.judge import report
 
-        told = [report.text(verdict) for verdict in self.verdicts]
+        blank = [verdict.exercise for verdict in self.verdicts if verdict.message == UNANSWERED]
+        told = [report.text(verdict) for verdict in self.verdicts if verdict.exercise not in blank]
+        left = [f"○ not answered yet: {', '.join(blank)}"] if blank else []
         title = f"{self.topic.folder}  {self.topic.title}"
         total = f"{self.score:g} of {self.points:g} points, in {self.seconds:.0f} s"
-        asked = [item.name for item in self.topic.items if item.kind == "question"]
-        by_hand = f"{', '.join(asked)}: a written answer, to compare with the model answer yourself" if asked else ""
-        return "\n".join([title, "", *told, "", total, *([by_hand] if by_hand else [])])
+        return "\n".join([title, "", *told, *left, "", total, *self._further()])
+
+    def _further(self) -> Iterator[str]:
+        lost = (verdict for verdict in self.verdicts if verdict.score < verdict.points)
+        tried = [verdict.exercise for verdict in lost if verdict.kind not in ("missing", "not-graded")]
+        if tried:
+            yield f'hint("{tried[0]}") in the notebook helps on; `course solution {tried[0]}` shows how it can be done.'
+        for item in self.topic.items:
+            if item.kind == "question":
+                yield f"{item.name} is read by a person: compare yours with `course solution {item.name}`."
 
 
 def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:

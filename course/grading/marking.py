@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ def grade_one(path: Path, policy: str) -> int:
     """Grade one notebook, print what the judge says, and return the exit status."""
     from course.grading.alone import grade_notebook
 
+    if sys.stderr.isatty():
+        print(f"Running {path.name} and its hidden tests. The first time, corpora are prepared, too.", file=sys.stderr)
     marked = grade_notebook(path, policy)
     print(marked.text())
     return int(any(verdict.kind == "not-graded" for verdict in marked.verdicts))

@@ -6,8 +6,10 @@ import nbformat
 import pytest
 
 from course.cli import main
+from course.grading.alone import UNANSWERED, Marked
+from course.judge.verdict import Verdict
 
-from .lesson import NAME, answers, deleted, make_course, solved
+from .lesson import NAME, TOPIC, answers, deleted, make_course, solved
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +30,9 @@ def test_the_report_of_a_notebook(root, tmp_path, capsys):
     assert "Look here:" in said  # the misconception's hint
     assert "✓ attention_cost" in said  # checked though its cell was deleted
     assert "crossover_length: no answer" in said
+    assert "`course solution softmax`" in said
     assert "of 20 points" in said
-    assert "self_attention_question" in said
+    assert "`course solution self_attention_question`" in said
     assert path.read_bytes() == before
 
 
@@ -44,3 +47,26 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
 def test_a_notebook_that_is_not_there(tmp_path, capsys):
     assert main(["grade", str(tmp_path / "none.ipynb")]) == 2
     assert "there is no" in capsys.readouterr().err
+
+
+def _text(*verdicts):
+    return Marked(TOPIC, verdicts, 3.2).text()
+
+
+def test_what_was_not_answered_takes_one_line():
+    blank = (Verdict(name, "missing", 0, 2, message=UNANSWERED) for name in ("softmax", "attention_for_one"))
+    said = _text(*blank, Verdict("attention_cost", "passed", 1, 1))
+    assert "○ not answered yet: softmax, attention_for_one\n" in said
+    assert "1 of 5 points, in 3 s" in said
+    assert "`course solution softmax`" not in said
+
+
+def test_it_says_where_to_go_from_here():
+    wrong = Verdict("attention_cost", "wrong", 0, 1, message="a dict was expected, and a whole number came")
+    said = _text(Verdict("softmax", "passed", 2, 2), wrong)
+    assert 'hint("attention_cost") in the notebook helps on; `course solution attention_cost` shows' in said
+
+
+def test_nobody_is_sent_to_solutions_of_what_they_solved():
+    said = _text(Verdict("softmax", "passed", 2, 2))
+    assert "hint(" not in said and "`course solution self_attention_question`" in said
