@@ -1352,6 +1352,12 @@ lora_task.misconception(
 )(Trained(lambda images: _right_for(0.75, images), lambda name: name.startswith("head"), added=0))
 
 lora_task.misconception(
+    "What learned are a few numbers of the base itself, and they do not suffice. Biases only shift what a layer says: "
+    "can a shift turn what spoke for a stroke into what speaks against it? Compare with an update of rank 1.",
+    name="trained_only_biases",
+)(Trained(lambda images: _right_for(0.4, images), lambda name: name.endswith("bias"), added=0))
+
+lora_task.misconception(
     "It reads well, and hardly a weight is what it was: all of the base has learned. After add_lora, print "
     "trainable_parameters(model). And what did your optimizer get?",
     name="base_not_frozen",

@@ -129,7 +129,7 @@ def test_rank_two_clears_the_bars_with_every_seed(seed):
 @pytest.mark.parametrize(
     ("make", "lr", "misconception"),
     [
-        (bitfit, 1e-2, ""),
+        (bitfit, 1e-2, "trained_only_biases"),
         (head_alone, 1e-2, "trained_only_the_head"),
         (reader, 2e-3, "base_not_frozen"),
         (forgotten_to_freeze, 2e-3, "base_not_frozen"),
