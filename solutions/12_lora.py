@@ -55,7 +55,7 @@ print(f"upright:   {accuracy(base, scans):.0%} right")
 print(f"negatives: {accuracy(base, turned):.0%} right")
 
 # %% [markdown]
-# On the negatives it would do as well to roll a die. Nothing is missing in these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
+# On the negatives it might as well draw the answer from a hat. Nothing is missing in these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
 #
 # **Dimensions**: a linear layer has a weight $W$ of shape (out, in), applied as $x W^\top + b$; $r$ is the rank of an update. $B$ images, $T$ words, $D$ the width of a word. (In this notebook $B$ is also a matrix, since the paper calls it so. The context tells which.)
 #
@@ -365,7 +365,7 @@ for r in (1, 2, 4, 8, 16, 40):
 # - with **at most 2,500 numbers** that can learn, less than a tenth of the reader,
 # - and **every weight of the reader as it was**, to the last bit.
 #
-# Three things decide: which layers get an update, of which rank, and the learning rate. Fresh little matrices want larger steps than weights that are nearly right; and as in notebook 11 a rate that falls towards the end is worth a few per cent. Give the optimizer the parameters that can learn, and no others.
+# Three things decide: which layers get an update (`ATTENTION` and `EVERYWHERE` are two choices), of which rank, and the learning rate. Fresh little matrices want larger steps than weights that are nearly right; and as in notebook 11 a rate that falls towards the end is worth a few per cent. Give the optimizer the parameters that can learn, and no others. (The loop takes the learning rate as an argument, because other ways will want another one.)
 
 
 # %% solution="lora_task"
