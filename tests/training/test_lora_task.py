@@ -3,7 +3,14 @@ base does not.
 
 Measured on one core with the budget of the syllabus (30,000 images, 600 batches), on the 397 negatives held out:
 
-    MEASURED
+    rank 2 in every layer, 2,240 numbers     91.7 - 96.2 %, ten seeds, 94.3 % on average
+    rank 1, 4 and 16, and everything         91 %, 97 %, 94 % and 95 %, one seed each
+    the head alone, 410 numbers              79 %
+    biases alone, 810 numbers                48 %
+    W_q and W_v alone, 640 numbers           QV %
+    untouched                                12 %
+
+The commonest bugs leave right answers and a base that has moved, or too many numbers: the judge tells them by the state.
 """
 
 from __future__ import annotations
