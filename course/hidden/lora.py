@@ -342,15 +342,10 @@ def merge(rng):
     yield merged("a square layer", 5, 5, 2, 3.0).call(rng.normal(3, 5), on="merged")
     yield merged("without a bias", 7, 3, 2, 5.0, bias=False).call(rng.normal(3, 3), on="merged")
     yield merged("rank one", 3, 2, 1, 0.5).call(rng.normal(3, 2), on="merged")
+    yield (merged("sizes", 5, 7, 3, 2.0, weight=0.5).read("in_features", on="merged").read("out_features", on="merged"))
     yield (
-        merged("sizes", 5, 7, 3, 2.0, weight=0.5)
-        .read("in_features", on="merged")
-        .read("out_features", on="merged")
-    )  # fmt: skip
-    yield (
-        merged("float32", 5, 7, 2, 6.0, dtype=torch.float32)
-        .call(rng.normal(3, 7, dtype=torch.float32), on="merged")
-    )  # fmt: skip
+        merged("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="merged")
+    )
     again, _ = _adapted(rng, 5, 7, 2, 6.0)
     yield (
         given("merged twice", layer=again)
@@ -472,17 +467,12 @@ def unmerge(rng):
         return case.read("weight", on="base").read("bias", on="base")
 
     yield apart("the way back", 5, 7, 2, 6.0, public=True).call(rng.normal(3, 7), on="base")
-    yield _as_they_were(
-        apart("the merged layer afterwards", 5, 3, 2, 7.0, public=True), "merged", "weight", "bias"
-    )  # fmt: skip
+    yield _as_they_were(apart("the merged layer afterwards", 5, 3, 2, 7.0, public=True), "merged", "weight", "bias")
     yield apart("a merged layer that has changed since", 5, 7, 2, 6.0, moved=True, public=True, weight=2.0)
     yield apart("another rank, another strength", 3, 7, 5, 2.0).call(rng.normal(3, 7), on="base")
     yield apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5).call(rng.normal(3, 3), on="base")
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
-    yield (
-        apart("float32", 5, 7, 2, 6.0, dtype=torch.float32)
-        .call(rng.normal(3, 7, dtype=torch.float32), on="base")
-    )  # fmt: skip
+    yield (apart("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="base"))
     yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0), "layer", *KEPT)
 
 
@@ -595,13 +585,15 @@ def add_lora(rng):
     twins = _chain({"first": _chain({"q": _linear(rng, 5, 3)}), "second": _chain({"q": _linear(rng, 5, 3)})})
     yield added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
     yield (
-        added("a second time", 2, 6, ["q", "v"], raises="ValueError")
-        .call(Ref("model"), 2, 6, ["q", "v"], on="answer", into="again")
-    )  # fmt: skip
+        added("a second time", 2, 6, ["q", "v"], raises="ValueError").call(
+            Ref("model"), 2, 6, ["q", "v"], on="answer", into="again"
+        )
+    )
     yield (
-        added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5)
-        .call(Ref("model"), 2, 6, ["head"], on="answer", into="again")
-    )  # fmt: skip
+        added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5).call(
+            Ref("model"), 2, 6, ["head"], on="answer", into="again"
+        )
+    )
     yield added("no such name", 2, 6, ["W_q"], raises="ValueError")
 
 
@@ -770,10 +762,7 @@ def add_bitfit(rng):
         .read("first.norm.bias")
         .read("head.bias")
     )
-    yield (
-        fitted("a second time", _model(rng), weight=0.5)
-        .call(Ref("model"), on="answer", into="again")
-    )  # fmt: skip
+    yield (fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again"))
 
 
 def _keep(model, wanted):
@@ -1165,9 +1154,7 @@ def best_rank_r(rng):
     yield split("a square matrix", _with_spectrum(rng, 5, 5, [8.0, 5.0, 3.0, 1.5, 0.2]), 3)
     yield split("a matrix of that very rank", _with_spectrum(rng, 11, 7, [6.0, 3.0]), 2)
     yield split("every rank there is", _with_spectrum(rng, 3, 5, [4.0, 2.0, 1.0]), 3, weight=0.5)
-    yield split(
-        "float32", _with_spectrum(rng, 7, 5, [9.0, 5.0, 2.0, 1.0, 0.3]).float(), 2, tolerance=FLOAT32
-    )  # fmt: skip
+    yield split("float32", _with_spectrum(rng, 7, 5, [9.0, 5.0, 2.0, 1.0, 0.3]).float(), 2, tolerance=FLOAT32)
     yield split("not contiguous", noncontiguous(_with_spectrum(rng, 5, 7, [7.0, 4.0, 2.0, 1.0, 0.4])), 2)
 
 
