@@ -543,15 +543,15 @@ for r in (1, 2, 4, 8, 16, 40):
 # Choose a matrix and a rank. Questions to try: from which rank on do you recognise the digit? How does the change differ from the weight, and the weight from pure chance? Up to which rank do two factors cost less than the matrix itself?
 
 # %%
-digit = F.interpolate(scans[3:4], scale_factor=5, mode="bicubic")[0, 0]  # 40 x 40
-matrices = {**matrices, "a digit, 40 x 40": digit}
+digit = F.interpolate(scans[3:4], scale_factor=5, mode="bicubic")[0, 0]  # (40, 40)
+matrices = {**matrices, "a digit": digit}
 show.lora.explorer(matrices, best_rank_r)
 
 # %% [markdown]
 # The same without a running notebook, for the digit:
 
 # %%
-show.lora.overview(matrices, best_rank_r, "a digit, 40 x 40", r=4)
+show.lora.overview(matrices, best_rank_r, "a digit", r=4)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
