@@ -342,7 +342,7 @@ def merge(rng):
     yield merged("a square layer", 5, 5, 2, 3.0).call(rng.normal(3, 5), on="merged")
     yield merged("without a bias", 7, 3, 2, 5.0, bias=False).call(rng.normal(3, 3), on="merged")
     yield merged("rank one", 3, 2, 1, 0.5).call(rng.normal(3, 2), on="merged")
-    yield (merged("sizes", 5, 7, 3, 2.0, weight=0.5).read("in_features", on="merged").read("out_features", on="merged"))
+    yield merged("sizes", 5, 7, 3, 2.0, weight=0.5).read("in_features", on="merged").read("out_features", on="merged")
     yield (
         merged("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="merged")
     )
@@ -472,7 +472,7 @@ def unmerge(rng):
     yield apart("another rank, another strength", 3, 7, 5, 2.0).call(rng.normal(3, 7), on="base")
     yield apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5).call(rng.normal(3, 3), on="base")
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
-    yield (apart("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="base"))
+    yield apart("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="base")
     yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0), "layer", *KEPT)
 
 
@@ -584,16 +584,10 @@ def add_lora(rng):
     yield added("blocks and numbers among the names", 2, 3, ["v"], model=deep, weight=0.5).learning()
     twins = _chain({"first": _chain({"q": _linear(rng, 5, 3)}), "second": _chain({"q": _linear(rng, 5, 3)})})
     yield added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
-    yield (
-        added("a second time", 2, 6, ["q", "v"], raises="ValueError").call(
-            Ref("model"), 2, 6, ["q", "v"], on="answer", into="again"
-        )
-    )
-    yield (
-        added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5).call(
-            Ref("model"), 2, 6, ["head"], on="answer", into="again"
-        )
-    )
+    case = added("a second time", 2, 6, ["q", "v"], raises="ValueError")
+    yield case.call(Ref("model"), 2, 6, ["q", "v"], on="answer", into="again")
+    case = added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5)
+    yield case.call(Ref("model"), 2, 6, ["head"], on="answer", into="again")
     yield added("no such name", 2, 6, ["W_q"], raises="ValueError")
 
 
@@ -762,7 +756,7 @@ def add_bitfit(rng):
         .read("first.norm.bias")
         .read("head.bias")
     )
-    yield (fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again"))
+    yield fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again")
 
 
 def _keep(model, wanted):
