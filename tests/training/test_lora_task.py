@@ -4,7 +4,7 @@ base does not.
 Measured on one core with the budget of the syllabus (30,000 images, 600 batches), on the 397 negatives held out:
 
     rank 2 in every layer, 2,240 numbers     91.7 - 96.2 %, ten seeds, 94.3 % on average
-    rank 1, 4 and 16, and everything         91 %, 97 %, 94 % and 95 %, one seed each
+    rank 1, 4 and 16, and everything         91 %, 97 %, 89 - 94 % and 95 %, one or two seeds
     the head alone, 410 numbers              79 %
     biases alone, 810 numbers                48 %
     untouched                                12 %
@@ -139,10 +139,10 @@ def test_rank_two_clears_the_bars_with_every_seed(seed):
         (head_alone, 1e-2, "trained_only_the_head"),
         (reader, 2e-3, "base_not_frozen"),
         (forgotten_to_freeze, 2e-3, "base_not_frozen"),
-        (partial(adapted, 16), 1e-2, "too_many_numbers"),
+        (partial(adapted, 4), 1e-2, "too_many_numbers"),
         (adapted, 3e-1, ""),
     ],
-    ids=["biases", "head", "everything", "forgot to freeze", "rank 16", "a learning rate far too large"],
+    ids=["biases", "head", "everything", "forgot to freeze", "rank 4", "a learning rate far too large"],
 )
 def test_other_ways_do_not(make, lr, misconception, seed):
     model = trained(make, seed, lr)
