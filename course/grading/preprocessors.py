@@ -28,6 +28,7 @@ from traitlets import List as ListTrait
 from course.grading.engine import fingerprint
 from course.grading.execution import METADATA, execute, is_test, topics_of
 from course.grading.gradebook import class_secret
+from course.grading.late import LatePolicy
 from course.grading.needless import needless
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
@@ -267,7 +268,10 @@ class KeepLatePenalties(AssignLatePenalties):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Apply the course's rule, if `c.AssignLatePenalties.plugin_class` or the plugin's method names one."""
         self.init_plugin()
-        if type(self.plugin_inst) is LateSubmissionPlugin and self.plugin_inst.penalty_method == "none":
+        rule = self.plugin_inst
+        if isinstance(rule, LatePolicy) and not rule.late.percent_per_day:
+            return nb, resources
+        if type(rule) is LateSubmissionPlugin and rule.penalty_method == "none":
             return nb, resources
         return super().preprocess(nb, resources)
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import course
-from course.syllabus import find_item
+from course.syllabus import Topic, find_item
 
 SHARED = ("exercise", "judge", "data")
 """Folders that every exercise's tests rest on."""
@@ -24,7 +24,7 @@ TELLING = ("judge/report.py",)
 """What only puts a verdict into words."""
 
 Place = tuple[str, str]
-"""A name and the module below `course` it stands in: ("hidden/rnn.py", "rnn_cell")."""
+"""A module, seen from `course`, and a name in it: ("hidden/rnn.py", "rnn_cell")."""
 
 
 @cache
@@ -37,9 +37,18 @@ def tests_of(name: str, package: Path | None = None) -> str:
     package = package or Path(course.__file__).parent
     topic, item = find_item(name)
     digest = hashlib.sha256(f"{item}{_shared(package)}".encode())
-    for source in sorted(_closure(package, (f"hidden/{topic.name}.py", name))):
+    for source in sorted(_closure(package, (_declaring(topic), name))):
         digest.update(source.encode())
     return digest.hexdigest()[:16]
+
+
+def _declaring(topic: Topic) -> str:
+    """The module that declares a topic's exercises, as seen from the package."""
+    if not topic.own:
+        return f"hidden/{topic.name}.py"
+    from course.hidden import own_tests
+
+    return str(own_tests(topic).resolve())
 
 
 @cache

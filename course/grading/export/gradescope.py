@@ -15,7 +15,7 @@ from pathlib import Path
 
 import course
 from course.grading.problem import Problem
-from course.syllabus import Topic
+from course.syllabus import OUTLINE, Topic
 
 SETUP = """#!/usr/bin/env bash
 # Runs once, when Gradescope builds the image: choose Ubuntu 22.04 or later.
@@ -40,10 +40,10 @@ RUN = """#!/usr/bin/env bash
 # Runs for each submission, and writes results/results.json.
 set -eu
 root="${COURSE_AUTOGRADER:-/autograder}"
-cd "$root/source"
+cd "$root/source/class"
 export PYTHONPATH="$root/source" COURSE_CACHE="$root/source/.cache"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-exec .venv/bin/python -m course.grading.export.autograder "$root"
+exec ../.venv/bin/python -m course.grading.export.autograder "$root"
 """
 
 CLASS = "class"
@@ -130,8 +130,10 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / CLASS
         (copy / "solutions").mkdir(parents=True)
-        for path in (root / "nbgrader_config.py", source_path(root, topic)):
-            (copy / path.relative_to(root)).write_bytes(path.read_bytes())
+        for path in (root / "nbgrader_config.py", source_path(root, topic), *_outline(root)):
+            place = copy / path.relative_to(root)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
         for name, content in _given(root / "solutions" / topic.folder):
             place = copy / "solutions" / topic.folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -142,6 +144,13 @@ def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
         for path in sorted(copy.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield f"{CLASS}/{path.relative_to(copy).as_posix()}", path.read_bytes()
+
+
+def _outline(root: Path) -> Iterator[Path]:
+    """What makes a course an instructor's own: its outline, and the exercises beside ours."""
+    if OUTLINE is not None:
+        yield root / OUTLINE.path.name
+        yield from sorted(path for path in (root / "exercises").rglob("*.py") if "__pycache__" not in path.parts)
 
 
 def _given(folder: Path) -> Iterator[tuple[str, bytes]]:
