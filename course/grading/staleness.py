@@ -68,7 +68,8 @@ def _closure(package: Path, start: Place) -> set[str]:
         file, name = waiting.pop()
         module = _module(package, file)
         for statement in module.about.get(name, ()):
-            sources.add(f"{file}\0{_source(statement, name)}")
+            where = "own" if Path(file).is_absolute() else file
+            sources.add(f"{where}\0{_source(statement, name)}")
             for place in module.used_by(statement):
                 if place not in seen:
                     seen.add(place)

@@ -10,7 +10,9 @@ import pytest
 
 import course
 from course import cli
+from course.grading import staleness
 from course.grading.staleness import tests_of as state_of
+from course.syllabus import Item, Topic
 
 from .classes import grade
 from .lesson import NAME
@@ -35,6 +37,8 @@ def touched(package: Path, file: str, before: str, after: str) -> set[str]:
     (changed / file).write_text(text.replace(before, after, 1), encoding="utf-8")
     return {name for name in NAMES if state_of(name, package) != state_of(name, changed)}
 
+
+OWN = "from course.exercise import call, exercise\n\n\n@exercise(sum)\ndef smooth(rng):\n    yield call(3)\n"
 
 OVERFLOWS = "def overflows(x, dim):"
 
@@ -61,6 +65,21 @@ def test_what_a_reference_is_used_by_is_touched_with_it(package):
     line = next(line for line in text.partition("def softmax(")[2].splitlines() if line.strip().startswith("return "))
     who = touched(package, "reference/self_attention.py", line, line + " + 0")
     assert "softmax" in who and "attention_cost" not in who
+
+
+def test_an_instructors_own_tests_are_read_where_they_are(package, tmp_path, monkeypatch):
+    """`exercises/13_smoothing/hidden.py` in their course's folder, which may use our references."""
+    topic = Topic(13, "smoothing", "Smoothing", "", (Item("smooth", 2, 10),), own=True)
+    monkeypatch.setattr(staleness, "find_item", lambda name: (topic, topic.items[0]))
+    path, states = tmp_path / "own.py", []
+    monkeypatch.setattr("course.hidden.own_tests", lambda topic: path)
+    for source in (OWN, OWN + "\n# a comment\n", OWN.replace("call(3)", "call(4)")):
+        path.write_text(source)
+        state_of.cache_clear()
+        staleness._module.cache_clear()
+        states.append(state_of("smooth", package))
+    state_of.cache_clear()
+    assert states[0] == states[1] != states[2]
 
 
 def test_an_unknown_name_has_no_tests():
