@@ -1,0 +1,113 @@
+"""Every widget in JupyterLab, moved with the keyboard alone: its picture, or what it writes, becomes another.
+
+Pictures of each go to the folder `COURSE_SCREENSHOTS`, or to a temporary one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, chromium, jupyter_lab
+from tests.show.widgets import WIDGETS
+
+ROOT = Path(__file__).parents[2]
+KEYS = {"noUi-handle": ("ArrowLeft", "ArrowRight"), "widget-dropdown": ("ArrowDown",), "": ("Space",)}
+CONTROLS = ".noUi-handle, .widget-dropdown select, button.jupyter-button"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given = os.environ.get("COURSE_SCREENSHOTS")
+    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]:
+    """One notebook with a cell for each widget, all of them run."""
+    home = tmp_path_factory.mktemp("widgets")
+    (home / "work").mkdir()
+    begin = new_code_cell("%matplotlib inline\nfrom tests.show.widgets import WIDGETS")
+    cells = [begin, *(new_code_cell(f'WIDGETS["{name}"]()') for name in WIDGETS), new_code_cell("'all are here'")]
+    nbformat.write(new_notebook(cells=cells), home / "work" / "widgets.ipynb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with jupyter_lab(home / "work", home) as server, chromium() as browser:
+            page = browser.new_page(viewport={"width": 1280, "height": 1000})
+            opened = NotebookPage(page, server, "widgets.ipynb")
+            page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+            last = opened.cell("'all are here'").locator(".jp-OutputArea-output")
+            expect(last).to_contain_text("all are here", timeout=300 * SECONDS)
+            yield opened
+
+
+def _shown(output: Locator) -> list[str]:
+    """The addresses of a widget's pictures, and what it writes."""
+    read = "all => all.map(one => one.tagName == 'IMG' ? one.src : one.innerHTML)"
+    return output.locator("img.widget-image, .widget-html-content").evaluate_all(read)
+
+
+def _press(control: Locator) -> None:
+    kind = control.evaluate("one => one.className + ' ' + one.parentElement.className")
+    keys = next(keys for name, keys in KEYS.items() if name in kind)
+    control.focus()
+    control.press(keys[0])
+    if len(keys) > 1 and control.get_attribute("aria-valuenow") == control.get_attribute("aria-valuemin"):
+        control.press(keys[1])
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: NotebookPage, folder: Path) -> None:
+    page: Page = notebook.page
+    output = notebook.cell(f'"{name}"').locator(".jp-OutputArea")
+    output.scroll_into_view_if_needed()
+    expect(output.locator("img.widget-image, .widget-html-content").first).to_be_attached(timeout=20 * SECONDS)
+    assert "Error" not in output.inner_text()
+    page.wait_for_timeout(300)
+    output.screenshot(path=folder / f"{name}-1.png")
+    before, height = _shown(output), (output.bounding_box() or {})["height"]
+    _press(output.locator(CONTROLS).first)
+    for _ in range(100):
+        if _shown(output) != before:
+            break
+        page.wait_for_timeout(100)
+    else:
+        pytest.fail("nothing changed")
+    page.wait_for_timeout(300)
+    output.screenshot(path=folder / f"{name}-2.png")
+    assert (output.bounding_box() or {})["height"] == pytest.approx(height, abs=1), "it jumps"
+    for control in output.locator(CONTROLS).all():
+        label = control.evaluate(_NAME)
+        assert label.strip(), control.evaluate("one => one.outerHTML")
+
+
+_NAME = """one => one.getAttribute('aria-label') || one.title || one.innerText
+    || (one.closest('.jupyter-widgets')?.querySelector('label')?.innerText ?? '')"""
+
+
+def test_all_of_them_in_the_dark(notebook: NotebookPage, folder: Path) -> None:
+    notebook.theme(dark=True)
+    for name in WIDGETS:
+        output = notebook.cell(f'"{name}"').locator(".jp-OutputArea")
+        output.scroll_into_view_if_needed()
+        output.screenshot(path=folder / f"{name}-3-dark.png")
+    broken = notebook.page.locator(".jp-OutputArea-output", has_text=re.compile("Traceback|Error displaying"))
+    expect(broken).to_have_count(0)
