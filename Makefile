@@ -50,7 +50,7 @@ bench: $(INSTALLED) ## time and memory, as tables
 	$(BIN)/python -m bench
 
 lab: $(INSTALLED) ## JupyterLab on the notebooks
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments/index.ipynb
 
 assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 	$(BIN)/course release
