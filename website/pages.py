@@ -109,7 +109,7 @@ def _output(output: NotebookNode, name: str, section: str, pictures: dict[str, b
             alt = output.get("metadata", {}).get(kind, {}).get("alt") or f"Figure of the section {section}"
             return f'<p class="figure"><img src="{file}" alt="{html.escape(_plain(alt))}"></p>'
     if "text/html" in data:
-        return f'<div class="output">\n{_one_block(data["text/html"])}\n</div>'
+        return f'<div class="output" tabindex="0">\n{_one_block(data["text/html"])}\n</div>'
     if "text/markdown" in data:
         return str(data["text/markdown"])
     return _printed(data.get("text/plain", ""))
