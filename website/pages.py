@@ -23,6 +23,8 @@ SOURCE = "course_source"
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/svg+xml": "svg"}
+ABOUT_ONESELF = ("progress(", "hint(")
+"""How cells begin that tell whoever runs them how far they are: nobody, on a page."""
 SETUP = "setup"
 """The tag of the cell that installs the course where it is missing: no reader needs it."""
 
@@ -64,7 +66,9 @@ def given_outputs(release: NotebookNode, executed: NotebookNode) -> dict[int, li
     found: dict[int, list[NotebookNode]] = {}
     for index, cell in enumerate(release.cells):
         same = done.get(cell.get("id", ""))
-        if cell.cell_type == "code" and "nbgrader" not in cell.metadata and same and same.source == cell.source:
+        if cell.cell_type != "code" or "nbgrader" in cell.metadata or cell.source.startswith(ABOUT_ONESELF):
+            continue
+        if same and same.source == cell.source:
             found[index] = list(_joined(same.outputs))
     return found
 
