@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, Page
 
 from course.grading.classroom import Classroom, grade_class
 from course.grading.demo import write_feedback
+from course.grading.report import write_report
 from tests.browser.lab import CHROMIUM, chromium
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
 from tests.test_site import build_site
@@ -85,15 +86,15 @@ def serve(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The feedback on one right, one wrong and one blank submission: the page with the most to say."""
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose class handed in a right, a wrong and an unfinished notebook, graded."""
     root = make_course(tmp_path_factory.mktemp("class"))
     wrong = answers({"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"})
     hand_in(root, "ada", solved(root))
     hand_in(root, "bob", solved(root), wrong)
     hand_in(root, "cy", solved(root), deleted("softmax-solution"))
     grade_class(Classroom(root, TOPIC), workers=1)
-    return write_feedback(root, TOPIC)
+    return root
 
 
 def serious(page: Page, axe: str) -> list[str]:
@@ -140,5 +141,9 @@ def test_the_documentation_site(name: str, site: str, browser: Browser, axe: str
     assert looked_at(browser, f"{site}/{name}.html", name.replace("/", "-"), axe) == {}
 
 
-def test_feedback(feedback: Path, browser: Browser, axe: str) -> None:
-    assert looked_at(browser, feedback.as_uri(), "feedback", axe) == {}
+def test_feedback(graded: Path, browser: Browser, axe: str) -> None:
+    assert looked_at(browser, write_feedback(graded, TOPIC).as_uri(), "feedback", axe) == {}
+
+
+def test_the_report(graded: Path, browser: Browser, axe: str) -> None:
+    assert looked_at(browser, write_report(graded, TOPIC).as_uri(), "report", axe) == {}
