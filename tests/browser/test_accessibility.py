@@ -115,6 +115,7 @@ def looked_at(browser: Browser, address: str, name: str, axe: str) -> dict[str, 
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,  # type: ignore[arg-type]
+            bypass_csp=True,  # so that axe may look at pages that let no script run
         )
         page = context.new_page()
         page.goto(address)
