@@ -45,6 +45,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         "course.grading.feedback.TrimHiddenTests",
         "nbgrader.preprocessors.ClearHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+        "course.grading.feedback.Readable",
     ]
     # A deleted test cell comes back and scores, instead of waiting for a manual grade for ever.
     c.OverwriteCells.add_missing_cells = True

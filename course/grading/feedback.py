@@ -12,6 +12,24 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from course.grading.execution import is_test
 
 
+READABLE = """
+a { text-decoration: underline !important; color: #23527c !important; }
+.panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; background-color: #285e8e; }
+.highlight .c1, .highlight .c { color: #2f6363 !important; }
+.highlight .ow { color: #7a00c2 !important; }
+"""
+"""nbgrader's page with links that are underlined, and colours that stand out enough (WCAG AA)."""
+
+
+class Readable(NbGraderPreprocessor):
+    """For feedback: what nbgrader's own style lacks, added to it."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Add the style to the page's others."""
+        resources.setdefault("inlining", {}).setdefault("css", []).append(READABLE)
+        return nb, resources
+
+
 class TrimHiddenTests(NbGraderPreprocessor):
     """For feedback: the outputs of test cells with hidden tests do not tell what those were.
 
