@@ -11,10 +11,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.grading.execution import is_test
 
-
 READABLE = """
 a { text-decoration: underline !important; color: #23527c !important; }
-.panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; background-color: #285e8e; }
+.panel-primary > .panel-heading { background-color: #285e8e !important; }
+.panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; }
 .highlight .c1, .highlight .c { color: #2f6363 !important; }
 .highlight .ow { color: #7a00c2 !important; }
 """
