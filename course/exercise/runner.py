@@ -157,15 +157,18 @@ class _Run:
         of, wrt = step.args
         results = [value for value in _tensors([self.kept[of]]) if value.requires_grad]
         if wrt == "parameters":
-            named = {name: p for name, p in self.kept[step.on].named_parameters() if p.requires_grad}
-            leaves = list(named.values())
+            named = dict(self.kept[step.on].named_parameters())
+            leaves = [parameter for parameter in named.values() if parameter.requires_grad]
         else:
             named, leaves = {}, self.leaves.get(of, [])
         if not results or not leaves:
             return None
         total = sum((value * _projection(value, i)).sum() for i, value in enumerate(results))
         gradients = torch.autograd.grad(total, leaves, allow_unused=True)
-        return dict(zip(named, gradients, strict=True)) if named else list(gradients)
+        if not named:
+            return list(gradients)
+        found = iter(gradients)  # what is frozen has none, and says so
+        return {name: next(found) if parameter.requires_grad else None for name, parameter in named.items()}
 
     # -- inputs ------------------------------------------------------------------------------------------------------
 
