@@ -199,8 +199,10 @@ class _Translation:
         with torch.no_grad():
             ids = decode(model, src)
         self.french = phrases.decode(ids[0], "french")
-        begun = torch.cat([src.new_full((1, 1), phrases.SOS), ids[:, : len(self.french)].to(place)], dim=1)
-        self.weights = cross_weights(model, src, begun)[:, 0]  # (layers, h, T, S), one row a word and one for eos
+        said = min(len(self.french) + 1, ids.shape[1])  # the end is said, too, unless the model never came to it
+        begun = torch.cat([src.new_full((1, 1), phrases.SOS), ids.to(place)], dim=1)[:, :said]
+        self.weights = cross_weights(model, src, begun)[:, 0]  # (layers, h, T, S), a row for each word that was said
+        self.said = [*self.french, "(end)"][:said]
         self.expected = _by_the_grammar(self.english)
 
     def looks(self, layer: int, word: int) -> list[float]:
@@ -270,8 +272,8 @@ def translator(model: nn.Module, decode: Decode) -> VBox:
             verdict.value = f"<i>{html.escape(str(error))}</i>"
             return
         busy = True
-        french.options = [(word, i) for i, word in enumerate([*made.french, "(end)"])]
-        french.value = min(3, len(made.french))
+        french.options = [(word, i) for i, word in enumerate(made.said)]
+        french.value = min(3, len(made.said) - 1)
         busy = False
         verdict.value = _verdict(made)
         draw()

@@ -21,10 +21,11 @@ def train(model, batches):
 SESSION = f"""
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
-shell.run_cell({CELL!r})
+cell = shell.user_ns["cell"] = {CELL!r}
+shell.run_cell(cell)
 shell.run_cell("build = lambda: Net()")
 shell.run_cell("from torch.nn import Linear; from course.notebook.provenance import code_of, digests")
-shell.run_cell("print(code_of([train, Net, build, Linear, print, None]) == digests({CELL!r}))")
+shell.run_cell("print(code_of([train, Net, build, Linear, print, None]) == digests(cell))")
 """
 
 

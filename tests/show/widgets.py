@@ -57,7 +57,7 @@ def _heads() -> Any:
 def _translator() -> Any:
     torch.manual_seed(0)
     sizes = len(phrases.vocabulary("english")), len(phrases.vocabulary("french"))
-    model = encoder_decoder.Transformer(*sizes, 16, 2, 32, 2, max_len=64).eval()
+    model = encoder_decoder.Transformer(*sizes, 16, 2, 32, 2, max_len=24).eval()
     return show.encoder_decoder.translator(model, encoder_decoder.decode_greedy)
 
 
