@@ -55,8 +55,8 @@ def scans(part: str = "train") -> tuple[Tensor, Tensor]:
     Raises:
         ValueError: there is no such split.
     """
-    images, labels = digits.scans(part)
-    return turned(images), labels
+    upright, labels = digits.scans(part)
+    return turned(upright), labels
 
 
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:

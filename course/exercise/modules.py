@@ -22,8 +22,7 @@ M = TypeVar("M", bound=nn.Module)
 @maker
 def linear(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
     """A layer with weight (out, in) and, if given, bias (out,)."""
-    out_features, in_features = weight.shape
-    layer = nn.Linear(in_features, out_features, bias is not None, dtype=weight.dtype)
+    layer = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, dtype=weight.dtype)
     return _with(layer, weight=weight, bias=bias)
 
 
@@ -58,8 +57,8 @@ def chain(
     for name, tensor in (buffers or {}).items():
         model.register_buffer(name, tensor)
     for name, other in (tied or {}).items():
-        owner, _, last = name.rpartition(".")
-        setattr(model.get_submodule(owner), last, model.get_parameter(other))
+        place, _, attribute = name.rpartition(".")
+        setattr(model.get_submodule(place), attribute, model.get_parameter(other))
     for name in frozen:
         model.get_parameter(name).requires_grad_(False)
     return model
@@ -72,9 +71,9 @@ class _Adapted(nn.Module):
 
     def __init__(self, base: nn.Linear, A: Tensor, B: Tensor, r: int, alpha: float, total: Tensor) -> None:
         super().__init__()
-        self.base = base.requires_grad_(False)
+        self.base, self.r, self.alpha = base, r, alpha
         self.A, self.B = nn.Parameter(A), nn.Parameter(B)
-        self.r, self.alpha = r, alpha
+        base.requires_grad_(False)
         self.register_buffer("total", total, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ a { text-decoration: underline !important; color: #23527c !important; }
 .panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; }
 .highlight .c1, .highlight .c { color: #2f6363 !important; }
 .highlight .ow { color: #7a00c2 !important; }
+.highlight .ne { color: #b3261e !important; }
 """
 """nbgrader's page with links that are underlined, and colours that stand out enough (WCAG AA)."""
 

@@ -23,7 +23,7 @@ from ..exercise.script import Case
 from ..exercise.values import Other
 
 Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
-GROWTH, ROOM = 16, 4096
+GROWTH, ROOM = 16, 2**18
 """An answer's numbers: so many times the reference's, and so many more, are examined."""
 
 GRADIENT_SLACK = 10.0

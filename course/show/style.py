@@ -114,8 +114,12 @@ def drawn(figure: Figure) -> bytes:
 def picture(shows: str) -> Image:
     """The picture of a widget, as wide as its page allows; `shows` is its name for screen readers."""
     import ipywidgets as widgets
+    from traitlets import Unicode
 
-    return widgets.Image(format="png", tooltip=shows, layout=widgets.Layout(max_width="100%", align_self="flex-start"))
+    layout = widgets.Layout(max_width="100%", align_self="flex-start")
+    image = widgets.Image(format="png", tooltip=shows, layout=layout)
+    image.add_traits(description=Unicode().tag(sync=True))  # ipywidgets shows no tooltip of what has no description
+    return image
 
 
 def spoken() -> HTML:

@@ -55,7 +55,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]
             opened = NotebookPage(page, server, "widgets.ipynb")
             page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
             last = page.locator(".jp-OutputArea-output", has_text="all are here")
-            expect(last).to_have_count(1, timeout=600 * SECONDS)
+            expect(last).to_have_count(1, timeout=240 * SECONDS)
             yield opened
 
 
