@@ -26,6 +26,7 @@ KEYS = {"noUi-handle": ("ArrowLeft", "ArrowRight"), "widget-dropdown": ("ArrowDo
 CONTROLS = ".noUi-handle, .widget-dropdown select, button.jupyter-button"
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
