@@ -144,7 +144,6 @@ def test_the_documentation_site(name: str, site: str, browser: Browser, axe: str
     assert looked_at(browser, f"{site}/{name}.html", name.replace("/", "-"), axe) == {}
 
 
-@pytest.mark.slow
 def test_feedback(graded: Path, browser: Browser, axe: str) -> None:
     assert looked_at(browser, write_feedback(graded, TOPIC).as_uri(), "feedback", axe) == {}
 

@@ -157,7 +157,6 @@ def test_killed_fifty_times_over_a_class_of_thirty(tmp_path):
         assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_polite_signal_ends_the_grader_with_its_own_status_and_no_workers_left(undisturbed, tmp_path, how, status):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")

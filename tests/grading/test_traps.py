@@ -165,7 +165,6 @@ def test_a_judged_cell_has_exactly_one_output(graded, root):
                 assert how_executed(strongest().label) in output.data["text/html"]
 
 
-@pytest.mark.slow
 def test_files_a_notebook_reads_and_writes(graded, root):
     folder = root / "autograded" / "writes" / NAME
     assert (folder / "left.txt").read_text() == "x"
