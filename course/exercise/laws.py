@@ -112,15 +112,6 @@ def begins_with(
 
 
 @law
-def agree_before(
-    outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-5
-) -> str:
-    """The first `place` entries of two outputs along `dim` agree."""
-    first, second = (_tensor(outputs[name]).narrow(dim, 0, place) for name in (of, to))
-    return "" if _agree(first, second, within) else because or f"{of} and {to} differ before place {place}"
-
-
-@law
 def differ_at(
     outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
 ) -> str:

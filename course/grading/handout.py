@@ -6,13 +6,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.grading.archive import add
 from course.grading.edition import build_wheel
 from course.syllabus import OUTLINE, TOPICS
 
 LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
 """What working in a released notebook leaves beside it."""
-
-_STAMP = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
 
 START = """\
 # {title}
@@ -37,10 +36,10 @@ def hand_out(root: Path) -> list[Path]:
     target = folder / f"{root.name}.zip"
     title = OUTLINE.title if OUTLINE is not None else "Sequence models"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        _put(archive, f"{root.name}/START.md", START.format(title=title, wheel=wheel.name).encode())
-        _put(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
+        add(archive, f"{root.name}/START.md", START.format(title=title, wheel=wheel.name).encode())
+        add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
         for path in released(root):
-            _put(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
+            add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
     return [wheel, target]
 
 
@@ -51,7 +50,3 @@ def released(root: Path) -> Iterator[Path]:
         parts = path.relative_to(root / "assignments").parts
         if path.is_file() and not LEFT_BEHIND & set(parts) and (len(parts) == 1 or parts[0] in folders):
             yield path
-
-
-def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name, _STAMP), content, zipfile.ZIP_DEFLATED)

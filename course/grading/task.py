@@ -18,12 +18,11 @@ from typing import Any
 
 import nbformat
 
+from course.grading.archive import add
 from course.grading.sandbox.confines import Allowance
 from course.grading.sandbox.tier import NOT_ISOLATED
 from course.grading.untrusted import plain_files
 from course.judge.verdict import Verdict
-
-_STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -223,10 +222,10 @@ def _json(value: Any) -> bytes:
 def _pack(header: dict[str, Any], notebook: bytes, files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(zipfile.ZipInfo("header.json", _STAMP), _json(header))
-        archive.writestr(zipfile.ZipInfo("notebook.ipynb", _STAMP), notebook)
+        add(archive, "header.json", _json(header))
+        add(archive, "notebook.ipynb", notebook)
         for path, content in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(f"files/{path}", _STAMP), content)
+            add(archive, f"files/{path}", content)
     return buffer.getvalue()
 
 

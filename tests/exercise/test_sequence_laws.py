@@ -17,7 +17,7 @@ CHANGED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 NEVER = torch.tensor([[3, 2], [4, 4]])
 ALIGN = {"words": WORDS, "gold": torch.tensor([[0, 0], [1, 1]]), "places": [0, 2], "bar": 1.0}
 CASES = [
-    ("agree_before", {"to": "b", "dim": 1, "place": 2}, {"out": CHANGED, "b": CHANGED + torch.tensor([0.0, 0.0, 1.0])},
+    ("equal_up_to", {"to": "b", "dim": 1, "count": 2}, {"out": CHANGED, "b": CHANGED + torch.tensor([0.0, 0.0, 1.0])},
      {"out": CHANGED, "b": CHANGED + torch.tensor([0.0, 1.0, 0.0])}),
     ("differ_at", {"to": "b", "dim": 1, "place": 1}, {"out": CHANGED, "b": CHANGED + torch.tensor([0.0, 1.0, 0.0])},
      {"out": CHANGED, "b": CHANGED + torch.tensor([1.0, 0.0, 1.0])}),

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import course
+from course.grading.archive import add
+from course.grading.handout import LEFT_BEHIND
 from course.grading.problem import Problem
 from course.syllabus import OUTLINE, Topic
 
@@ -53,7 +55,6 @@ SETTINGS = "settings.json"
 
 VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
 
-_STAMP = (1980, 1, 1, 0, 0, 0)
 _DIST = "sequence-course"
 
 
@@ -79,12 +80,12 @@ def write_autograder(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            _add(archive, "setup.sh", SETUP.encode(), 0o755)
-            _add(archive, "run_autograder", RUN.encode(), 0o755)
-            _add(archive, "requirements.txt", requirements().encode())
-            _add(archive, SETTINGS, json.dumps(settings, indent=2).encode())
+            add(archive, "setup.sh", SETUP.encode(), 0o755)
+            add(archive, "run_autograder", RUN.encode(), 0o755)
+            add(archive, "requirements.txt", requirements().encode(), 0o644)
+            add(archive, SETTINGS, json.dumps(settings, indent=2).encode(), 0o644)
             for name, content in (*_package(), *_course(root, topic)):
-                _add(archive, name, content)
+                add(archive, name, content, 0o644)
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
     return path
@@ -155,15 +156,7 @@ def _outline(root: Path) -> Iterator[Path]:
 
 def _given(folder: Path) -> Iterator[tuple[str, bytes]]:
     """The files an instructor gives out beside the notebook."""
-    left_out = {".course", "checkpoints", ".ipynb_checkpoints", "__pycache__"}
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if path.is_file() and path.suffix != ".ipynb" and not left_out & set(relative.parts):
+        if path.is_file() and path.suffix != ".ipynb" and not LEFT_BEHIND & set(relative.parts):
             yield relative.as_posix(), path.read_bytes()
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644) -> None:
-    about = zipfile.ZipInfo(name, _STAMP)
-    about.external_attr = (0o100000 | mode) << 16
-    about.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(about, content)
