@@ -17,7 +17,7 @@ TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CAC
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds bench lab assignments docs keys clean
+.PHONY: help demo test lint format soak binder seeds bench stills lab assignments docs keys clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -48,6 +48,10 @@ seeds: $(INSTALLED) ## every training task with ten seeds, and with the commones
 
 bench: $(INSTALLED) ## time and memory, as tables
 	$(BIN)/python -m bench
+
+stills: $(INSTALLED) $(SYSTEM) ## the widgets' pictures in released notebooks, taken anew
+	$(BIN)/python -m tests.browser.stills
+	$(BIN)/course release
 
 lab: $(INSTALLED) ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments/index.ipynb

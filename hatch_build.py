@@ -10,12 +10,15 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LEFT_OUT = ("course/reference", "course/hidden")
+LEFT_OUT = ("course/reference", "course/hidden", "course/grading/stills")
 KEYS = "course/keys"
 
 
 class EditionHook(BuildHookInterface):
-    """Leaves out what answers the exercises and puts in `course/keys`, which `course wheel` makes beforehand."""
+    """Leaves out what answers the exercises and what only releases need, and puts in `course/keys`.
+
+    `course wheel` makes those beforehand.
+    """
 
     PLUGIN_NAME = "custom"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 
 from course.grading.demo import train
-from course.grading.notebooks import notebook_path, refresh, source_path
+from course.grading.notebooks import build, notebook_path, refresh, source_path
 from course.grading.release import register
 from course.grading.root import find_root
 from course.syllabus import Topic
@@ -55,4 +55,4 @@ def make_class(root: Path, topic: Topic, size: int, *, trained: bool = True, sto
 @cache
 def checkpoints(topic: Topic, repository: Path) -> dict[str, bytes]:
     """The weights that one run of the solved notebook leaves behind."""
-    return train(nbformat.read(notebook_path(repository, topic), as_version=4), topic)
+    return train(build(source_path(repository, topic), topic), topic)

@@ -20,15 +20,17 @@ from course.syllabus import Topic, find_topic
 
 TOPICS = ("06_self_attention", "03_rnn")
 STUDENTS = int(os.environ.get("BENCH_STUDENTS", "24"))
+ALL = os.cpu_count() or 1
 RETRAINED = max(2, STUDENTS // 6)
 
 GRADE = """
-import sys
+import os, sys
 from pathlib import Path
 from course.grading.marking import grade_topic
 from course.syllabus import find_topic
 if __name__ == "__main__":
-    _, topic, workers, policy, demonstrations = sys.argv
+    _, topic, workers, policy, demonstrations, cores = sys.argv
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
     settings = {"policy": policy, "demonstrations": demonstrations == "all", "timeout": 300}
     sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
 """
@@ -67,14 +69,17 @@ def rows() -> Iterator[list[str]]:
 
 
 def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
-    def ours(label: str, workers: int, size: int, policy: str = "checkpoint", cells: str = "needed") -> list[str]:
+    def ours(
+        label: str, workers: int, size: int, policy: str = "checkpoint", cells: str = "needed", cores: int = ALL
+    ) -> list[str]:
         root = make_class(folder / label.replace(" ", "-"), topic, size)
-        return _row(topic, label, size, _run(root, GRADE, topic.folder, str(workers), policy, cells), stock)
+        return _row(topic, label, size, _run(root, GRADE, topic.folder, str(workers), policy, cells, str(cores)), stock)
 
     root = make_class(folder / "stock", topic, STUDENTS, stock=True)
     stock = measure([sys.executable, "-m", "nbgrader", "autograde", topic.folder], root, USER="grader")
     yield _row(topic, "nbgrader as it comes", STUDENTS, stock, stock)
     yield ours("all cells, 2 workers", 2, STUDENTS, cells="all")
+    yield ours("1 worker, 1 core", 1, STUDENTS, cores=1)
     yield ours("1 worker", 1, STUDENTS)
     yield ours("2 workers", 2, STUDENTS)
     yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")

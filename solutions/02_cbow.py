@@ -378,8 +378,8 @@ show.cbow.word_map(E)
 # Classes are islands, and related ones lie side by side. Find two parallel rows: verbs for one, verbs for many. What
 # separates them is the same thing each time, the number of the subject.
 #
-# Look around. Choose a word from the list (Tab moves between the controls, a letter key jumps to words that begin with
-# it). Try the words of two kinds: *lamb*, *duck*, *cook*, *guides*.
+# Look around. Type a word, or its first letters, and take one of those that are offered (Tab moves between the controls).
+# Try the words of two kinds: *lamb*, *duck*, *cook*, *guides*.
 
 # %%
 show.cbow.explorer(E, nearest)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 
 from course.grading.executor import crew, execute_all
-from course.grading.gradebook import Scores, clear_scores, keep_engines, read_scores
+from course.grading.gradebook import Scores, clear_scores, keep_engines, keep_schemas, read_scores
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
@@ -76,6 +76,7 @@ class Classroom:
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
         keep_engines()
+        keep_schemas()
         self.root, self.topic = root, topic
         self.config: Any = load_config(root)
         self.config.CourseDirectory.assignment_id = topic.folder

@@ -256,7 +256,11 @@ class NotebookRun(Execute):
         spec.metadata["kernel_provisioner"] = {"provisioner_name": CONFINED, "config": {"order": self.order}}
 
     async def _meet(self) -> None:
-        """Ask the kernel who it is until both of its channels answer: nothing it prints later can be missed."""
+        """Ask the kernel who it is until both of its channels answer: nothing it prints later can be missed.
+
+        What it says of its first questions to all listeners is often lost, as listening takes a moment to begin: it is
+        asked again soon.
+        """
         assert self.km is not None
         self.kc = self.km.client()
         self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
@@ -269,8 +273,8 @@ class NotebookRun(Execute):
             if time.monotonic() > deadline or not await ensure_async(self.km.is_alive()):
                 raise RuntimeError("it ended" if time.monotonic() < deadline else "it does not answer")
             asked = self.kc.kernel_info()
-            language = await self._answer(self.kc.shell_channel, asked, "kernel_info_reply") or language
-            heard = await self._answer(self.kc.iopub_channel, asked, "status")
+            language = await self._answer(self.kc.shell_channel, asked, "kernel_info_reply", 1.0) or language
+            heard = await self._answer(self.kc.iopub_channel, asked, "status", 0.05)
         self.nb.metadata["language_info"] = language["content"]["language_info"]
 
     async def _demand_accelerator(self) -> None:
@@ -283,9 +287,9 @@ class NotebookRun(Execute):
             raise RuntimeError("an accelerator is asked for, and the notebook sees none")
 
     @staticmethod
-    async def _answer(channel: Any, asked: str, kind: str) -> dict[str, Any] | None:
-        """The message of that kind that answers `asked`, if it comes within a second."""
-        deadline = time.monotonic() + 1.0
+    async def _answer(channel: Any, asked: str, kind: str, seconds: float) -> dict[str, Any] | None:
+        """The message of that kind that answers `asked`, if it comes within so many seconds."""
+        deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             try:
                 message = await ensure_async(channel.get_msg(timeout=left))

@@ -26,7 +26,7 @@ from course.grading.problem import Problem
 from course.outline import CARRIED
 from course.syllabus import OUTLINE, TOPICS
 
-LEFT_OUT = frozenset({"reference", "hidden", "keys", "__pycache__"})
+LEFT_OUT = frozenset({"reference", "hidden", "keys", "stills", "__pycache__"})
 """Folders of the package that the student edition does not take over; its `keys` are written for it."""
 
 
@@ -71,7 +71,9 @@ def build_wheel(root: Path, folder: Path) -> Path:
         raise Problem("building a wheel needs hatchling: pip install hatchling")
     folder = folder.resolve()
     with _buildable(root) as place:
-        _write_keys(place / "course" / "keys")
+        keys = place / "course" / "keys"
+        shutil.rmtree(keys, ignore_errors=True)
+        shutil.copytree(assemble() / "course" / "keys", keys, copy_function=shutil.copyfile)  # as of now
         built = subprocess.run(
             [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
             cwd=place,
@@ -118,8 +120,10 @@ def _demand_hidden(package: Path) -> None:
 
 def _fill(package: Path, edition: Path) -> None:
     """Copy the package, its keys made anew, and compile it, as kernels may not write there."""
+    from course.hidden import write_keys
+
     _copy_package(package, edition)
-    _write_keys(edition / "keys")
+    write_keys(edition / "keys")
     compileall.compile_dir(edition, quiet=2)
 
 
@@ -128,13 +132,6 @@ def _copy_package(package: Path, edition: Path) -> None:
     shutil.copytree(package, edition, ignore=lambda _, names: LEFT_OUT.intersection(names))
     if OUTLINE is not None:
         shutil.copy(OUTLINE.path, edition / CARRIED.name)
-
-
-def _write_keys(folder: Path) -> None:
-    from course.hidden import write_keys
-
-    shutil.rmtree(folder, ignore_errors=True)
-    write_keys(folder)
 
 
 @cache
@@ -147,7 +144,7 @@ def _digest(package: Path) -> str:
     digest = hashlib.sha256(_state().encode())
     for path in sorted(package.rglob("*")):
         relative = path.relative_to(package)
-        if path.is_file() and not {"keys", "__pycache__"}.intersection(relative.parts):
+        if path.is_file() and not {"keys", "stills", "__pycache__"}.intersection(relative.parts):
             digest.update(f"\0{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for path in _of_the_instructor():
         digest.update(path.read_bytes())

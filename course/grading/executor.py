@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Protocol
 
 from course.grading.problem import Problem
 from course.grading.task import Outcome, Task
+
+HANDS = "course.grading.hands"
 
 ATTEMPTS = 3
 """How often work is tried when the grading machine fails."""
@@ -76,7 +80,9 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
 
 
 class LocalCrew:
-    """Worker processes on this machine, started afresh so that nothing of the grader's memory is in them.
+    """Worker processes on this machine, forked from a server that is a program of its own.
+
+    So nothing of the grader's memory is in them, and what they need is imported once.
 
     They share one zygote, begun here for kernels with `environment`.
     """
@@ -113,8 +119,10 @@ class LocalCrew:
             self._nursery.close()
 
     def _start(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.size, mp_context=context, initializer=_begin, initargs=(self._address,))
+        context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+        context.set_forkserver_preload([HANDS])
+        begin = dict(os.environ), self._address
+        return ProcessPoolExecutor(self.size, mp_context=context, initializer=_begin, initargs=begin)
 
 
 class DaskCrew:
@@ -178,16 +186,16 @@ def _execute(task: bytes) -> bytes:
     return execute(task)
 
 
-def _begin(zygote: tuple[str, dict[str, str]] | None) -> None:
-    """What a worker process does first: one thread, an end with its parent, the way to the zygote, the judge."""
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None) -> None:
+    """What a worker process does first: the grader's environment, an end with it, its hands, the way to the zygote."""
+    os.environ.clear()
+    os.environ.update(variables)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if zygote is not None:
         from course.grading.warm.nursery import Nursery, share
 
         share(Nursery(*zygote))
-    import course.grading.execution
-    import course.judge.session  # noqa: F401, so that the first notebook need not wait
+    import_module(HANDS)
 
 
 def _end_with_parent() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.grading import opening
 from course.grading.catalogue import hours
 from course.grading.notebooks import KERNEL, source_path, write
 from course.notebook.course_map import foundations, svg
@@ -21,8 +22,8 @@ _OPENING = """\
 # Sequence models
 
 From counting characters to Transformers, in {number} notebooks that tell you, while you work, what your numbers show.
-Run the cell below (click into it and press Shift+Enter): it shows how far you are, and each name opens its notebook.
-Run it again whenever you come back."""
+Click into the cell below and press Shift+Enter twice. The folded cell sets up where nothing is installed yet; the next
+shows how far you are, and each name opens its notebook. Run that one again whenever you come back."""
 
 _CODE = """\
 from course import progress
@@ -71,7 +72,9 @@ def _notebook(topics: Sequence[Topic]) -> NotebookNode:
     ]
     for cell in cells:
         cell.id = hashlib.sha256(cell.source.encode()).hexdigest()[:16]
-    return new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}})
+    opening.put(notebook, f"assignments/{NOTEBOOK}")
+    return notebook
 
 
 def _table(topics: Sequence[Topic]) -> str:

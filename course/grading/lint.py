@@ -15,6 +15,7 @@ from course.grading.notebooks import SOLUTION_SUFFIX, build, source_path
 from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
+from course.grading.stills import is_still
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> lis
         if strange:
             what = f"this line is given nowhere in the source, or the release is old: {strange[0]!r}"
             found.append(Complaint(where, what))
-        if cell.get("outputs"):
+        if not all(map(is_still, cell.get("outputs", ()))):
             found.append(Complaint(where, "it has outputs"))
     return found
 

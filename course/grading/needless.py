@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import symtable
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
 from nbformat import NotebookNode
 
@@ -32,34 +34,50 @@ def needless(nb: NotebookNode, given: Collection[str]) -> tuple[int, ...]:
         given: the sources of the plain code cells the course gave out.
     """
     cells = {index: cell for index, cell in enumerate(nb.cells) if cell.cell_type == "code"}
-    candidates = {index: _read(cells[index].source) for index in cells if _is_given(cells[index], given)}
-    shows = {index: tree for index, tree in candidates.items() if tree is not None and not _settles(tree)}
-    kept = [_read(cell.source) for index, cell in cells.items() if index not in shows]
+    read = {index: _read(cell.source) for index, cell in cells.items()}
+    shows = {
+        index: cell
+        for index, cell in read.items()
+        if cell is not None and not cell.settles and _is_given(cells[index], given)
+    }
     needed: set[str] = set()
-    for index, tree in zip((index for index in cells if index not in shows), kept, strict=True):
-        if tree is None:
-            if index in candidates or not cells[index].source.strip():
+    for index in cells.keys() - shows.keys():
+        cell = read[index]
+        if cell is None:
+            if _is_given(cells[index], given) or not cells[index].source.strip():
                 continue
             return ()  # not Python as it stands: magics, or an unfinished line
-        needed |= _mentioned(cells[index].source)
+        needed |= cell.mentioned
     if needed & INDIRECT:
         return ()
-    while matter := [index for index, tree in shows.items() if _changed(tree) & needed]:
+    while matter := [index for index, cell in shows.items() if cell.changed & needed]:
         for index in matter:
-            del shows[index]
-            needed |= _mentioned(cells[index].source)
+            needed |= shows.pop(index).mentioned
     return tuple(shows)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What a cell's text says: whether it settles something for all others, and the names it mentions and changes."""
+
+    settles: bool
+    mentioned: frozenset[str]
+    changed: frozenset[str]
+
+
+@lru_cache(maxsize=2000)
+def _read(source: str) -> _Cell | None:
+    """A cell read once, as most are the same in all notebooks of a class; None if it is not Python as it stands."""
+    try:
+        tree = ast.parse(source)
+        mentioned = _mentioned(source)
+    except SyntaxError:
+        return None
+    return _Cell(_settles(tree), frozenset(mentioned), frozenset(_changed(tree)))
 
 
 def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:
     return "nbgrader" not in cell.metadata and cell.source in given
-
-
-def _read(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return None
 
 
 def _settles(tree: ast.Module) -> bool:

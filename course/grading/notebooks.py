@@ -78,7 +78,7 @@ def build(source: Path, topic: Topic) -> NotebookNode:
         seen[cell.source] += 1
         cell.id = cell_id(cell, topic, seen[cell.source])
     if notebook.cells:
-        opening.put(notebook, topic)
+        opening.put(notebook, opening.released_at(topic))
     return notebook
 
 

@@ -58,16 +58,19 @@ def badges(path: str) -> str:
     )
 
 
-def put(notebook: NotebookNode, topic: Topic) -> None:
-    """Give the notebook of `topic` its badges and, before its first code cell, the cell that sets up.
+def put(notebook: NotebookNode, path: str) -> None:
+    """Give a notebook its badges and, before its first code cell, the cell that sets up.
 
     In an instructor's own course there are no badges: they would open our notebook, and not theirs.
+
+    Args:
+        path: where the released notebook stands in the repository.
     """
     from nbformat.v4 import new_code_cell
 
     title, line, text = notebook.cells[0].source.partition("\n")
     if title.startswith("# ") and OUTLINE is None:
-        notebook.cells[0].source = f"{title}\n\n{badges(released_at(topic))}{line}{text}"
+        notebook.cells[0].source = f"{title}\n\n{badges(path)}{line}{text}"
     code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     metadata = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [_TAG]}
     notebook.cells.insert(min(code, default=1), new_code_cell(SETUP.strip(), id=_TAG, metadata=metadata))

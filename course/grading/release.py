@@ -80,10 +80,12 @@ def is_worked_in(notebook: Path) -> bool:
     import nbformat
     from nbgrader.utils import compute_checksum, is_solution
 
+    from course.grading.stills import is_still
+
     cells = nbformat.read(notebook, as_version=nbformat.NO_CONVERT).cells
     answers = [cell for cell in cells if is_solution(cell)]
     changed = any(compute_checksum(cell) != cell.metadata.nbgrader.get("checksum") for cell in answers)
-    return changed or any(cell.get("outputs") for cell in cells)
+    return changed or not all(is_still(output) for cell in cells for output in cell.get("outputs", ()))
 
 
 def _refuse_if_worked_in(notebook: Path) -> None:

@@ -238,12 +238,17 @@ def step_the_decoder(model: Translator) -> Any:
     import ipywidgets as widgets
 
     wide = widgets.Layout(width="30em")
-    chosen = widgets.Dropdown(options=list(EXAMPLES), description="Date", layout=wide)
-    typed = widgets.Text(placeholder="or one of your own, and Enter", description="Your own", layout=wide)
-    typed.continuous_update = False
+    example = widgets.IntSlider(min=1, max=len(EXAMPLES), value=1, description="Example", layout=wide)
+    typed = widgets.Text(
+        EXAMPLES[0],
+        placeholder="one of your own, and Enter",
+        description="Date",
+        continuous_update=False,
+        layout=wide,
+    )
     steps = widgets.IntSlider(min=1, max=11, value=6, description="Step", layout=wide)
     picture, spoken = style.picture("the weights of this step over the characters of the date"), style.spoken()
-    state: dict[str, Any] = {"text": EXAMPLES[0]}
+    state: dict[str, Any] = {}
     figure = style.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.12, top=0.88)
 
     def draw(_: Any = None) -> None:
@@ -261,18 +266,17 @@ def step_the_decoder(model: Translator) -> Any:
         draw()
 
     def choose(_: Any) -> None:
-        typed.value = ""
-        take(chosen.value)
+        typed.value = EXAMPLES[example.value - 1]
 
     def read(_: Any) -> None:
         if typed.value.strip():
             take(typed.value.strip()[:60])
 
-    take(chosen.value)
-    chosen.observe(choose, "value")
+    read(None)
+    example.observe(choose, "value")
     typed.observe(read, "value")
     steps.observe(draw, "value")
-    return widgets.VBox([chosen, typed, steps, picture, spoken])
+    return widgets.VBox([example, typed, steps, picture, spoken])
 
 
 def _drawn(text: str, written: str, weights: Tensor, step: int) -> Figure:

@@ -195,7 +195,7 @@ def _attractions(distances: Tensor, neighbours: float) -> Tensor:
 
 
 def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
-    """A widget: choose a word from a list (or type its first letters), and see its neighbours, found by `nearest`."""
+    """A widget: type a word (its first letters bring it up), and see its neighbours, found by `nearest`."""
     import ipywidgets as widgets
 
     E = E.detach().cpu()
@@ -205,15 +205,15 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     places = neighbour_map(E)
     unit = torch.nn.functional.normalize(E.double(), dim=1)
 
-    kind = widgets.Dropdown(options=["all words", *names], value="all words", description="Class")
-    choice = widgets.Dropdown(options=sorted(language.words[1:]), value=word, description="Word")
+    kind = style.choice("Class", ["all words", *names])
+    choice = widgets.Combobox(options=sorted(language.words[1:]), value=word, description="Word", ensure_option=True)
     number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
     picture, said = style.picture("map of all words, with the chosen one and its neighbours"), style.spoken()
     figure = style.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
     busy = False
 
     def draw(_: Any = None) -> None:
-        if busy or choice.value is None:
+        if busy or choice.value not in language.ids:
             return
         index = language.ids[choice.value]
         found = nearest(E, index, number.value).tolist()
@@ -226,8 +226,10 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     def narrow(_: Any) -> None:
         nonlocal busy
         words = language.words[1:] if kind.value == "all words" else grammar.classes()[kind.value]
-        busy = True  # a new list sets a new value, which would draw at once
+        busy = True  # the word is set when its list is, and drawn then
         choice.options = sorted(words)
+        if choice.value not in words:
+            choice.value = choice.options[0]
         busy = False
         draw()
 

@@ -251,7 +251,7 @@ def translator(model: nn.Module, decode: Decode) -> VBox:
 
     model.eval()
     wide = widgets.Layout(width="min(560px, 98%)")
-    examples = widgets.Dropdown(options=list(EXAMPLES), description="examples", layout=wide)
+    example = widgets.IntSlider(min=1, max=len(EXAMPLES), value=1, description="example", layout=wide)
     typed = widgets.Text(value=EXAMPLES[0], description="English", continuous_update=False, layout=wide)
     french = widgets.ToggleButtons(options=[("…", 0)], description="French", style={"button_width": "auto"})
     made = _Translation(model, decode, EXAMPLES[0])
@@ -278,16 +278,16 @@ def translator(model: nn.Module, decode: Decode) -> VBox:
         verdict.value = _verdict(made)
         draw()
 
-    def take(change: Any) -> None:
-        typed.value = change["new"]
+    def take(_: Any) -> None:
+        typed.value = EXAMPLES[example.value - 1]
 
-    examples.observe(take, "value")
+    example.observe(take, "value")
     typed.observe(translate, "value")
     french.observe(draw, "value")
     layer.observe(draw, "value")
     translate()
     known = widgets.HTML(f"<details><summary>words it knows</summary>{_known()}</details>")
-    return widgets.VBox([examples, typed, french, layer, looks, verdict, known])
+    return widgets.VBox([example, typed, french, layer, looks, verdict, known])
 
 
 def _known() -> str:

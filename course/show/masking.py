@@ -195,7 +195,8 @@ def painter(masked_softmax: Softmax) -> VBox:
     import ipywidgets as widgets
 
     T = len(WORDS)
-    begin = widgets.Dropdown(options=STARTS, value="one word ahead", description="start from")
+    begin = style.choice("start from", STARTS)
+    begin.value = "one word ahead"
     layers = widgets.IntSlider(value=2, min=1, max=4, description="layers")
     cell = widgets.Layout(width="52px", margin="1px")
     switches = [

@@ -11,12 +11,12 @@ A figure brings its own white card, so that it reads the same on any page. The c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipywidgets import HTML, Image
+    from ipywidgets import HTML, Image, SelectionSlider
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -120,6 +120,16 @@ def picture(shows: str) -> Image:
     image = widgets.Image(format="png", tooltip=shows, layout=layout)
     image.add_traits(description=Unicode().tag(sync=True))  # ipywidgets shows no tooltip of what has no description
     return image
+
+
+def choice(name: str, options: Sequence[Any], width: str = "26em") -> SelectionSlider:
+    """A widget's control for one of `options`, names or pairs of name and value: a slider, which shows the name.
+
+    No drop-down list: JupyterLab takes the arrow keys from it to go to the next cell.
+    """
+    import ipywidgets as widgets
+
+    return widgets.SelectionSlider(options=options, description=name, layout=widgets.Layout(width=width))
 
 
 def spoken() -> HTML:

@@ -217,22 +217,17 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
 
     image, layer = slider("image", len(images)), slider("layer", layers)
     layer.value = layers
-    patch = widgets.SelectionSlider(
-        options=sizes, value=p, description="patch size", layout=widgets.Layout(width="280px")
-    )
-    head = widgets.Dropdown(
-        options=[("mean of all", None), *((f"head {i + 1}", i) for i in range(heads))],
-        description="heads",
-        layout=widgets.Layout(width="280px"),
-    )
+    patch = style.choice("patch size", sizes, "280px")
+    patch.value = p
+    head = style.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))], "280px")
     figure = _two_panels()
     drawn, spoken = style.picture("the image in patches, and where the class word looks"), style.spoken()
 
     def redraw(_: Any = None) -> None:
-        b, at = image.value - 1, layer.value - 1
-        _draw(figure, pictures[b], maps[:, b], patchify, patch.value, at, head.value)
+        b, at, one = image.value - 1, layer.value - 1, head.value - 1 if head.value else None
+        _draw(figure, pictures[b], maps[:, b], patchify, patch.value, at, one)
         drawn.value = style.drawn(figure)
-        spoken.value = _in_words(pictures[b], maps[:, b], patch.value, at, head.value)
+        spoken.value = _in_words(pictures[b], maps[:, b], patch.value, at, one)
 
     for control in (image, patch, layer, head):
         control.observe(redraw, "value")

@@ -8,9 +8,6 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import shutil
-import subprocess
-import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,12 +17,13 @@ import pytest
 pytest.importorskip("playwright")
 pytest.importorskip("material")
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from course.grading.classroom import Classroom, grade_class
 from course.grading.demo import write_feedback
 from course.grading.report import write_report
-from tests.browser.lab import CHROMIUM, chromium
+from tests.browser.axe import serious
+from tests.browser.lab import CHROMIUM
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
 from tests.test_site import build_site
 
@@ -35,33 +33,8 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 
-AXE = "axe-core@4.14.1"
-NBGRADERS = ("html-has-lang",)
-"""Left as it is: nbgrader's template of feedback does not say its language, and leaves no place to say it."""
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
 PICTURES = os.environ.get("COURSE_SCREENSHOTS")
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The text of axe-core's script."""
-    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("axe")
-    if npm is None:
-        pytest.skip("axe-core comes from npm, which is not on this machine")
-    packed = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True, timeout=120)
-    if packed.returncode:
-        pytest.skip(f"axe-core could not be fetched: {packed.stderr.strip()[-200:]}")
-    (archive,) = folder.glob("*.tgz")
-    with tarfile.open(archive) as package:
-        script = package.extractfile("package/axe.min.js")
-        assert script is not None
-        return script.read().decode()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +70,6 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hand_in(root, "cy", solved(root), deleted("softmax-solution"))
     grade_class(Classroom(root, TOPIC), workers=1)
     return root
-
-
-def serious(page: Page, axe: str) -> list[str]:
-    """What axe-core finds that is serious or critical: the rule, how often, and where first."""
-    page.add_script_tag(content=axe)
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    return [
-        f"{fault['id']} ({len(fault['nodes'])}): {fault['nodes'][0]['html'][:160]} {fault['nodes'][0]['any'][:1]}"
-        for fault in found
-        if fault["impact"] in ("serious", "critical") and fault["id"] not in NBGRADERS
-    ]
 
 
 def looked_at(browser: Browser, address: str, name: str, axe: str) -> dict[str, list[str]]:

@@ -5,7 +5,6 @@ Pictures of every step go to the folder `COURSE_SCREENSHOTS`, or to a temporary 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from playwright.sync_api import Browser, Locator, expect
 from course.grading.notebooks import build, source_path
 from course.hidden import find
 from course.syllabus import find_topic
-from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, chromium, jupyter_lab
+from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 
 ROOT = Path(__file__).parents[2]
 TOPIC = find_topic("self_attention")
@@ -43,20 +42,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copytree(ROOT / "assignments" / TOPIC.folder, home / "work" / TOPIC.folder)
     with jupyter_lab(home / "work", home) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    given = os.environ.get("COURSE_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _solutions() -> dict[str, str]:

@@ -6,7 +6,6 @@ Pictures go to the folder `COURSE_SCREENSHOTS`, or to a temporary one.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Browser, Page, expect
 
 from course.syllabus import TOPICS
-from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, chromium, jupyter_lab
+from tests.browser.axe import serious
+from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 
 ROOT = Path(__file__).parents[2]
 BEGUN, DONE = TOPICS[2], TOPICS[0]
@@ -44,21 +44,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    given = os.environ.get("COURSE_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def test_the_map_knows_what_was_done_and_opens_notebooks(server: str, browser: Browser, screenshots: Path) -> None:
+def test_the_map_knows_what_was_done_and_opens_notebooks(
+    server: str, browser: Browser, screenshots: Path, axe: str
+) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     notebook = NotebookPage(page, server, "index.ipynb")
     picture = page.locator(".jp-RenderedMarkdown img")
@@ -70,7 +58,7 @@ def test_the_map_knows_what_was_done_and_opens_notebooks(server: str, browser: B
     expect(begun).to_contain_text("3 of ")
     expect(begun).to_contain_text(f"next: {BEGUN.items[3].name}")
     expect(output.locator("p")).to_contain_text(f"Go on with {BEGUN.number} {BEGUN.title}")
-    _pictures(page, notebook, screenshots)
+    _pictures(page, notebook, screenshots, axe)
     notebook.cell("progress()").scroll_into_view_if_needed()
     begun.locator("a").click()
     opened = page.locator(".lm-TabBar-tabLabel", has_text=f"{BEGUN.folder}.ipynb")
@@ -78,13 +66,15 @@ def test_the_map_knows_what_was_done_and_opens_notebooks(server: str, browser: B
     page.close()
 
 
-def _pictures(page: Page, notebook: NotebookPage, folder: Path) -> None:
+def _pictures(page: Page, notebook: NotebookPage, folder: Path, axe: str) -> None:
     for dark in (False, True):
         notebook.theme(dark)
         for name, width in (("wide", 1280), ("narrow", 760)):
             page.set_viewport_size({"width": width, "height": 1000})
             page.wait_for_timeout(300)
             page.screenshot(path=folder / f"home-{name}-{'dark' if dark else 'light'}.png")
+            for ours in (".jp-RenderedMarkdown", ".jp-OutputArea-output"):
+                assert serious(page, axe, ours) == []
     notebook.theme(dark=False)
     page.set_viewport_size({"width": 1280, "height": 1900})
     page.wait_for_timeout(500)

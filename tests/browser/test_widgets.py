@@ -5,7 +5,6 @@ Pictures of each go to the folder `COURSE_SCREENSHOTS`, or to a temporary one.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, chromium, jupyter_lab
+from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 from tests.show.widgets import WIDGETS
 
 ROOT = Path(__file__).parents[2]
@@ -34,15 +33,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    given = os.environ.get("COURSE_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]:
+def notebook(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]:
     """One notebook with a cell for each widget, all of them run."""
     home = tmp_path_factory.mktemp("widgets")
     (home / "work").mkdir()
@@ -51,7 +42,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]
     nbformat.write(new_notebook(cells=cells), home / "work" / "widgets.ipynb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
-        with jupyter_lab(home / "work", home) as server, chromium() as browser:
+        with jupyter_lab(home / "work", home) as server:
             page = browser.new_page(viewport={"width": 1280, "height": 1000})
             opened = NotebookPage(page, server, "widgets.ipynb")
             page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -82,14 +73,14 @@ def _press(control: Locator) -> None:
 
 
 @pytest.mark.parametrize("name", WIDGETS)
-def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: NotebookPage, folder: Path) -> None:
+def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: NotebookPage, screenshots: Path) -> None:
     page: Page = notebook.page
     output = _output(notebook, name)
     output.scroll_into_view_if_needed()
     expect(output.locator("img.widget-image, .widget-html-content").first).to_be_attached(timeout=20 * SECONDS)
     assert "Error" not in output.inner_text()
     page.wait_for_timeout(300)
-    output.screenshot(path=folder / f"{name}-1.png")
+    output.screenshot(path=screenshots / f"{name}-1.png")
     before, height = _shown(output), (output.bounding_box() or {})["height"]
     _press(output.locator(CONTROLS).first)
     for _ in range(100):
@@ -99,7 +90,7 @@ def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: Note
     else:
         pytest.fail("nothing changed")
     page.wait_for_timeout(300)
-    output.screenshot(path=folder / f"{name}-2.png")
+    output.screenshot(path=screenshots / f"{name}-2.png")
     assert (output.bounding_box() or {})["height"] == pytest.approx(height, abs=1), "it jumps"
     for control in output.locator(CONTROLS).all():
         label = control.evaluate(_NAME)
@@ -110,11 +101,11 @@ _NAME = """one => one.getAttribute('aria-label') || one.title || one.innerText
     || (one.closest('.jupyter-widgets')?.querySelector('label')?.innerText ?? '')"""
 
 
-def test_all_of_them_in_the_dark(notebook: NotebookPage, folder: Path) -> None:
+def test_all_of_them_in_the_dark(notebook: NotebookPage, screenshots: Path) -> None:
     notebook.theme(dark=True)
     for name in WIDGETS:
         output = _output(notebook, name)
         output.scroll_into_view_if_needed()
-        output.screenshot(path=folder / f"{name}-3-dark.png")
+        output.screenshot(path=screenshots / f"{name}-3-dark.png")
     broken = notebook.page.locator(".jp-OutputArea-output", has_text=re.compile("Traceback|Error displaying"))
     expect(broken).to_have_count(0)

@@ -18,25 +18,21 @@ from course.grading.edition import assemble, build_wheel
 from course.grading.notebooks import build, source_path
 from course.grading.problem import Problem
 from course.syllabus import TOPICS
+from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
 PRIVATE = [ROOT / "course" / part / f"{topic.name}.py" for topic in TOPICS for part in ("reference", "hidden")]
 
 
 @pytest.fixture(scope="module")
-def edition(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return assemble(tmp_path_factory.mktemp("editions"))
+def edition() -> Path:
+    return assemble()
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The student wheel, built from a copy of the repository so that no keys are left in this one."""
-    copy = tmp_path_factory.mktemp("clone") / "course"
-    subprocess.run(["git", "clone", "-q", str(ROOT), str(copy)], check=True)
-    for path in (ROOT / "course").rglob("*.py"):
-        target = copy / path.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(path.read_bytes())
+    copy = clone(tmp_path_factory.mktemp("clone") / "course")
     return build_wheel(copy, copy / "dist")
 
 
@@ -86,11 +82,13 @@ def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
     assert leaks == []
 
 
-def test_it_is_made_once_and_appears_in_one_step(edition: Path) -> None:
-    before = (edition / "course" / "__init__.py").stat().st_mtime_ns
-    assert assemble(edition.parent) == edition
-    assert (edition / "course" / "__init__.py").stat().st_mtime_ns == before
-    assert [path for path in edition.parent.iterdir() if path != edition] == []
+def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Path] = []
+    monkeypatch.setattr("course.hidden.write_keys", made.append)
+    edition = assemble(tmp_path)
+    assert assemble(tmp_path) == edition and len(made) == 1
+    assert made[0].parts[-2:] == ("course", "keys") and made[0].parent.parent != edition, "it was filled in place"
+    assert list(tmp_path.iterdir()) == [edition]
 
 
 def test_it_can_be_read_by_a_sandboxed_user(edition: Path) -> None:

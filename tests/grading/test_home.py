@@ -34,7 +34,7 @@ def test_its_links_lead_somewhere_and_its_picture_is_described() -> None:
     table = home.cells[-1].source
     assert all(f"({topic.folder}/{topic.folder}.ipynb)" in table for topic in TOPICS)
     assert "(index.svg)" in table and in_words(TOPICS) in table
-    assert [cell.cell_type for cell in home.cells] == ["markdown", "code", "markdown"]
+    assert [cell.cell_type for cell in home.cells] == ["markdown", "code", "code", "markdown"]
 
 
 def test_it_is_no_assignment(tmp_path: Path) -> None:

@@ -54,8 +54,11 @@ def test_the_badges_of_a_release_open_that_very_notebook(topic: Topic) -> None:
     assert (ROOT / path).is_file()
 
 
-def test_the_readmes_badges_are_made_from_the_same_address() -> None:
-    assert badges("assignments/index.ipynb") in (ROOT / "README.md").read_text("utf-8")
+def test_the_readmes_badges_open_the_home_notebook_which_has_them_and_sets_up_too() -> None:
+    home = nbformat.read(ROOT / "assignments" / "index.ipynb", as_version=4)
+    ours = badges("assignments/index.ipynb")
+    assert ours in (ROOT / "README.md").read_text("utf-8") and ours in home.cells[0].source
+    assert is_setup(home.cells[1])
 
 
 def test_no_source_repeats_the_address() -> None:

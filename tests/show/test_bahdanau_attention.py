@@ -69,16 +69,16 @@ def test_a_step_says_what_is_written_and_where_it_looks():
 
 def test_the_widget_follows_its_slider_and_takes_dates_of_ones_own():
     widget = pictures.step_the_decoder(Knowing())
-    chosen, typed, steps, picture, spoken = widget.children
-    assert [part.description for part in (chosen, typed, steps)] == ["Date", "Your own", "Step"]
+    example, typed, steps, picture, spoken = widget.children
+    assert [part.description for part in (example, typed, steps)] == ["Example", "Date", "Step"]
     before, sentence = bytes(picture.value), spoken.value
     assert before.startswith(b"\x89PNG") and steps.max == 11
     steps.value = 9
     assert bytes(picture.value) != before and spoken.value != sentence
     typed.value = "<b>4 May</b>"
     assert "<b>" not in spoken.value
-    chosen.value = pictures.EXAMPLES[2]
-    assert typed.value == "" and "04" in spoken.value
+    example.value = 3
+    assert typed.value == pictures.EXAMPLES[2] and "04" in spoken.value
 
 
 def test_any_model_can_be_stepped_even_one_that_never_ends():

@@ -75,9 +75,9 @@ def test_cross_weights_come_from_the_model_that_was_called(model):
 
 def test_the_translator_follows_what_is_typed_and_chosen(model):
     widget = pictures.translator(model, knowing)
-    examples, typed, french, layer, looks, verdict, _ = widget.children
-    assert [child.description for child in (examples, typed, french, layer)] == [
-        "examples",
+    example, typed, french, layer, looks, verdict, _ = widget.children
+    assert [child.description for child in (example, typed, french, layer)] == [
+        "example",
         "English",
         "French",
         "layer",
@@ -101,7 +101,7 @@ def test_the_translator_follows_what_is_typed_and_chosen(model):
     before = looks.value
     layer.value = 1
     assert looks.value != before
-    examples.value = pictures.EXAMPLES[1]
+    example.value = 2
     assert typed.value == pictures.EXAMPLES[1] and "fatigué" in [word for word, _ in french.options]
 
 

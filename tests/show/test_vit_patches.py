@@ -68,7 +68,7 @@ def test_the_explorer_follows_its_controls(model):
     image, patch, layer, head = controls.children
     assert [c.description for c in (image, patch, layer, head)] == ["image", "patch size", "layer", "heads"]
     assert bytes(picture.value).startswith(b"\x89PNG") and "17 words" in sentence.value and "layer 3" in sentence.value
-    for control, value, words in ((patch, 1, "145 words"), (layer, 1, "layer 1"), (head, 1, "With head 2")):
+    for control, value, words in ((patch, 1, "145 words"), (layer, 1, "layer 1"), (head, 2, "With head 2")):
         before = bytes(picture.value)
         control.value = value
         assert bytes(picture.value) != before and words in sentence.value

@@ -111,6 +111,9 @@ def move(control: Any, times: int = 1) -> None:
             control.click()
         elif isinstance(control, ipywidgets.ToggleButton):
             control.value = not control.value
+        elif isinstance(control, ipywidgets.Combobox):
+            place = control.options.index(control.value) + 1
+            control.value = control.options[place % len(control.options)]
         elif hasattr(control, "options"):
             count = len(control.options)
             control.index = ((control.index or 0) + 1) % count

@@ -27,6 +27,9 @@ from course.grading.warm.watch import Excess, Watch, everybody, family
 TICK = 0.1
 """Seconds between two looks at what is used."""
 
+BRIEF = 0.005
+"""The same, while a kernel that was killed comes to its end."""
+
 GRACE = 4.0
 """Seconds a kernel that was interrupted for its processor time gets to come to its senses."""
 
@@ -47,6 +50,7 @@ class Keeper:
         self.holder: subprocess.Popen[bytes] | None = None
         self.kernel = 0
         self._interrupted = 0.0
+        self._killed = False
         self._told = ""
 
     def serve(self) -> None:
@@ -103,7 +107,7 @@ class Keeper:
                 usage = watch.usage
                 self.line.say(exit=os.waitstatus_to_exitcode(status), memory=usage.memory, cpu=usage.cpu)
                 return
-            for message in self.line.hear(TICK):
+            for message in self.line.hear(BRIEF if self._killed else TICK):
                 self._obey(message, watch)
             excess = watch.look()
             if excess:
@@ -131,6 +135,7 @@ class Keeper:
 
     def _signal(self, number: int) -> None:
         """To the kernel and the programs it runs, as a terminal would send it."""
+        self._killed = number == signal.SIGKILL
         with contextlib.suppress(OSError):
             os.killpg(self.kernel, number)
 

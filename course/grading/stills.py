@@ -1,0 +1,71 @@
+"""Pictures of the widgets, in released notebooks: what is seen of them where nothing runs, on GitHub or nbviewer, say.
+
+A picture stands where the widget will: it is the stored output of its cell, and running the cell puts the widget in its
+place. `make stills` takes the pictures, from the solved notebooks as JupyterLab shows them.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+FOLDER = Path(__file__).parent / "stills"
+
+_CALL = re.compile(r"^show\.\w+\.(\w+)\(.*\Z", re.M)
+_MARK = "course_still"
+_DESCRIPTION = "Description"
+"""Where a PNG file keeps its alternative text, by the standard's name."""
+
+
+class AddStills(NbGraderPreprocessor):
+    """Gives the cells of a release that show a widget its picture, where there is one."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+        """Put the picture into the cell's outputs."""
+        found = still_of(resources["nbgrader"]["assignment"], cell)
+        if found is not None and found.is_file():
+            cell.outputs = [_output(found)]
+        return cell, resources
+
+
+def still_of(notebook: str, cell: NotebookNode) -> Path | None:
+    """Where the picture of what the cell's last line shows is kept, if that can be a widget."""
+    called = _CALL.search(cell.source.rstrip()) if cell.cell_type == "code" else None
+    return FOLDER / f"{notebook}-{called[1]}.png" if called else None
+
+
+def is_still(output: NotebookNode) -> bool:
+    """Whether an output is such a picture, and nothing that was computed."""
+    return bool(output.get("metadata", {}).get(_MARK))
+
+
+def save(picture: bytes, description: str, path: Path) -> None:
+    """Write a PNG picture with its description, in few colours and bytes."""
+    import io
+
+    from PIL import Image, PngImagePlugin
+
+    about = PngImagePlugin.PngInfo()
+    about.add_itxt(_DESCRIPTION, description)
+    path.parent.mkdir(exist_ok=True)
+    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(64)
+    reduced.save(path, optimize=True, pnginfo=about)
+
+
+def description(path: Path) -> str:
+    """What a picture shows, in words."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return str(picture.info.get(_DESCRIPTION, ""))
+
+
+def _output(path: Path) -> NotebookNode:
+    alt = description(path)
+    data = {"image/png": base64.b64encode(path.read_bytes()).decode(), "text/plain": alt}
+    return new_output("display_data", data=data, metadata={"image/png": {"alt": alt}, _MARK: True})

@@ -1,0 +1,94 @@
+"""Takes the pictures of the widgets: `python -m tests.browser.stills [TOPIC ...]`.
+
+Each solved notebook is executed with its widgets' state kept, opened in JupyterLab, which needs no cell to run to show
+them again, and what stands below a widget's cell is photographed.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.sign import NotebookNotary
+from playwright.sync_api import Browser, expect
+
+from course.grading import stills
+from course.grading.execution import execute
+from course.grading.notebooks import build, source_path
+from course.grading.preprocessors import own_limits
+from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_notebook
+from course.syllabus import TOPICS, Topic, find_topic
+from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab
+
+ROOT = Path(__file__).parents[2]
+WIDTH = 1000
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def executed(topic: Topic) -> NotebookNode:
+    """The solved notebook with all outputs, trained anew.
+
+    Raises:
+        RuntimeError: it did not run to its end.
+    """
+    nb = build(source_path(ROOT, topic), topic)
+    limits, kept = own_limits(nb, Limits(300.0)), {"store_widget_state": True}
+    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=limits, client=kept)
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    if outcome.fault:
+        raise RuntimeError(f"{topic.folder}: {outcome.fault}")
+    return read_notebook(outcome.notebook)
+
+
+def photograph(topic: Topic, nb: NotebookNode, browser: Browser) -> list[Path]:
+    """Take the pictures of all widgets in an executed notebook; returns the files."""
+    shown = [cell for cell in nb.cells if any(WIDGET in output.get("data", {}) for output in cell.get("outputs", ()))]
+    taken = []
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder, "work")
+        work.mkdir()
+        Path(folder, "data").mkdir()
+        notary = NotebookNotary(data_dir=str(Path(folder, "data")))
+        for cell in shown:
+            path = stills.still_of(topic.folder, cell)
+            assert path is not None, f"{topic.folder} shows a widget in a cell that does not end with a call of show"
+            alone = nbformat.from_dict({**nb, "cells": [cell]})
+            nbformat.write(alone, work / f"{path.stem}.ipynb")
+            notary.sign(alone)  # JupyterLab shows no widget of a notebook it does not trust
+            taken.append(path)
+        with jupyter_lab(work, Path(folder)) as server:
+            for path in taken:
+                _photograph(browser, server, path)
+    return taken
+
+
+def _photograph(browser: Browser, server: str, path: Path) -> None:
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1600}, device_scale_factor=1.5)
+    NotebookPage(page, server, f"{path.stem}.ipynb")
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.add_style_tag(content=".jupyter-widgets-disconnected::before {display: none !important}")
+    output = page.locator(".jp-CodeCell .jp-OutputArea-output .jupyter-widgets").first
+    expect(output).to_be_visible(timeout=60 * SECONDS)
+    page.wait_for_timeout(1500)
+    picture = output.locator("img.widget-image")
+    named = picture.first.get_attribute("title") if picture.count() else ""
+    said = " ".join(text.strip() for text in output.locator(".widget-html-content").all_inner_texts())
+    words = " ".join(f"Widget: {named or ''}. {said}".split())
+    stills.save(output.screenshot(), words[:400], path)
+    page.close()
+
+
+def main(names: list[str]) -> None:
+    """Execute and photograph the named topics, or all."""
+    topics = [find_topic(name) for name in names] or list(TOPICS)
+    with chromium() as browser:
+        for topic in topics:
+            for path in photograph(topic, executed(topic), browser):
+                print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB  {stills.description(path)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,85 @@
+"""Widgets have a picture in released notebooks: where nothing runs it is what a reader sees of them."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+
+import nbformat
+import pytest
+from PIL import Image
+
+from course.grading import stills
+from course.grading.notebooks import source_path
+from course.grading.release import is_worked_in, release, release_path
+from course.syllabus import TOPICS, Topic
+from tests.grading.lesson import TOPIC, make_course
+
+ROOT = Path(__file__).parents[2]
+WIDGETS = {
+    "01_markov_ngrams": ["writer"],
+    "02_cbow": ["explorer"],
+    "03_rnn": ["turn_the_radius", "watch_it_read"],
+    "04_lstm_gru": ["write_the_tape", "watch_it_read"],
+    "05_bahdanau_attention": ["step_the_decoder"],
+    "06_self_attention": ["playground"],
+    "07_multi_head_attention": ["explorer"],
+    "08_positional_encoding": ["explorer"],
+    "09_masking": ["painter"],
+    "10_encoder_decoder": ["translator"],
+    "11_vit_patches": ["explorer"],
+    "12_lora": ["explorer"],
+}
+
+
+def png(colour: str = "navy") -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30), colour).save(buffer, format="PNG")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_every_widget_of_a_release_has_its_picture_and_words_for_it(topic: Topic) -> None:
+    released = nbformat.read(release_path(ROOT, topic), as_version=4)
+    nbformat.validate(released)
+    shown = [(cell, output) for cell in released.cells for output in cell.get("outputs", ())]
+    of = [f"{topic.folder}-{name}.png" for name in WIDGETS[topic.folder]]
+    assert [stills.still_of(topic.folder, cell).name for cell, _ in shown] == of
+    for _, output in shown:
+        assert stills.is_still(output)
+        assert len(output.metadata["image/png"]["alt"]) > 40
+        picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+        assert picture.width > 500 and len(set(picture.convert("L").tobytes())) > 10, "it shows nothing"
+
+
+def test_no_picture_is_left_over() -> None:
+    wanted = {f"{folder}-{name}.png" for folder, names in WIDGETS.items() for name in names}
+    assert {path.name for path in stills.FOLDER.iterdir()} == wanted
+    assert sum(path.stat().st_size for path in stills.FOLDER.iterdir()) < 1_500_000
+
+
+def test_what_is_saved_keeps_its_words(tmp_path: Path) -> None:
+    stills.save(png(), "Who looks at whom: “Ada” at 3 → 5.", tmp_path / "a.png")
+    assert stills.description(tmp_path / "a.png") == "Who looks at whom: “Ada” at 3 → 5."
+    assert Image.open(tmp_path / "a.png").size == (40, 30)
+
+
+def test_only_the_call_in_the_last_line_counts() -> None:
+    code = nbformat.v4.new_code_cell
+    assert stills.still_of("03_rnn", code("x = 1\nshow.rnn.watch_it_read(model)\n")) is not None
+    assert stills.still_of("03_rnn", code("show.rnn.watch_it_read(model)\nx = 1")) is None
+    assert stills.still_of("03_rnn", nbformat.v4.new_markdown_cell("show.rnn.watch_it_read(model)")) is None
+
+
+def test_a_release_with_pictures_is_not_worked_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_course(tmp_path / "course")
+    source = source_path(root, TOPIC)
+    source.write_text(source.read_text("utf-8") + "\n# %%\nshow.self_attention.playground(softmax)\n", "utf-8")
+    monkeypatch.setattr(stills, "FOLDER", tmp_path / "stills")
+    stills.save(png(), "a picture", stills.FOLDER / f"{TOPIC.folder}-playground.png")
+    (notebook,) = release(root, [TOPIC])
+    held = [cell.outputs for cell in nbformat.read(notebook, as_version=4).cells if cell.get("outputs")]
+    assert [len(outputs) for outputs in held] == [1]
+    assert not is_worked_in(notebook)
+    release(root, [TOPIC])
