@@ -249,7 +249,7 @@ def step_the_decoder(model: Translator) -> Any:
     steps = widgets.IntSlider(min=1, max=11, value=6, description="Step", layout=wide)
     picture, spoken = style.picture("the weights of this step over the characters of the date"), style.spoken()
     state: dict[str, Any] = {}
-    figure = style.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.12, top=0.88)
+    figure = style.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.15, top=0.88)
 
     def draw(_: Any = None) -> None:
         step = steps.value - 1

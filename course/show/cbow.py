@@ -205,15 +205,13 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
     places = neighbour_map(E)
     unit = torch.nn.functional.normalize(E.double(), dim=1)
 
-    kind = style.choice("Class", ["all words", *names])
     choice = widgets.Combobox(options=sorted(language.words[1:]), value=word, description="Word", ensure_option=True)
     number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
-    picture, said = style.picture("map of all words, with the chosen one and its neighbours"), style.spoken()
+    picture, said = style.picture("map of all words, with the chosen one and its neighbours"), style.spoken(3)
     figure = style.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
-    busy = False
 
     def draw(_: Any = None) -> None:
-        if busy or choice.value not in language.ids:
+        if choice.value not in language.ids:
             return
         index = language.ids[choice.value]
         found = nearest(E, index, number.value).tolist()
@@ -223,21 +221,10 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
             _draw_map(figure.axes[0], places, choice.value, [language.words[i] for i in found])
         picture.value = style.drawn(figure)
 
-    def narrow(_: Any) -> None:
-        nonlocal busy
-        words = language.words[1:] if kind.value == "all words" else grammar.classes()[kind.value]
-        busy = True  # the word is set when its list is, and drawn then
-        choice.options = sorted(words)
-        if choice.value not in words:
-            choice.value = choice.options[0]
-        busy = False
-        draw()
-
-    kind.observe(narrow, "value")
     choice.observe(draw, "value")
     number.observe(draw, "value")
     draw()
-    controls = widgets.HBox([kind, choice, number], layout=widgets.Layout(flex_flow="row wrap"))
+    controls = widgets.HBox([choice, number], layout=widgets.Layout(flex_flow="row wrap"))
     return widgets.VBox([controls, said, picture])
 
 

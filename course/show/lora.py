@@ -104,7 +104,7 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
         return min(matrices[name].shape)
 
     layout = widgets.Layout(width="320px")
-    matrix = style.choice("matrix", list(matrices), "320px")
+    matrix = style.choice("matrix", list(matrices))
     rank = widgets.IntSlider(value=2, min=1, max=widest(matrix.value), description="rank r", layout=layout)
     picture, spoken = style.picture("singular values, the matrix, and what a rank leaves of it"), style.spoken()
     figure = _three_panels()

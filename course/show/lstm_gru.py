@@ -223,7 +223,11 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
     import ipywidgets as widgets
 
     gates = half_open()
-    words = style.choice("Word", [(f"{place + 1} {word}", place) for place, word in enumerate(WORDS)])
+    words = widgets.SelectionSlider(
+        options=[(f"{place + 1} {word}", place) for place, word in enumerate(WORDS)],
+        description="Word",
+        layout=widgets.Layout(width="26em"),
+    )
     sliders = {
         gate: widgets.FloatSlider(
             value=0.5, min=0, max=1, step=0.05, description=name, layout=widgets.Layout(width="22em")

@@ -202,7 +202,7 @@ def painter(masked_softmax: Softmax) -> VBox:
     switches = [
         [widgets.ToggleButton(layout=cell, tooltip=f"{asks} may look at {seen}") for seen in WORDS] for asks in WORDS
     ]
-    picture, spoken = style.picture("the mask, its weights, and who knows of whom"), style.spoken()
+    picture, spoken = style.picture("the mask, its weights, and who knows of whom"), style.spoken(3)
     figure = _three_panels()
     busy = False
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipywidgets import HTML, Image, SelectionSlider
+    from ipywidgets import HTML, Image, ToggleButtons
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -122,21 +122,21 @@ def picture(shows: str) -> Image:
     return image
 
 
-def choice(name: str, options: Sequence[Any], width: str = "26em") -> SelectionSlider:
-    """A widget's control for one of `options`, names or pairs of name and value: a slider, which shows the name.
+def choice(name: str, options: Sequence[Any]) -> ToggleButtons:
+    """A widget's control for one of `options`, names or pairs of name and value: a button for each.
 
     No drop-down list: JupyterLab takes the arrow keys from it to go to the next cell.
     """
     import ipywidgets as widgets
 
-    return widgets.SelectionSlider(options=options, description=name, layout=widgets.Layout(width=width))
+    return widgets.ToggleButtons(options=options, description=name, style={"button_width": "auto"})
 
 
-def spoken() -> HTML:
-    """The sentence below (or above) a widget's picture: two lines high from the start, so that nothing jumps."""
+def spoken(lines: int = 2) -> HTML:
+    """The sentence below (or above) a widget's picture: as high as its longest from the start, so nothing jumps."""
     import ipywidgets as widgets
 
-    return widgets.HTML(layout=widgets.Layout(min_height="3.4em"))
+    return widgets.HTML(layout=widgets.Layout(min_height=f"{28 * lines}px"))  # ipywidgets' own height of a line
 
 
 def plain_axes(axes: Any) -> None:

@@ -217,9 +217,10 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
 
     image, layer = slider("image", len(images)), slider("layer", layers)
     layer.value = layers
-    patch = style.choice("patch size", sizes, "280px")
-    patch.value = p
-    head = style.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))], "280px")
+    patch = widgets.SelectionSlider(
+        options=sizes, value=p, description="patch size", layout=widgets.Layout(width="280px")
+    )
+    head = style.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))])
     figure = _two_panels()
     drawn, spoken = style.picture("the image in patches, and where the class word looks"), style.spoken()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from course.grading import stills
 from course.grading.execution import execute
@@ -25,6 +25,8 @@ from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 1000
+LONG = 300
+"""Characters of what a widget says that are kept in its description."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -73,12 +75,17 @@ def _photograph(browser: Browser, server: str, path: Path) -> None:
     output = page.locator(".jp-CodeCell .jp-OutputArea-output .jupyter-widgets").first
     expect(output).to_be_visible(timeout=60 * SECONDS)
     page.wait_for_timeout(1500)
-    picture = output.locator("img.widget-image")
-    named = picture.first.get_attribute("title") if picture.count() else ""
-    said = " ".join(text.strip() for text in output.locator(".widget-html-content").all_inner_texts())
-    words = " ".join(f"Widget: {named or ''}. {said}".split())
-    stills.save(output.screenshot(), words[:400], path)
+    stills.save(output.screenshot(), _in_words(output), path)
     page.close()
+
+
+def _in_words(output: Locator) -> str:
+    """What a widget shows: the name of its picture, else those of its controls, and what it says itself."""
+    picture = output.locator("img.widget-image")
+    controls = (label.strip() for label in output.locator(".widget-label").all_inner_texts())
+    shows = picture.first.get_attribute("title") if picture.count() else ", ".join(filter(None, controls))
+    said = " ".join(" ".join(output.locator(".widget-html-content").all_inner_texts()).split())
+    return f"Widget: {shows}. {said if len(said) < LONG else said[:LONG] + '…'}".strip()
 
 
 def main(names: list[str]) -> None:

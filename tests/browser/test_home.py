@@ -49,7 +49,7 @@ def test_the_map_knows_what_was_done_and_opens_notebooks(
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     notebook = NotebookPage(page, server, "index.ipynb")
-    picture = page.locator(".jp-RenderedMarkdown img")
+    picture = page.locator(".jp-RenderedMarkdown img[alt^='Map']")
     expect(picture).to_have_js_property("naturalWidth", 560, timeout=10 * SECONDS)
     output = notebook.run(notebook.cell("progress()"))
     expect(output.locator("li")).to_have_count(len(TOPICS))

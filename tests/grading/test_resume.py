@@ -142,7 +142,7 @@ def kill_until_done(root: Path, times: int, seconds: float, seed: int) -> None:
 def test_killed_at_any_moment_and_resumed_the_grades_are_the_same(undisturbed, tmp_path):
     root, expected = undisturbed
     root = shutil.copytree(root, tmp_path / "class")
-    kill_until_done(root, 5, 20.0, seed=1)
+    kill_until_done(root, 5, 10.0, seed=1)
     assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=2)) == expected
 
 
@@ -153,7 +153,7 @@ def test_killed_fifty_times_over_a_class_of_thirty(tmp_path):
     expected = plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=2))
     for seed in range(10):
         again = shutil.copytree(root, tmp_path / f"again{seed}")
-        kill_until_done(again, 5, 30.0, seed)
+        kill_until_done(again, 5, 12.0, seed)
         assert plain(grade_class(Classroom(again, TOPIC, SETTINGS), workers=2)) == expected
 
 

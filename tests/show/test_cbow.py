@@ -74,15 +74,12 @@ def test_the_explorer_uses_the_students_function_and_follows_its_controls(by_cla
         return nearest(E, index, k)
 
     explorer = pictures.explorer(by_class, counted)
-    (kind, word, number), said, picture = explorer.children[0].children, *explorer.children[1:]
-    assert (kind.description, word.description, number.description) == ("Class", "Word", "Neighbours")
+    (word, number), said, picture = explorer.children[0].children, *explorer.children[1:]
+    assert (word.description, number.description) == ("Word", "Neighbours")
     assert "<b>lamb</b> (food and animal sg)" in said.value and bytes(picture.value).startswith(b"\x89PNG")
     before = bytes(picture.value)
     word.value = "fox"
     assert "<b>fox</b> (animal sg)" in said.value and bytes(picture.value) != before
     number.value = 2
     assert asked[-1] == (grammar.language().ids["fox"], 2)
-    kind.value = "place"
-    assert "(place)" in said.value and set(word.options) == set(grammar.classes()["place"])
-    kind.value = "all words"
     assert len(word.options) == V - 1
