@@ -23,6 +23,10 @@ from .keys import key
 class CheckFailed(AssertionError):
     """The public checks of an exercise fail while nbgrader validates the notebook."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the report alone, as there is nothing to learn from our lines."""
+        return str(self).splitlines()
+
 
 def check(name: str, answer: Any) -> None:
     """Checks `answer` for the exercise `name` with its public checks, and shows what was found.
