@@ -7,8 +7,10 @@ import random
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from course.grading.sandbox.confinement import confine
 from course.grading.sandbox.iopub import without_tcp, without_terminals
@@ -21,20 +23,34 @@ def become_kernel(order: Order) -> None:
     os.environ.update(order.environment)
     _forget()
     _draw_inline()
-    _reseed(order.seed)
     confine(order.tier, order.confines)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    launch(order.arguments)
+    launch(order.arguments, order.seed)
 
 
-def launch(arguments: Sequence[str]) -> None:
-    """IPython's kernel, without its history, and without the TCP socket and the terminals it would use for children."""
+def launch(arguments: Sequence[str], seed: int | None = None) -> None:
+    """IPython's kernel, without its history, and without the TCP socket and the terminals it would use for children.
+
+    Random numbers are seeded when the first cell begins: how many are drawn before depends on who asked what when.
+    """
     from ipykernel.kernelapp import IPKernelApp
 
     without_tcp()
     without_terminals()
     sys.argv = ["ipykernel_launcher", *arguments]
-    IPKernelApp.launch_instance(argv=[*arguments, "--HistoryManager.enabled=False"])
+    app = IPKernelApp.instance()
+    app.initialize([*arguments, "--HistoryManager.enabled=False"])
+    if seed is not None:
+        _at_the_first_cell(app.shell, partial(_reseed, seed))
+    app.start()
+
+
+def _at_the_first_cell(shell: Any, what: Callable[[], None]) -> None:
+    def begin() -> None:
+        shell.events.unregister("pre_execute", begin)
+        what()
+
+    shell.events.register("pre_execute", begin)
 
 
 def _forget() -> None:

@@ -93,7 +93,7 @@ def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, t
     ("source", "allowance", "kind", "words"),
     [
         (
-            "x = []\nwhile True: x.append(bytearray(8_000_000))",
+            "import os, time\nos.fork()\nx = []\nwhile True: x.append(bytearray(8_000_000)); time.sleep(0.02)",
             {"memory": 700 * MEGABYTE},
             "LimitExceeded",
             "of memory",
