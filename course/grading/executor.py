@@ -119,8 +119,10 @@ class LocalCrew:
             self._nursery.close()
 
     def _start(self) -> ProcessPoolExecutor:
-        context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-        context.set_forkserver_preload([HANDS])
+        forks = sys.platform == "linux"
+        context: Any = multiprocessing.get_context("forkserver" if forks else "spawn")
+        if forks:
+            context.set_forkserver_preload([HANDS])
         begin = dict(os.environ), self._address
         return ProcessPoolExecutor(self.size, mp_context=context, initializer=_begin, initargs=begin)
 
