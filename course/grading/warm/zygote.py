@@ -36,7 +36,14 @@ LIBRARIES = (
     "safetensors.torch",
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
+    "ipykernel.debugger",
     "IPython",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.logger",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
+    "tornado.queues",
     "ipywidgets",
 )
 """What notebooks import, and what their kernel is made of; what is not installed is left out."""
@@ -49,6 +56,7 @@ def warm_up() -> None:
     """Import the libraries and the public side of the course, and have the collector never look at them again."""
     import course
 
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
     for name in (*LIBRARIES, *_public_modules(course.__path__[0])):
         try:
             import_module(name)
