@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"exercise"},
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
-    "notebook": {"exercise", "judge", "data", "hidden"},
+    "notebook": {"exercise", "judge", "data", "hidden", "blocks"},
     "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline"},
     "cli": {"grading", "outline"},
 }

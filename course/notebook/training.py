@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..blocks.threads import one_thread
 from ..syllabus import Budget, find_item
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
@@ -137,7 +137,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget) -> Record:
     batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
     started = time.monotonic()
-    with _one_thread(place):
+    with one_thread(place):
         train(model, batches)
     seconds = time.monotonic() - started
     batches.read()
@@ -145,20 +145,6 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget) -> Record:
     record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
     curve.finish(batches.examples / examples, batches.losses, repr(record))
     return record
-
-
-@contextmanager
-def _one_thread(place: torch.device) -> Iterator[None]:
-    """On a CPU, computes with one thread: models this small gain nothing from more, lose twentyfold where cores are
-    busy, and repeat themselves to the last bit whatever the machine.
-    """
-    before = torch.get_num_threads()
-    if place.type == "cpu":
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _from_checkpoint(name: str, model: nn.Module, path: Path) -> Record:

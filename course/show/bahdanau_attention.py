@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
+from ..blocks.threads import one_thread
 from ..data import dates
 from . import style
 
@@ -202,7 +203,8 @@ def decoded(model: Translator, text: str) -> tuple[str, Tensor]:
     """What the model writes for a text, eos as a full stop, and its weights (T, S)."""
     place = next((parameter.device for parameter in getattr(model, "parameters", list)()), torch.device("cpu"))
     src = dates.source_ids(text)[None].to(place)
-    ids, weights = model.decode_greedy(src, torch.tensor([len(text)], device=place), 14)
+    with one_thread(place):
+        ids, weights = model.decode_greedy(src, torch.tensor([len(text)], device=place), 14)
     written = dates.answer(ids[0])
     ended = bool((ids[0] == dates.EOS).any())
     return written + "." * ended, weights[0, : len(written) + ended].detach().cpu()
@@ -254,8 +256,8 @@ def step_the_decoder(model: Translator) -> Any:
     def draw(_: Any = None) -> None:
         step = steps.value - 1
         with style.styled():
-            figure.axes[0].clear()
-            draw_step(figure.axes[0], state["text"], state["written"], state["weights"], step)
+            (axes,) = style.wiped(figure)
+            draw_step(axes, state["text"], state["written"], state["weights"], step)
         picture.value = style.drawn(figure)
         spoken.value = escape(said_at(state["text"], state["written"], state["weights"], step))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ..blocks.threads import one_thread
 from ..data import grammar
 from . import style
 
@@ -153,6 +154,7 @@ def _named(axes: Axes, places: Tensor, kind: str, colour: str) -> None:
     )
 
 
+@one_thread()
 def neighbour_map(E: Tensor, neighbours: float = 45.0, steps: int = 400) -> Tensor:
     """Places (V, 2) in the plane for the directions of E (V, D), so that neighbours stay neighbours: t-SNE.
 
@@ -217,8 +219,8 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
         found = nearest(E, index, number.value).tolist()
         said.value = _in_words(index, found, unit, kinds, names)
         with style.styled():
-            figure.axes[0].clear()
-            _draw_map(figure.axes[0], places, choice.value, [language.words[i] for i in found])
+            (axes,) = style.wiped(figure)
+            _draw_map(axes, places, choice.value, [language.words[i] for i in found])
         picture.value = style.drawn(figure)
 
     choice.observe(draw, "value")

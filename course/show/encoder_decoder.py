@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from ..blocks.threads import one_thread
 from ..data import phrases
 from .style import (
     BLUE,
@@ -211,12 +212,14 @@ class _Translation:
         self.english = _words(sentence)
         place = next(model.parameters()).device
         src = phrases.encode([self.english], "english").to(place)
-        with torch.no_grad():
+        with torch.no_grad(), one_thread(place):
             ids = decode(model, src)
         self.french = phrases.decode(ids[0], "french")
         said = min(len(self.french) + 1, ids.shape[1])  # the end is said, too, unless the model never came to it
         begun = torch.cat([src.new_full((1, 1), phrases.SOS), ids.to(place)], dim=1)[:, :said]
-        self.weights = cross_weights(model, src, begun)[:, 0]  # (layers, h, T, S), a row for each word that was said
+        with one_thread(place):
+            weights = cross_weights(model, src, begun)
+        self.weights = weights[:, 0]  # (layers, h, T, S), a row for each word that was said
         self.said = [*self.french, "(end)"][:said]
         self.expected = _by_the_grammar(self.english)
 

@@ -138,10 +138,8 @@ def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank,
     W = matrices[name].detach().cpu().float()
     B, A = (factor.detach().cpu().float() for factor in best_rank_r(W, r))
     values, largest = _singular_values(W), float(W.abs().max())
-    left, middle, right = figure.axes
     with styled():
-        for axes in figure.axes:
-            axes.clear()
+        left, middle, right = style.wiped(figure)
         numbers = range(1, len(values) + 1)
         left.bar(numbers, values.tolist(), color=[BLUE if n <= r else "#D5D8DC" for n in numbers])
         left.axvline(r + 0.5, color=ORANGE, linestyle="--", linewidth=1.5)

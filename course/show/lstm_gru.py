@@ -248,9 +248,7 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
 
     def draw(_: Any = None) -> None:
         with style.styled():
-            for axes in figure.axes:
-                axes.clear()
-            draw_tape(figure.axes, lstm_cell, gates, words.value)
+            draw_tape(style.wiped(figure), lstm_cell, gates, words.value)
         picture.value = style.drawn(figure)
         spoken.value = said(lstm_cell, gates)
 

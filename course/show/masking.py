@@ -271,11 +271,9 @@ def _three_panels() -> Figure:
 
 
 def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) -> None:
-    left, middle, right = figure.axes
     weights = masked_softmax(SCORES, mask)
     with styled():
-        for axes in (left, middle, right):
-            axes.clear()
+        left, middle, right = style.wiped(figure)
         _grid(left, mask, WORDS)
         left.set_title("who may look at whom")
         middle.imshow(weights.detach().cpu().numpy(), vmin=0.0, vmax=1.0)

@@ -221,10 +221,8 @@ def _two_panels() -> Figure:
 
 
 def _draw_looks(figure: Figure, weights: Tensor, words: Sequence[str], asking: Sequence[str], token: int) -> None:
-    left, right = figure.axes
     with styled():
-        for axes in (left, right):
-            axes.clear()
+        left, right = style.wiped(figure)
         _percent_map(left, weights)
         left.set_xticks(range(len(words)), list(words))
         left.set_yticks(range(len(asking)), list(asking))

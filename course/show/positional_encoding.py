@@ -238,10 +238,8 @@ def _three_panels() -> Figure:
 
 def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
     table = encode(n, d_model)
-    left, middle, right = figure.axes
     with styled():
-        for axes in (left, middle, right):
-            axes.clear()
+        left, middle, right = style.wiped(figure)
         left.imshow(table.detach().numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
         left.axhline(place, color=INK, linewidth=1.5)
         left.set(title="the table", xlabel="dimension", ylabel="place")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ..blocks.threads import one_thread
 from ..data.parentheses import COLOURS as KINDS
 from ..data.parentheses import LENGTHS, SYMBOLS, examples, is_balanced
 from . import style
@@ -199,7 +200,7 @@ def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
 def beliefs(model: Model, ids: Tensor) -> list[float]:
     """How probable `model` takes "balanced" after each token of one sequence (T,), as if it ended there."""
     ends = torch.arange(1, len(ids) + 1)
-    with torch.no_grad():
+    with torch.no_grad(), one_thread():
         logits = model(ids.repeat(len(ids), 1), ends)
     return torch.softmax(logits.double(), dim=-1)[:, 1].tolist()
 
@@ -297,22 +298,27 @@ def watch_it_read(model: Model) -> Any:
     picture, said = style.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
     figure = style.stage((7.2, 3.6), rows=2, left=0.1, right=0.99, bottom=0.14, top=0.99, hspace=0.03, **_READING)
 
+    busy = False
+
     def draw(_: Any = None) -> None:
+        if busy:
+            return
         ids = parse(typed.value)[:40]
         if not len(ids):
             said.value = f"Type some of {SYMBOLS.replace('<', '&lt;')}"
             return
         with style.styled():
-            for axes in figure.axes:
-                axes.clear()
-            _read(figure.axes, model, ids, min(steps.value, len(ids)))
+            _read(style.wiped(figure), model, ids, min(steps.value, len(ids)))
         picture.value = style.drawn(figure)
         said.value = ""
 
     def renew(_: Any = None) -> None:
+        nonlocal busy
         length = max(min(len(parse(typed.value)), 40), 1)
+        busy = True  # it is drawn once, with all of it read
         steps.max = length
         steps.value = length
+        busy = False
         draw()
 
     def pick(label: int) -> Callable[[Any], None]:
@@ -341,7 +347,7 @@ def gradient_norms(bptt: Bptt, radius: float, size: float = 0.0, steps: int = 40
     W_h = radius * noise[0] / torch.linalg.eigvals(noise[0]).abs().max()
     back = torch.randn(8, hidden, generator=generator, dtype=torch.float64)
     W_x, h0, b = torch.eye(hidden).double(), torch.zeros(8, hidden).double(), torch.zeros(hidden).double()
-    with torch.no_grad():
+    with torch.no_grad(), one_thread():
         norms = [bptt(size * noise[1][:, :t], h0, W_x, W_h, b, back)["h0"].norm() for t in range(1, steps + 1)]
     return [float(norm / back.norm()) for norm in norms]
 
@@ -363,8 +369,8 @@ def turn_the_radius(bptt: Bptt) -> Any:
         norms = gradient_norms(bptt, radius.value, size.value)
         name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
         with style.styled():
-            figure.axes[0].clear()
-            _fade(figure.axes[0], {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?")
+            (axes,) = style.wiped(figure)
+            _fade(axes, {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?")
         picture.value = style.drawn(figure)
 
     radius.observe(draw, "value")

@@ -226,10 +226,8 @@ def _three_panels() -> Figure:
 
 def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> None:
     output, weights = attend(q[None], k[None], v[None])
-    left, middle, right = figure.axes
     with styled():
-        for axes in (left, middle, right):
-            axes.clear()
+        left, middle, right = style.wiped(figure)
         _plane(left, "keys, and one query")
         for word, (x, y) in zip(WORDS, k.tolist()):
             _arrow(left, x, y, BLUE)

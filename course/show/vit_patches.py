@@ -243,10 +243,8 @@ def _draw(
     figure: Figure, image: Tensor, maps: Tensor, patchify: Patchify, p: int, layer: int, head: int | None
 ) -> None:
     """Left, the image taken apart with patches of p; right, the class word's attention: maps (n_layers, h, ...)."""
-    left, right = figure.axes
     with styled():
-        for axes in (left, right):
-            axes.clear()
+        left, right = style.wiped(figure)
         _picture(left, _apart(image, patchify, p))
         N = len(patchify(image[None], p)[0])
         left.set_title(f"patches of {p}: {N + 1} words, {(N + 1) ** 2:,} scores a head")

@@ -46,3 +46,18 @@ def test_two_of_a_kind_are_independent(name: str) -> None:
     for control in controls(first)[:4]:
         move(control)
     assert look(second) == before
+
+
+@every_widget
+def test_there_and_back_is_the_same_picture(name: str) -> None:
+    widget = WIDGETS[name]()
+    for control in controls(widget):
+        if isinstance(control, ipywidgets.Button):
+            continue
+        before, value = look(widget), control.value
+        move(control)
+        control.value = value
+        if isinstance(control, ipywidgets.Text):
+            assert look(widget)[-1] == before[-1]  # a new text starts other controls anew
+        else:
+            assert look(widget) == before, control.description
