@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 TOPIC = find_topic("rnn")
 ITS_OWN = ("ipykernel==6.17.1", "ipython==7.34.0", "ipywidgets==7.7.1", "traitlets==5.7.1", "numpy", "packaging")
-ARRIVES = {"babel", "datasets", "einops", "matplotlib", "safetensors", "scikit-learn"}
+ARRIVES = {"datasets", "einops", "matplotlib", "safetensors", "scikit-learn"}
 
 
 @pytest.fixture(scope="module")
