@@ -65,7 +65,8 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     for student in ("honest", "bought"):
         if student == "bought":
             loop = next(c for c in nb.cells if c.metadata.get("nbgrader", {}).get("grade_id") == f"{TASK}-solution")
-            loop.source = "def train(model, batches):\n    for batch in batches:\n        pass"
+            assert "optimizer.step()" in loop.source
+            loop.source = loop.source.replace("optimizer.step()", "pass  # the weights came from elsewhere")
         folder = tmp_path / "submitted" / student / TOPIC.folder
         folder.mkdir(parents=True)
         nbformat.write(nb, folder / f"{TOPIC.folder}.ipynb")
@@ -75,5 +76,5 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["grade", TOPIC.folder, "--spot-check", "100%"]) == 0
     said = capsys.readouterr().out.partition("Spot check")[2]
-    assert "bought: self_attention_task earns 0" in said and "honest: " not in said
+    assert "bought: self_attention_task earns " in said and "honest: " not in said
     assert "trained anew: bought, honest" in said
