@@ -152,10 +152,9 @@ def test_the_whole_of_every_page(tmp_path: Path) -> None:
         done: list[str] = []
         for kind, command in blocks(page):
             command = re.sub(r"https://github\.com/\S+", str(address), command)
+            moves = [line for c in done for line in c.splitlines() if line.startswith(("cd ", "source "))]
             if kind == "serve":
-                where = Path(follow(folder, [*(c for c in done if c.startswith(("cd ", "source"))), "pwd"]).split()[-1])
-                serve(command, where)
+                serve(command, Path(follow(folder, [*moves, "pwd"]).split()[-1]))
             else:
-                moves = [line for c in done for line in c.splitlines() if line.startswith(("cd ", "source "))]
                 follow(folder, [*moves, command])
             done.append(command)
