@@ -30,7 +30,8 @@ from course.grading.marking import grade_topic
 from course.syllabus import find_topic
 if __name__ == "__main__":
     _, topic, workers, policy, demonstrations, cores = sys.argv
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
     settings = {"policy": policy, "demonstrations": demonstrations == "all", "timeout": 300}
     sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
 """

@@ -76,5 +76,5 @@ def test_weights_from_elsewhere_are_noticed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["grade", TOPIC.folder, "--spot-check", "100%"]) == 0
     said = capsys.readouterr().out.partition("Spot check")[2]
-    assert "bought: self_attention_task earns " in said and "honest: " not in said
+    assert "bought: self_attention_task earns 0" in said and "honest: " not in said
     assert "trained anew: bought, honest" in said
