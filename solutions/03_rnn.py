@@ -54,7 +54,7 @@ show.rnn.windows((16, 48), sizes, accuracy)
 
 # %% [markdown]
 # Up to three tokens it might as well toss a coin. After that every further token buys less, and the price rises
-# tenfold each time: a table for $n = 8$ has $10^8$ rows. Yet *you* solve the puzzle with a pencil: read left to right
+# tenfold each time: a table for $n = 8$ has $10^8$ entries. Yet *you* solve the puzzle with a pencil: read left to right
 # and keep a short note of what is still open. That note is what we are missing: a **state**.
 #
 # ## One cell

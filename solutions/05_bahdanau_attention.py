@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import check, data, fit, hint, progress, seed, show
+from course import blocks, check, data, fit, hint, progress, seed, show
 from course.data import dates
 
 # %%
@@ -44,7 +44,8 @@ for row in corpus["train"].select(range(8)):
 # model never sees that. At the end you will ask whether it found out.
 #
 # **Dimensions:** $B$ sentences in a batch, $S$ places in the source, $T$ places in the target, $Q$ and $K$ the widths of
-# queries and keys, $D$ of values, $A$ of the attention, $V$ tokens.
+# queries and keys, $D$ of values, $A$ of the attention, $V$ tokens; in the code also $E$ the width of an embedding, $H$ of
+# the decoder's state, $L$ tokens written.
 #
 # ## Scores
 #
@@ -467,13 +468,13 @@ class Dictation:
 
 
 # %%
-torch.set_num_threads(1)  # models this small gain nothing from more
 lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16]
 curves = {}
 for name, width in (("with attention", 24), ("without", 0)):
     seed(1)
     writer = AttentionSeq2Seq(13, 13, embed=16, hidden=64, attention=width)
-    train(writer, Dictation())
+    with blocks.one_thread():  # models this small gain nothing from more
+        train(writer, Dictation())
     curves[name] = []
     for n in lengths:
         src, full, tgt = numbers(300, n, torch.Generator().manual_seed(2))

@@ -142,7 +142,7 @@ for firmness in (0, 1, 3, 10, 30):
 #
 # Row $i$ of $QK^\top$ holds the scores that query $i$ gives to all keys. So each *row* of weights sums to one: whoever asks distributes attention.
 #
-# And the root? If the numbers in $q$ and $k$ have mean 0 and variance 1, then $q \cdot k$ is a sum of $D$ products of variance 1, and its variance is $D$. See what that does to softmax, with ten keys for each query:
+# And the root? If the numbers in $q$ and $k$ are independent, with mean 0 and variance 1, then $q \cdot k$ is a sum of $D$ products of variance 1, and its variance is $D$. See what that does to softmax, with ten keys for each query:
 
 # %%
 seed(0)

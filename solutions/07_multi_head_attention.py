@@ -48,7 +48,7 @@ for friend, rival in ((7, 0), (0, 7)):
 #
 # ## Heads share the width
 #
-# Each head $i$ has its own three matrices, $D \times d$ each, and attends with the narrow queries, keys and values that they make. What the heads find is put side by side, which is $h \cdot d = D$ numbers again, and a last matrix mixes them:
+# Each head $i$ has its own three matrices, $d \times D$ each (out, in; the lectures write the transposes), and attends with the narrow queries, keys and values that they make. What the heads find is put side by side, which is $h \cdot d = D$ numbers again, and a last matrix mixes them:
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i, \qquad \text{Output} = [\text{head}_1; \dots; \text{head}_h]\, W_o^\top .$$
 #

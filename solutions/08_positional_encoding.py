@@ -124,7 +124,7 @@ compare(marks=sinusoidal(4, 16))
 #
 # ## One step on is one turn
 #
-# The first lecture writes its wish as $P(t + t') = M^{t'} P(t)$: a matrix that takes *every* place to the next. For clocks this is no wish. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**. For one pair, the addition theorems say it so:
+# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$: a matrix that takes *every* place to the next. For clocks this is no wish. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**. For one pair, the addition theorems say it so:
 #
 # $$\begin{pmatrix} \sin((t+k)\,w) \\ \cos((t+k)\,w) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t w) \\ \cos(t w) \end{pmatrix}, \qquad w = 10000^{-2i/D} .$$
 #
@@ -258,7 +258,7 @@ show.positional_encoding.requirements(found)
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 did something humbler: a table with one vector for each of 512 (or 1,024) places, random at first, trained like the embedding of a word. Nothing is asked of the vectors; whatever helps will be found.
+# BERT and GPT-2 (language models; topics 09 and 10 say how they differ) did something humbler: a table with one vector for each of 512 (or 1,024) places, random at first, trained like the embedding of a word. Nothing is asked of the vectors; whatever helps will be found.
 # The price is in the picture above, in the row of the table of 40 places.
 #
 # ### Exercise: learned positions (about 10 minutes)

@@ -79,7 +79,7 @@ check("padding_mask", padding_mask)
 # %% [markdown]
 # ## Words that have not been said
 #
-# A language model reads *Ada sees the* and guesses what comes next. To train it you could cut every sentence at every place. It is far cheaper to hand over the whole sentence and let **every place** guess the word after it, all at once; the lectures call it teacher forcing. But then the word to be guessed is in the room.
+# A language model reads *Ada sees the* and guesses what comes next. To train it you could cut every sentence at every place. It is far cheaper to hand over the whole sentence and let **every place** guess the word after it, all at once; it is the teacher forcing of topics 03 and 05. But then the word to be guessed is in the room.
 #
 # The lecture draws the way out as a table of scores. Row $t$ belongs to the word that looks, and whatever comes later gets $-\infty$, which softmax turns into a weight of exactly 0:
 #
@@ -552,7 +552,7 @@ for name, trained in both.items():
 show.masking.surprises(sentence, found)
 
 # %% [markdown]
-# Your model is nearly as surprised as the language itself, at nearly every word: names and nouns are hard to guess, *who* and *.* are not, and *tastes* must agree with a cook four words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
+# Your model is nearly as surprised as the language itself, at nearly every word: names and nouns are hard to guess, *who* and *.* are not, and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
 
 
 # %%

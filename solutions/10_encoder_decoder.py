@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 10 The Transformer
 #
-# *My tired bird is big.* In French: *mon oiseau fatigué est grand.* Say it word for word, and you get the order wrong, and with a female bird the endings, too. A translator has to read the
+# *My tired bird is big.* In French: *mon oiseau fatigué est grand.* Say it word for word, and you get the order wrong; make the bird a hen (*ma poule fatiguée est grande*), and the endings, too. A translator has to read the
 # whole sentence first, and then write another one, looking back and forth.
 #
 # Topic 05 did that with two recurrent networks and attention between them. Since then you have built attention that needs no recurrence (06), and given it several heads (07), places (08), and
@@ -109,7 +109,7 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer
 #
-# Both sublayers get the same frame, *add and norm*. The sublayer's output is **added** to what was there, so a layer only has to learn what to change, and gradients have a road to the bottom that no sublayer can block. And something is **normed**. What exactly, has changed since 2017:
+# Both sublayers get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a layer only has to learn what to change, and gradients have a road to the bottom that no sublayer can block. And something is **normed**. What exactly, has changed since 2017:
 #
 # $$\text{post (2017):} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre (since GPT-2):} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
 #
@@ -117,7 +117,7 @@ check("feed_forward", feed_forward)
 #
 # ### Exercise: the encoder's layer (about 20 minutes)
 #
-# The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it. `self.norm` says "post" or "pre".
+# The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it: in training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing. `self.norm` says "post" or "pre".
 
 
 # %% solution="EncoderLayer"
@@ -291,7 +291,7 @@ print(f"GPT                  {gpt:>11,}")
 print(f"BERT-Base            {bert:>11,}")
 
 # %% [markdown]
-# They do: 116.5 and 109.5 million. The two towers are the same twelve layers, weight for weight; what tells GPT from BERT is a triangle. (BERT adds vectors for first and second sentence, one more norm, and a layer that reads the first word; GPT has the larger vocabulary.)
+# They do: 116.5 and 109.5 million. The two towers are built alike, twelve layers of one size; what tells GPT from BERT is a triangle. (BERT adds vectors for first and second sentence, one more norm, and a layer that reads the first word; GPT has the larger vocabulary.)
 #
 # ## The whole machine
 #
@@ -693,7 +693,7 @@ for beam in (1, 4):
           f"in {time.perf_counter() - began:.1f} s")  # fmt: skip
 
 # %% [markdown]
-# Hardly a difference, for four times the work (of which the clock shows little, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about one point of BLEU. (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
+# Hardly a difference, for four times the work (of which the clock shows little, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
 #
 # ## Play
 #

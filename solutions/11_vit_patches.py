@@ -369,7 +369,7 @@ curves = {
 show.vit_patches.disorder(curves, moved)
 
 # %% [markdown]
-# Without positions the curve is flat, to the last digit, as theorem and topic 06 demand. **What is surprising is how high it lies.** A bag of sixteen snippets, nine pixels each, and about nine digits in ten are recognised: a loop's bend, a crossing, an end are enough, wherever they were.
+# Without positions the curve is flat, to the last digit, as the theorem of topic 06 demands. **What is surprising is how high it lies.** A bag of sixteen snippets, nine pixels each, and about nine digits in ten are recognised: a loop's bend, a crossing, an end are enough, wherever they were.
 # With positions the model is better as long as the order is right, and pays for it when it is not. In the paper, too, positions are worth a few per cent (table 8 there), and not everything.
 #
 # ## When not to use it
@@ -484,7 +484,7 @@ for name, positions in (
     print(f"marks {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
 
 # %% [markdown]
-# Enlarged, the marks still say more or less where a patch stands, and a short fine-tuning does the rest. This is how ViTs are used: pretrained at 224 pixels, where the sequence is short, and finished at 384.
+# Enlarged, the marks still say more or less where a patch stands, and a little more training does the rest (**fine-tuning**: topic 12). This is how ViTs are used: pretrained at 224 pixels, where the sequence is short, and finished at 384.
 #
 # ## Sound is an image, too
 #
@@ -578,7 +578,7 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # - Give the marks a structure instead of learning it: a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
 # - Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
 # - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
-# - On a GPU the budget is 400,000 images.
+# - On a GPU the budget is 400,000 images. Draw the similarity of the marks after so many: is the grid clearer?
 # - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your filters, your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
 # - **Next.** The leaves of the question want a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 

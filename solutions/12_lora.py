@@ -4,10 +4,10 @@
 # Somebody hands you a trained network. It cost weeks and a power station, and it does nearly what you need. The lectures call the rest **fine-tuning**: go on training, on your own data, with a small learning rate. That works, and has a price. Every weight of the network moves, so what
 # you have in the end is a second network, as large as the first. For one customer that is fine. For three hundred customers it is three hundred networks, and one of GPT-3's size fills 350 gigabytes.
 #
-# How much of that is needed? This notebook trains a Vision Transformer for a new scanner by moving *none* of its weights, and adding to each layer a correction so thin that all of them together would fit into an e-mail. You build the layer, put it into a model that you did not write, find out from the singular values how far one can
+# How much of that is needed? This notebook trains a Vision Transformer for a new scanner by moving *none* of its weights, and adding to each layer a correction so thin that all of them together would fit into an e-mail. The lectures call this **parameter-efficient fine-tuning**. You build the layer, put it into a model that you did not write, find out from the singular values how far one can
 # go with it, and compare it with training everything and with training nothing but the biases.
 #
-# About two and a half hours; all training together takes about a minute on a laptop.
+# Nine short exercises, one training task, one written question; about two and a half hours. All training together takes about a minute on a laptop. Stuck? `hint("LoRALinear")` gives a hint, and a stronger one each time.
 
 # %%
 import copy
@@ -25,7 +25,7 @@ from course.data import digits, negatives, pretrained
 # %% [markdown]
 # ## A reader, and a scanner it does not know
 #
-# `blocks.ViT` is the model of notebook 11, here for scans of 8 x 8 pixels in patches of 2: two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of notebook 11 and read new ones well.
+# `blocks.ViT` is the model of topic 11, here for scans of 8 x 8 pixels in patches of 2: two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11 and read new ones well.
 #
 # The second scanner gives negatives, and somebody put the paper in sideways.
 
@@ -57,13 +57,13 @@ print(f"negatives: {accuracy(base, turned):.0%} right")
 # %% [markdown]
 # On the negatives it might as well draw the answer from a hat. Nothing is missing in these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
 #
-# **Dimensions**: a linear layer has a weight $W$ of shape (out, in), applied as $x W^\top + b$; $r$ is the rank of an update. $B$ images, $T$ words, $D$ the width of a word. (In this notebook $B$ is also a matrix, since the paper calls it so. The context tells which.)
+# **Dimensions**: a linear layer has a weight $W$ of shape (out, in), applied as $x W^\top + b$; $r$ is the rank of an update. (Elsewhere $B$ counts a batch; here, as in the paper, it is a matrix.)
 #
 # ## A detour beside the weight
 #
 # Fine-tuning takes a weight from $W$ to $W + \Delta W$. The idea of **LoRA**, low-rank adaptation, is to write the change as a product of two thin matrices and to train only those:
 #
-# $$h = W x + b + \frac{\alpha}{r}\, B A\, x \qquad A: (r, \text{in}), \quad B: (\text{out}, r)$$
+# $$y = W x + b + \frac{\alpha}{r}\, B A\, x \qquad A: (r, \text{in}), \quad B: (\text{out}, r)$$
 #
 # $A$ reads $r$ numbers off the word, $B$ writes them back. $W$ and $b$ are **frozen**. With $r = 2$ and $W$ of 40 x 40 there are 160 numbers to learn instead of 1,600; the saving grows with the width.
 #
@@ -121,7 +121,7 @@ for how in ("B zero, as it should be", "both zero"):
 #
 # ## One layer again
 #
-# During training the detour costs two thin multiplications. Afterwards it need not cost anything, because $W + \frac{\alpha}{r} B A$ is a matrix like any other. Adapters that put new layers *between* the old ones cannot do that.
+# During training the detour costs two thin multiplications. Afterwards it need not cost anything, because $W + \frac{\alpha}{r} B A$ is a matrix like any other. (Such an addition is called an **adapter**. Others put new layers *between* the old ones, and cannot do that.)
 #
 # ### Exercise: merge (about 10 minutes)
 #
@@ -259,7 +259,7 @@ check("add_bitfit", add_bitfit)
 #
 # ### Exercise: trainable_parameters (about 10 minutes)
 #
-# How many numbers can learn, and how many are there? Two layers that share one tensor (as the Transformer of notebook 10 shares its embedding) have it once; buffers, such as a table of sines, are not parameters.
+# How many numbers can learn, and how many are there? Two layers that share one tensor (as the Transformer of topic 10 shares its embedding) have it once; buffers, such as a table of sines, are not parameters.
 
 
 # %% solution="trainable_parameters"
@@ -365,7 +365,7 @@ for r in (1, 2, 4, 8, 16, 40):
 # - with **at most 2,500 numbers** that can learn, less than a tenth of the reader,
 # - and **every weight of the reader as it was**, to the last bit.
 #
-# Three things decide: which layers get an update (`ATTENTION` and `EVERYWHERE` are two choices), of which rank, and the learning rate. Fresh little matrices want larger steps than weights that are nearly right; and as in notebook 11 a rate that falls towards the end is worth a few per cent. Give the optimizer the parameters that can learn, and no others. (The loop takes the learning rate as an argument, because other ways will want another one.)
+# Three things decide: which layers get an update (`ATTENTION` and `EVERYWHERE` are two choices), of which rank, and the learning rate. Fresh little matrices want larger steps than weights that are nearly right; and as in topic 11 a rate that falls towards the end is worth a few per cent. Give the optimizer the parameters that can learn, and no others. (The loop takes the learning rate as an argument, because other ways will want another one.)
 
 
 # %% solution="lora_task"
@@ -383,7 +383,8 @@ def train(model, batches, lr=1e-2):
     ### BEGIN SOLUTION
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(learning, lr=lr)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=600)
+    steps = 600 if device().type == "cpu" else 2400
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
     for images, classes in batches:
         loss = F.cross_entropy(model(images), classes)
         optimizer.zero_grad()
@@ -396,7 +397,6 @@ def train(model, batches, lr=1e-2):
 
 # %%
 record = fit("lora_task", build, train)
-record
 
 # %% check="lora_task"
 check("lora_task", record.model)
@@ -459,8 +459,8 @@ show.lora.by_parameters(
 )
 
 # %% [markdown]
-# Read it from the left. **Biases** can only shift what a layer says, and shifting turns no image round: what spoke for a stroke has to speak against it now, so weights must change their sign. (On language, where a new task mostly asks for what is there already, the paper found BitFit as good as everything. Here it is not the question that is new, but the world.)
-# **Rank 1**, one column and one row for each layer, already carries most of the way. Rank 4 reads as well as training everything, with a sixth of the numbers, and a model like ours of rank 2 comes near it with a twelfth; rank 16 buys nothing any more. 1,400 scans can be learned by heart, and more numbers do that better.
+# Read it from the left. **Biases** can only shift what a layer says, and shifting turns no image round: what spoke for a stroke has to speak against it now, so weights must change their sign. (On language, where a new task mostly asks for what is there already, BitFit's authors found it about as good as training everything, as long as the data were not many. Here it is not the question that is new, but the world.)
+# **Rank 1**, one column and one row for each layer, already goes most of the way. Rank 4 reads as well as training everything, with a sixth of the numbers, and a model like ours of rank 2 comes near it with a twelfth; rank 16 buys nothing any more. (In our runs it even lost a little: the learning rate was chosen for rank 2. The last section lets you try others.)
 #
 # So start low. How low one can go depends on how far the new domain lies from the old one, and that is a question for the held-out scans.
 #
@@ -477,7 +477,7 @@ for name, model in readers.items():
 #
 # ## An adapter in a file
 #
-# Save what was learned, and nothing else. Then pretend to be somebody who has the reader already and gets your file by e-mail.
+# Save what was learned, and nothing else, in a `safetensors` file: names and numbers, and nothing that could run. Then pretend to be somebody who has the reader already and gets your file by e-mail.
 
 # %%
 file = Path("adapter.safetensors")
@@ -517,12 +517,12 @@ matrices = {
 show.lora.spectra(matrices)
 
 # %% [markdown]
-# The weight itself falls off no faster than pure chance, and so no thin copy of it would do. The change falls about twice as fast: it is not thin, but it leans on few directions. Are the others needed? Your `best_rank_r` can tell. Cut the change of every linear layer down to rank $r$, after training, and read on.
+# The weight itself falls off no faster than pure chance, and so no thin copy of it would do. The change falls about twice as fast: it is not thin, but it leans on few directions. Are the others needed? Your `best_rank_r` can tell. Cut the change of every linear layer but the last down to rank $r$, after training, and read on.
 
 
 # %%
 def thinned(r):
-    """The fully trained reader, with the change of every linear layer cut down to rank r."""
+    """The reader trained as a whole, each layer but the last with its change cut down to rank r."""
     model = copy.deepcopy(full)
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and name != "head":
@@ -560,19 +560,16 @@ show.lora.overview(matrices, best_rank_r, "a digit", r=4)
 # Support what you say with two numbers from this notebook. Four to six sentences.
 
 # %% [markdown] question="lora_question"
-# The forty machines share what a bone or a lung looks like and differ in how they paint it, so most of what the reader knows serves all of them: one reader with forty adapters. In this notebook an update of rank 2 had 2,240 numbers against the 27,890 of the whole reader, eleven kilobytes a machine instead of a hundred and twelve, and read as well as
-# training everything. The base stays untouched to the last bit, so a new machine cannot spoil what the others do, while the fully trained copy forgot the old scanner. Biases would be cheaper still, 810 numbers, but they only shift what a layer says, and read hardly half of the negatives; if the machines differed in brightness alone they might do, and that is worth a try first.
+# The forty machines share what a bone or a lung looks like and differ in how they paint it, so most of what the reader knows serves all of them: one reader with forty adapters. In this notebook an update of rank 2 had 2,240 numbers against the 27,890 of the whole reader, eleven kilobytes a machine instead of a hundred and twelve, and read
+# nearly as well as training everything. The base stays untouched to the last bit, so a new machine cannot spoil what the others do, while the fully trained copy forgot the old scanner. Biases would be cheaper still, 810 numbers, but they only shift what a layer says, and read hardly half of the negatives; if the machines differed in brightness alone they might do, and that is worth a try first.
 #
 # Before deciding I should want to know how different the machines are (the further from the base, the larger the rank; for something altogether new one trains everything), how many images each of them has to learn from, and whether one computer serves all forty. If it does, I keep base and adapters apart and exchange eleven kilobytes. A machine with a computer of its own gets a merged copy: the
 # detour costs time in every layer, and there nobody needs the base again.
 
-# %%
-progress()
-
 # %% [markdown]
 # ## Looking back
 #
-# You have come a long way from counting letters. A Markov chain knew the last few of them and nothing else (01). Vectors made words comparable (02), a recurrent state carried them along (03), gates kept it from fading (04), and attention let a decoder look back at what no state could hold (05). Then attention became the whole model (06): several heads for several
+# You have come a long way from counting letters. An n-gram model knew the last few of them and nothing else (01). Vectors made words comparable (02), a recurrent state carried them along (03), gates kept it from fading (04), and attention let a decoder look back at what no state could hold (05). Then attention became the whole model (06): several heads for several
 # questions (07), marks for places (08), masks for what must not be seen (09), two towers that translate (10), and images cut into words (11). What began as a table of counts is now something that somebody else has trained, and that you adapt in seconds.
 #
 # One habit was meant to stay, whatever becomes of the models: a falling loss proves little. You checked every part by itself, measured against a floor or a rival, and looked at what had been learned.
@@ -586,3 +583,6 @@ progress()
 # - Keep the frozen weights in four bits and train LoRA on top: that is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and how large models are fine-tuned on one graphics card.
 # - E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021): section 7 asks our questions about rank of a language model. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of thin changes comes from.
 # - And then? Read a model that is used: [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and there is no part of it that you have not written yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how the trained ones are put to work.
+
+# %%
+progress()

@@ -6,6 +6,7 @@ from .recall import FlatSlots, PairSlots
 from .recurrent import ElmanClassifier, OneGate
 from .relations import ChildSlots
 from .seq2seq import AttentionSeq2Seq
+from .threads import one_thread
 from .transformer import EncoderLayer
 from .vit import ViT
 
@@ -19,5 +20,6 @@ __all__ = [
     "OneGate",
     "PairSlots",
     "ViT",
+    "one_thread",
     "waves",
 ]

@@ -239,7 +239,7 @@ def step_the_decoder(model: Translator) -> Any:
     """A widget: choose or type a date, step through the answer, and watch the weights move along the source."""
     import ipywidgets as widgets
 
-    wide = widgets.Layout(width="30em")
+    wide = widgets.Layout(width="min(30em, 98%)")
     example = widgets.IntSlider(min=1, max=len(EXAMPLES), value=1, description="Example", layout=wide)
     typed = widgets.Text(
         EXAMPLES[0],

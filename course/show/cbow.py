@@ -128,20 +128,58 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
         if not chosen:
             for kind in kinds if family != "small words" else ("position", "direction", "determiner sg"):
                 _named(axes, places[[ids[word] for word in listed[kind]]], kind, colour)
-    for word in (chosen, *neighbours) if chosen else ():
-        place = places[ids[word]].tolist()
-        first = word == chosen
-        axes.scatter(
-            [place[0]], [place[1]], s=90, facecolors="none", edgecolors=style.INK, linewidths=2.2 if first else 1.1
-        )
-        box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
-        axes.annotate(
-            word, place, (6, 6), textcoords="offset points", weight="bold" if first else "normal", bbox=box, zorder=5
-        )
+    if chosen:
+        _point_out(axes, [chosen, *neighbours], places[[ids[word] for word in (chosen, *neighbours)]])
     axes.set(xticks=[], yticks=[])
     axes.set_title("Words by the company they keep")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9, handletextpad=0.2)
     style.plain_axes(axes)
+
+
+def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
+    """A ring around each word, the first one's the boldest, and names that do not cover each other."""
+    inch = 72 / axes.figure.dpi
+    points, room = axes.transData.transform(places.tolist()) * inch, (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
+    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
+    for number, (word, place, at) in enumerate(zip(words, places.tolist(), _apart(points.tolist(), words, room))):
+        width = 1.1 if number else 2.2
+        axes.scatter(place[:1], place[1:], s=90, facecolors="none", edgecolors=style.INK, linewidths=width, zorder=6)
+        axes.annotate(
+            word,
+            place,
+            at,
+            textcoords="offset points",
+            va="center",
+            weight="normal" if number else "bold",
+            bbox=box,
+            zorder=5,
+            arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 5},
+        )
+
+
+def _apart(
+    points: Sequence[Sequence[float]], words: Sequence[str], room: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """For each name the nearest free place beside its point, to the right or left, between the two ends of `room`.
+
+    All in points, 72 to the inch.
+    """
+    line, steps = 14.0, sorted(range(-12, 13), key=abs)
+    taken = [(x - 6.0, x + 6.0, y) for x, y in points]
+
+    def is_free(begin: float, end: float, height: float) -> bool:
+        apart = (begin > right or end < left or abs(height - at) >= line for left, right, at in taken)
+        return room[0] <= begin and end <= room[1] and all(apart)
+
+    found = []
+    for (x, y), word in zip(points, words):
+        width = 7.0 * len(word) + 4
+        beside = ((dx, line * step) for step in steps for dx in (12.0, -12.0 - width))
+        free = ((dx, dy) for dx, dy in beside if is_free(x + dx, x + dx + width, y + dy))
+        dx, dy = next(free, (12.0, 0.0))
+        taken.append((x + dx, x + dx + width, y + dy))
+        found.append((dx, dy))
+    return found
 
 
 def _named(axes: Axes, places: Tensor, kind: str, colour: str) -> None:

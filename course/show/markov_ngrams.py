@@ -223,7 +223,7 @@ def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "
     import ipywidgets as widgets
 
     wide = {"description_width": "100px"}
-    place = widgets.Layout(width="380px", max_width="100%")
+    place = widgets.Layout(width="min(380px, 98%)")
     orders = sorted(models)
     order = widgets.SelectionSlider(
         options=orders, value=orders[-1], description="window n", style=wide, layout=place,

@@ -292,7 +292,7 @@ def watch_it_read(model: Model) -> Any:
     bad = widgets.Button(description="Draw a corrupted one", tooltip="a new sequence with two tokens exchanged")
     for box in (typed, steps):
         box.style.description_width = "6.5em"
-        box.layout.width = "28em"
+        box.layout.width = "min(28em, 98%)"
     for button in (good, bad):
         button.layout.width = "13em"
     picture, said = style.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
@@ -360,7 +360,7 @@ def turn_the_radius(bptt: Bptt) -> Any:
     size = widgets.FloatSlider(value=0.1, min=0.0, max=2.0, step=0.1, description="Size of the inputs")
     for slider in (radius, size):
         slider.style.description_width = "12.5em"
-        slider.layout.width = "30em"
+        slider.layout.width = "min(30em, 98%)"
         slider.continuous_update = False
     picture = style.picture("what is left of the gradient, by distance")
     figure = style.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib
 import pytest
 import torch
+from matplotlib.text import Text
 
 from course import show
 from course.data import grammar
@@ -64,6 +67,17 @@ def test_the_figures_of_words_name_what_they_show(by_class):
     assert "fox" in labels(pictures.word_map(by_class, "fox", ["dog"]))
     between = pictures.between_two(by_class, ["lamb", "goat"], ["animal sg", "food"])
     assert {"lamb", "goat", "animal sg", "food"} <= set(labels(between))
+
+
+def test_names_of_neighbours_do_not_cover_each_other(by_class):
+    names = [grammar.language().words[index] for index in nearest(by_class, grammar.language().ids["lamb"], 15)]
+    figure = pictures.word_map(by_class, "lamb", names)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    boxes = [Text.get_window_extent(text) for text in axes.texts if text.get_text() in {"lamb", *names}]
+    assert len(boxes) == 16
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert all(axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 for box in boxes)
 
 
 def test_the_explorer_uses_the_students_function_and_follows_its_controls(by_class):
