@@ -128,12 +128,13 @@ class Classroom:
     def environment(self) -> dict[str, str]:
         """What the kernels of this class have in common."""
         from course.grading.edition import assemble
-        from course.grading.kernel import environment
+        from course.grading.kernel import added, environment
         from course.grading.preprocessors import JudgedExecute
 
         settings = JudgedExecute(config=self.config)
         with tempfile.TemporaryDirectory() as home:
-            return environment(Path(home), assemble(), None, settings.policy, settings.environment)
+            more = added(settings.environment, settings.gpu)
+            return environment(Path(home), assemble(), None, settings.policy, more)
 
     @property
     def store(self) -> Store | None:

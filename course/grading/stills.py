@@ -12,7 +12,6 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.preprocessors import NbGraderPreprocessor
 
 FOLDER = Path(__file__).parent / "stills"
 
@@ -20,17 +19,6 @@ _CALL = re.compile(r"^show\.\w+\.(\w+)\(.*\Z", re.M)
 _MARK = "course_still"
 _DESCRIPTION = "Description"
 """Where a PNG file keeps its alternative text, by the standard's name."""
-
-
-class AddStills(NbGraderPreprocessor):
-    """Gives the cells of a release that show a widget its picture, where there is one."""
-
-    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
-        """Put the picture into the cell's outputs."""
-        found = still_of(resources["nbgrader"]["assignment"], cell)
-        if found is not None and found.is_file():
-            cell.outputs = [_output(found)]
-        return cell, resources
 
 
 def still_of(notebook: str, cell: NotebookNode) -> Path | None:
@@ -53,7 +41,7 @@ def save(picture: bytes, description: str, path: Path) -> None:
     about = PngImagePlugin.PngInfo()
     about.add_itxt(_DESCRIPTION, description)
     path.parent.mkdir(exist_ok=True)
-    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(64)
+    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
     reduced.save(path, optimize=True, pnginfo=about)
 
 
@@ -65,7 +53,8 @@ def description(path: Path) -> str:
         return str(picture.info.get(_DESCRIPTION, ""))
 
 
-def _output(path: Path) -> NotebookNode:
+def output_of(path: Path) -> NotebookNode:
+    """A picture as a cell's output, with its description."""
     alt = description(path)
     data = {"image/png": base64.b64encode(path.read_bytes()).decode(), "text/plain": alt}
     return new_output("display_data", data=data, metadata={"image/png": {"alt": alt}, _MARK: True})

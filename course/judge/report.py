@@ -21,6 +21,8 @@ _TONES: dict[Kind, str] = {
     "not-graded": "quiet",
 }
 _MARKS = {"good": "✓", "part": "◐", "bad": "✗", "quiet": "○"}
+_STRESS = re.compile(r"(?<![\w*])\*(\w[\w ]*)\*(?!\*)")
+
 MOST_CASES = 12
 """More failed cases than this are counted, not listed."""
 
@@ -76,11 +78,11 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     shown = _to_show(verdict)
     rows = "".join(_row(case) for case in shown)
     body = f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
-    body += "".join(f'<div style="margin-top:6px">{_code(line)}</div>' for line in _further(verdict, shown))
+    body += "".join(f'<div style="margin-top:6px">{sentence(line)}</div>' for line in _further(verdict, shown))
     if verdict.hint:
         body += (
             f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
-            f'<span style="font-weight:600">Look here.</span> {_code(verdict.hint)}</div>'
+            f'<span style="font-weight:600">Look here.</span> {sentence(verdict.hint)}</div>'
         )
     foot = note or (PUBLIC_NOTE if public else "")
     if foot:
@@ -116,18 +118,18 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
 
 
 def _row(case: CaseResult) -> str:
-    return f"<li><b>{escape(case.title)}</b>: {_code(case.message)}</li>"
+    return f"<li><b>{escape(case.title)}</b>: {sentence(case.message)}</li>"
 
 
-def _code(sentence: str) -> str:
-    """Escapes, and sets what stands between backquotes as code."""
-    parts = escape(sentence).split("`")
+def sentence(plain: str) -> str:
+    """A sentence as HTML: escaped, with code between backquotes and *stress* between asterisks."""
+    parts = escape(plain).split("`")
     if len(parts) % 2 == 0:
-        return escape(sentence)
+        return escape(plain)
     return "".join(
         f'<code style="background:rgba(128,128,128,.18);color:inherit;padding:0 3px;border-radius:3px">{part}</code>'
         if index % 2
-        else part
+        else _STRESS.sub(r"<em>\1</em>", part)
         for index, part in enumerate(parts)
     )
 

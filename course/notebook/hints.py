@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from ..judge.report import sentence
 from .display import show
 from .folder import note, read_progress
 from .keys import key
@@ -28,7 +29,7 @@ def hint(name: str) -> None:
         f'<div style="border-left:4px solid #4a7fd1;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;'
         f'color:inherit;font-family:system-ui,sans-serif;font-size:14px"><b>Hint {position + 1} of {len(ladder)}</b> '
         f'&middot; <code style="background:none;color:inherit">{escape(name)}</code>'
-        f'<div style="margin-top:4px">{escape(ladder[position])}</div>'
+        f'<div style="margin-top:4px">{sentence(ladder[position])}</div>'
         f'<div style="margin-top:4px;opacity:.72;font-size:.9em">{more}</div></div>'
     )
     show(body, f"Hint {position + 1} of {len(ladder)} for {name}: {ladder[position]} ({more})")

@@ -238,3 +238,12 @@ def test_the_name_is_read_back(tmp_path: Path) -> None:
     path = "/course/downloaded/03_rnn/extracted/03_rnn-ada-l-20261122T003000Z/checkpoints/rnn_task.safetensors"
     found = re.match(ARCHIVE, path)
     assert found and found["student_id"] == "ada-l" and found["file_id"] == "checkpoints/rnn_task.safetensors"
+
+
+def test_a_students_environment_is_enough(work):
+    """What `pip install course[lab]` brings along: neither nbgrader nor anything else that grading alone needs."""
+    absent = ("jupytext", "nbgrader", "rapidfuzz", "rich")
+    code = f"import sys; sys.modules.update(dict.fromkeys({absent})); from course.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "submit", f"{NAME}/{NAME}.ipynb", "--student", "ada"]
+    done = subprocess.run(command, cwd=work.parent, capture_output=True, text=True, check=False)
+    assert "needs" not in done.stderr and len(list(work.parent.glob("*.zip"))) == 1, done.stderr

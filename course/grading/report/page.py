@@ -14,6 +14,7 @@ from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.similarity import ALIKE, Pair
 from course.grading.summary import LEGEND, misunderstood, table
+from course.judge.report import sentence
 
 SLOWEST = 10
 """So many of the slowest and of the largest submissions are named."""
@@ -37,6 +38,7 @@ def render(findings: Findings, made: datetime.datetime) -> str:
     environment.filters["number"] = lambda value: f"{value:.4g}"
     environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
     environment.filters["breakable"] = _breakable
+    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))
     return environment.get_template("page.html.j2").render(_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
 
 
