@@ -74,7 +74,7 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
         label: str, workers: int, size: int, policy: str = "checkpoint", cells: str = "needed", cores: int = ALL
     ) -> list[str]:
         root = make_class(folder / label.replace(" ", "-"), topic, size)
-        return _row(topic, label, size, _run(root, GRADE, topic.folder, str(workers), policy, cells, str(cores)), stock)
+        return _row(topic, label, size, run(root, GRADE, topic.folder, str(workers), policy, cells, str(cores)), stock)
 
     root = make_class(folder / "stock", topic, STUDENTS, stock=True)
     stock = measure([sys.executable, "-m", "nbgrader", "autograde", topic.folder], root, USER="grader")
@@ -84,11 +84,12 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
     yield ours("1 worker", 1, STUDENTS)
     yield ours("2 workers", 2, STUDENTS)
     yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")
-    bare = _run(make_class(folder / "bare", topic, STUDENTS), BARE)
+    bare = run(make_class(folder / "bare", topic, STUDENTS), BARE)
     yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock)
 
 
-def _run(root: Path, code: str, *arguments: str) -> Measured:
+def run(root: Path, code: str, *arguments: str) -> Measured:
+    """Run `code` as a program in a course's folder, with this repository's packages."""
     (root / "measured.py").write_text(code)
     repository = str(Path(__file__).parents[1])
     return measure([sys.executable, "measured.py", *arguments], root, PYTHONPATH=repository, OMP_NUM_THREADS="1")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench._classes import make_class
-from bench.grading import ALL, GRADE, _run
+from bench.grading import ALL, GRADE, run
 from course.syllabus import find_topic
 
 SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "50 1000").split()]
@@ -24,7 +24,7 @@ def rows() -> Iterator[list[str]]:
     for size in SIZES:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             root = make_class(Path(folder, "class"), topic, size)
-            measured = _run(root, GRADE, topic.folder, "2", "checkpoint", "needed", str(ALL))
+            measured = run(root, GRADE, topic.folder, "2", "checkpoint", "needed", str(ALL))
         each = measured.seconds / size
         cpu, peak = measured.cpu / size, measured.memory / 2**20
         yield [f"{size:,}", f"{measured.seconds:.0f}", f"{each:.2f}", f"{cpu:.2f}", f"{peak:.0f}"]

@@ -53,9 +53,28 @@ class Key:
 
 def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> Key:
     """The key of a declared exercise; misconceptions are run only when they are asked for."""
-    cases = tuple(_key_case(exercise, case) for case in exercise.cases(seed, public_only=public_only))
-    known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
-    return Key(exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, cases)
+    return _declared(exercise, (_key_case(exercise, case) for case in exercise.cases(seed, public_only=public_only)))
+
+
+def pack_cases(key: Key) -> bytes:
+    """The cases of a key with what is expected, as `unpack_cases` reads them on the same course."""
+    return pack([{**_case_to_plain(held), "public": held.case.public} for held in key.cases])
+
+
+def unpack_cases(message: bytes, exercise: Exercise) -> Key:
+    """The key of a declared exercise with the cases in `message`; misconceptions are run when they are asked for.
+
+    Raises:
+        Malformed: the message holds no cases.
+    """
+    try:
+        plain = [
+            (replace(_case_from_plain(values), public=values["public"]), Recording.from_plain(values["expected"]))
+            for values in unpack(message)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Malformed(f"these are no cases: {error}") from None
+    return _declared(exercise, (KeyCase(case, expected, _mistaken(exercise, case)) for case, expected in plain))
 
 
 def write_key_file(path: Path, exercises: Iterable[Exercise]) -> None:
@@ -85,13 +104,18 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
         expected = run(case.script(), exercise.reference)
     if expected.raised is not None and not case.raises:
         raise RuntimeError(f"{exercise.name}, case {case.title!r}: the reference raised {expected.raised}")
+    return KeyCase(case, expected, _mistaken(exercise, case))
+
+
+def _mistaken(exercise: Exercise, case: Case) -> Callable[[str], Recording]:
+    """What each misconception answers to a case, found out when it is asked for."""
     by_name = {m.name: m.wrong for m in exercise.misconceptions}
+    return cache(lambda name: run(case.script(), by_name[name]))
 
-    @cache
-    def wrong(name: str) -> Recording:
-        return run(case.script(), by_name[name])
 
-    return KeyCase(case, expected, wrong)
+def _declared(exercise: Exercise, cases: Iterable[KeyCase]) -> Key:
+    known = tuple(Known(m.name, m.hint, m.convention) for m in exercise.misconceptions)
+    return Key(exercise.name, exercise.signature, exercise.hints, exercise.forbidden, known, tuple(cases))
 
 
 def _to_plain(key: Key) -> dict[str, Any]:
@@ -101,11 +125,15 @@ def _to_plain(key: Key) -> dict[str, Any]:
         "hints": list(key.hints),
         "forbidden": list(key.forbidden),
         "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
-        "cases": [_case_to_plain(key, held) for held in key.cases],
+        "cases": [{**_case_to_plain(held), "wrong": _wrong_to_plain(key, held)} for held in key.cases],
     }
 
 
-def _case_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
+def _wrong_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
+    return {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}
+
+
+def _case_to_plain(held: KeyCase) -> dict[str, Any]:
     case = held.case
     return {
         "title": case.title,
@@ -117,7 +145,6 @@ def _case_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
         "laws": [[use.name, dict(use.params)] for use in case.laws],
         "seed": case.seed,
         "expected": held.expected.to_plain(),
-        "wrong": {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions},
     }
 
 
@@ -128,12 +155,17 @@ def _from_plain(values: dict[str, Any]) -> Key:
         tuple(values["hints"]),
         tuple(values["forbidden"]),
         tuple(Known(*known) for known in values["misconceptions"]),
-        tuple(_case_from_plain(case) for case in values["cases"]),
+        tuple(_public_case(case) for case in values["cases"]),
     )
 
 
-def _case_from_plain(values: dict[str, Any]) -> KeyCase:
-    case = Case(
+def _public_case(values: dict[str, Any]) -> KeyCase:
+    wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
+    return KeyCase(_case_from_plain(values), Recording.from_plain(values["expected"]), wrong.__getitem__)
+
+
+def _case_from_plain(values: dict[str, Any]) -> Case:
+    return Case(
         values["title"],
         tuple(Step.from_plain(step) for step in values["steps"]),
         True,
@@ -144,5 +176,3 @@ def _case_from_plain(values: dict[str, Any]) -> KeyCase:
         tuple(LawUse(name, params) for name, params in values["laws"]),
         values["seed"],
     )
-    wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
-    return KeyCase(case, Recording.from_plain(values["expected"]), wrong.__getitem__)

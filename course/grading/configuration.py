@@ -21,7 +21,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
     # Widgets have a picture of themselves where nothing runs.
-    c.GenerateAssignment.preprocessors.append("course.grading.stills.AddStills")
+    c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
     # Repair mends what students do to notebooks.
     c.Autograde.sanitize_preprocessors = [
         "course.grading.preprocessors.Repair",

@@ -20,7 +20,7 @@ from nbformat.v4 import new_output
 
 from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
-from course.grading.kernel import corpora, environment
+from course.grading.kernel import added, corpora, environment
 from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
@@ -254,8 +254,7 @@ def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, 
 
     home, edition = private / "home", assemble()
     home.mkdir()
-    more = {**task.environment, **({"COURSE_DEVICE": "cuda"} if task.gpu else {})}
-    variables = environment(home, edition, examination.address, task.policy, more)
+    variables = environment(home, edition, examination.address, task.policy, added(task.environment, task.gpu))
     run = NotebookRun(
         nb,
         limits=task.limits,

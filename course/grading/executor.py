@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import sys
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +19,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing.connection import wait as wait_for
+from pathlib import Path
 from typing import Any, Protocol
 
 from course.grading.problem import Problem
 from course.grading.task import Outcome, Task
+
+FORKS = sys.platform == "linux"
+"""Whether workers and kernels are forked; elsewhere each is begun anew."""
 
 HANDS = "course.grading.hands"
 
@@ -84,15 +90,17 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote, begun here for kernels with `environment`.
+    They share one zygote for kernels with `environment`, begun here unless `get_ready` has begun it, and a folder of
+    what is expected of answers.
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
-        from course.grading.warm.nursery import Nursery
+        from course.grading.warm.nursery import nursery
 
         self.size = size
-        self._nursery = Nursery.begin(environment) if environment and os.name == "posix" else None
+        self._nursery = nursery(environment) if environment and FORKS else None
         self._address = (self._nursery.address, environment) if self._nursery and environment else None
+        self._expected = tempfile.TemporaryDirectory(prefix="expected-", ignore_cleanup_errors=True)
         self._pool = self._start()
 
     def submit(self, task: bytes) -> Future[bytes]:
@@ -117,14 +125,41 @@ class LocalCrew:
         self._pool.shutdown(wait=True, cancel_futures=True)
         if self._nursery:
             self._nursery.close()
+        self._expected.cleanup()
 
     def _start(self) -> ProcessPoolExecutor:
-        forks = sys.platform == "linux"
-        context: Any = multiprocessing.get_context("forkserver" if forks else "spawn")
-        if forks:
-            context.set_forkserver_preload([HANDS])
-        begin = dict(os.environ), self._address
-        return ProcessPoolExecutor(self.size, mp_context=context, initializer=_begin, initargs=begin)
+        begin = dict(os.environ), self._address, self._expected.name
+        return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
+
+
+def get_ready(policy: str) -> None:
+    """Begin what takes seconds, while the grader still reads: the server that workers are forked from, and a zygote.
+
+    The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
+
+    Raises:
+        Problem: there are no hidden tests to make answer keys from.
+    """
+    from course.grading.edition import assemble
+    from course.grading.kernel import environment
+    from course.grading.warm.nursery import nursery
+
+    if not FORKS:
+        return
+    from multiprocessing.forkserver import ensure_running
+
+    _context()  # which tells the server what to import
+    ensure_running()
+    with tempfile.TemporaryDirectory() as home:
+        nursery(environment(Path(home), assemble(), None, policy))
+
+
+def _context() -> Any:
+    """How worker processes come to be: where there is a fork server, from one that has imported their hands."""
+    context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+    if FORKS:
+        context.set_forkserver_preload([HANDS])
+    return context
 
 
 class DaskCrew:
@@ -188,20 +223,22 @@ def _execute(task: bytes) -> bytes:
     return execute(task)
 
 
-def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None) -> None:
-    """What a worker process does first: the grader's environment, an end with it, its hands, the way to the zygote."""
+def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None, expected: str) -> None:
+    """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
     os.environ.clear()
     os.environ.update(variables)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(expected,), daemon=True).start()
     if zygote is not None:
         from course.grading.warm.nursery import Nursery, share
 
         share(Nursery(*zygote))
     import_module(HANDS)
+    import_module("course.judge.expected").share(Path(expected))
 
 
-def _end_with_parent() -> None:
-    """A grader that was killed cannot say goodbye: its workers see it gone, and go too."""
+def _end_with_parent(expected: str) -> None:
+    """A grader that was killed cannot say goodbye: its workers see it gone, tidy up, and go too."""
     parent: Any = multiprocessing.parent_process()
     wait_for([parent.sentinel])
+    shutil.rmtree(expected, ignore_errors=True)
     os._exit(1)

@@ -48,6 +48,11 @@ def environment(
     return {**inherited, **variables}
 
 
+def added(environment: Mapping[str, str], gpu: bool) -> dict[str, str]:
+    """What an instructor adds to a kernel's environment, and the accelerator where notebooks get one."""
+    return {**environment, **({"COURSE_DEVICE": "cuda"} if gpu else {})}
+
+
 def course_cache() -> Path:
     """Where derived data sets are kept: `COURSE_CACHE`, else the course's folder in the user's cache."""
     chosen = os.environ.get("COURSE_CACHE")

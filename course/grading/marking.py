@@ -41,13 +41,19 @@ def grade_topic(
     Raises:
         Problem: `settings` require a sandbox, and there is none on this machine.
     """
+    from course.grading.executor import get_ready
+    from course.grading.sandbox.tier import required
+
+    if scheduler is None:
+        if (settings or {}).get("require_sandbox"):
+            required()
+        if force or _work_waits(root, topic):
+            get_ready((settings or {}).get("policy", "checkpoint"))
+
     from course.grading import summary
     from course.grading.classroom import Classroom, grade_class
     from course.grading.progress import on_terminal
-    from course.grading.sandbox.tier import required
 
-    if scheduler is None and (settings or {}).get("require_sandbox"):
-        required()
     classroom = Classroom(root, topic, settings)
     with on_terminal(topic.folder) as progress:
         graded = grade_class(
@@ -72,6 +78,14 @@ def grade_topic(
         )
         print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
     return int(not all(work.complete for work in graded))
+
+
+def _work_waits(root: Path, topic: Topic) -> bool:
+    """Whether somebody handed in who has not been graded, as far as nbgrader's usual folders tell at a glance."""
+    handed_in, graded = (
+        {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
+    )
+    return bool(handed_in - graded)
 
 
 def grade_stale(root: Path, topics: Sequence[Topic], **options: Any) -> int:

@@ -2,8 +2,12 @@
 
 A notebook is full of plots and demonstrations that take most of its time. Of the cells that are exactly as they were
 given out, only those run that a graded or a student's cell depends on, directly or through other cells. What depends
-on what is read from names: a cell matters if it binds, changes or calls as a statement anything that a cell that
-matters mentions. A student's code that reaches for names in other ways than by writing them makes everything run.
+on what is read from names. A cell matters if it binds a name that a later cell that matters mentions, or a function,
+whenever it may be called; and if it changes in place what any cell that matters has a name for. A student's code that
+reaches for names in other ways than by writing them makes everything run.
+
+An assignment is taken for what it says: `loss = step(model)` binds `loss` and leaves `model` alone. The course's own
+notebooks keep to that, and only they are to be read like this.
 """
 
 from __future__ import annotations
@@ -13,18 +17,35 @@ import symtable
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from nbformat import NotebookNode
 
-INDIRECT = frozenset({"globals", "locals", "vars", "eval", "exec", "compile", "get_ipython", "__main__", "In", "Out"})
+INDIRECT = frozenset(
+    {"globals", "locals", "vars", "dir", "eval", "exec", "compile", "get_ipython", "__main__", "In", "Out"}
+)
 """Ways to reach a name without writing it."""
 
 FOR_SHOW = frozenset({"show", "plt", "print", "display", "hint", "progress", "check", "matplotlib"})
 """A statement that calls one of these, or something of theirs, changes nothing that is graded."""
 
-SETTINGS = frozenset({"set_default_dtype", "set_default_device", "set_num_threads", "use_deterministic_algorithms"})
+STATELESS = frozenset({"torch", "nn", "F", "math"})
+"""A statement that calls something of these may change its arguments, and nothing of theirs but `SETTINGS`."""
+
+SETTINGS = frozenset(
+    {
+        "set_default_dtype",
+        "set_default_device",
+        "set_grad_enabled",
+        "set_num_threads",
+        "use_deterministic_algorithms",
+    }
+)
 """A cell that calls one of these changes what every later cell does. Seeds are not among them: what is graded draws
 from generators of its own."""
+
+NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+"""What binds a name that is written in it."""
 
 
 def needless(nb: NotebookNode, given: Collection[str]) -> tuple[int, ...]:
@@ -34,35 +55,44 @@ def needless(nb: NotebookNode, given: Collection[str]) -> tuple[int, ...]:
         given: the sources of the plain code cells the course gave out.
     """
     cells = {index: cell for index, cell in enumerate(nb.cells) if cell.cell_type == "code"}
-    read = {index: _read(cell.source) for index, cell in cells.items()}
-    shows = {
-        index: cell
-        for index, cell in read.items()
-        if cell is not None and not cell.settles and _is_given(cells[index], given)
-    }
-    needed: set[str] = set()
-    for index in cells.keys() - shows.keys():
-        cell = read[index]
-        if cell is None:
-            if _is_given(cells[index], given) or not cells[index].source.strip():
-                continue
-            return ()  # not Python as it stands: magics, or an unfinished line
-        needed |= cell.mentioned
-    if needed & INDIRECT:
+    read = {index: known for index, cell in cells.items() if (known := _read(cell.source)) is not None}
+    if len(read) < len(cells):
+        return ()  # not Python as it stands: magics, or an unfinished line
+    shows = {index: cell for index, cell in read.items() if not cell.settles and _is_given(cells[index], given)}
+    needed: dict[str, float] = {}
+    for index in read.keys() - shows.keys():
+        _need(needed, read[index], index)
+    if needed.keys() & INDIRECT:
         return ()
-    while matter := [index for index, cell in shows.items() if cell.changed & needed]:
+    while matter := [
+        index
+        for index, cell in shows.items()
+        if needed.keys() & cell.touched or any(index < needed.get(name, -1) for name in cell.bound)
+    ]:
         for index in matter:
-            needed |= shows.pop(index).mentioned
+            _need(needed, shows.pop(index), index)
     return tuple(shows)
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell's text says: whether it settles something for all others, and the names it mentions and changes."""
+    """What a cell's text says: whether it settles something for all others, and what it does with which names.
+
+    What it mentions `at_once` it reads as it runs; what it mentions `within` functions, whenever they are called. What
+    `touched` names stand for it may have changed in place, and that may have other names as well.
+    """
 
     settles: bool
-    mentioned: frozenset[str]
-    changed: frozenset[str]
+    at_once: frozenset[str]
+    within: frozenset[str]
+    bound: frozenset[str]
+    touched: frozenset[str]
+
+
+def _need(needed: dict[str, float], cell: _Cell, index: int) -> None:
+    """Notes up to which cell each name is needed, now that the cell at `index` is known to run."""
+    needed.update({name: max(index, needed.get(name, -1)) for name in cell.at_once})
+    needed.update(dict.fromkeys(cell.within, inf))
 
 
 @lru_cache(maxsize=2000)
@@ -70,10 +100,13 @@ def _read(source: str) -> _Cell | None:
     """A cell read once, as most are the same in all notebooks of a class; None if it is not Python as it stands."""
     try:
         tree = ast.parse(source)
-        mentioned = _mentioned(source)
+        at_once, within = _mentioned(source)
     except SyntaxError:
         return None
-    return _Cell(_settles(tree), frozenset(mentioned), frozenset(_changed(tree)))
+    if any(isinstance(node, ast.Constant) and node.value == "__main__" for node in ast.walk(tree)):
+        at_once.add("__main__")
+    found = at_once, within, _bound(tree), _touched(tree)
+    return _Cell(_settles(tree), *map(frozenset, found))
 
 
 def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:
@@ -87,47 +120,93 @@ def _settles(tree: ast.Module) -> bool:
     return bool(names & SETTINGS) or any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
 
 
-def _mentioned(source: str) -> set[str]:
-    """The names of the notebook's own scope that a cell mentions, in its functions too."""
-    names: set[str] = set()
-    unseen = [symtable.symtable(source, "cell", "exec")]
+def _mentioned(source: str) -> tuple[set[str], set[str]]:
+    """The names of the notebook's own scope that a cell mentions: as it runs, and within functions and classes.
+
+    Raises:
+        SyntaxError: the cell is not Python as it stands.
+    """
+    outermost = symtable.symtable(source, "cell", "exec")
+    at_once: set[str] = set(outermost.get_identifiers())
+    within: set[str] = set()
+    unseen = [(table, at_once if _has_run(table) else within) for table in outermost.get_children()]
     while unseen:
-        table = unseen.pop()
-        unseen += table.get_children()
-        outermost = table.get_type() == "module"
-        names |= {symbol.get_name() for symbol in table.get_symbols() if outermost or symbol.is_global()}
-    return names
+        table, names = unseen.pop()
+        in_class = table.get_type() == "class"  # where a name can be the outer one first, and then the class's own
+        names |= {symbol.get_name() for symbol in table.get_symbols() if in_class or symbol.is_global()}
+        unseen += [(inner, names if _has_run(inner) else within) for inner in table.get_children()]
+    return at_once, within
 
 
-def _changed(tree: ast.Module) -> set[str]:
-    """The names a cell binds, deletes, assigns into, or calls for an effect."""
-    changed: set[str] = set()
+def _has_run(table: symtable.SymbolTable) -> bool:
+    """Whether a scope is that of a comprehension, which has run when its cell has, as functions need not have."""
+    return isinstance(table, symtable.Function) and ".0" in table.get_parameters() and table.get_name() != "genexpr"
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """The names a cell binds or deletes in the notebook's own scope."""
+    bound: set[str | None] = set()
+    for node in _executed(tree, classes=False):
+        if isinstance(node, NAMED):
+            bound.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            bound.add(node.rest)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            bound |= set(node.names)
+        elif isinstance(node, ast.NamedExpr):
+            bound.add(node.target.id)
+    return {name for name in bound if name is not None}
+
+
+def _touched(tree: ast.Module) -> set[str]:
+    """The names of what a cell may change in place: assigned into, called for an effect, or passed to such a call."""
+    touched: set[str] = set()
     for node in _executed(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            changed.add(node.name)
-        elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            changed.add(_root(node))
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            changed |= _affected(node.value)
-    return changed - {""}
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            touched.add(_root(node))
+        elif isinstance(node, ast.AugAssign):
+            touched.add(_root(node.target))
+        elif isinstance(node, ast.Expr):
+            touched |= _affected(node.value)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            touched |= {name for decorator in node.decorator_list for name in _names(decorator)} - STATELESS
+    for node in _executed(tree):
+        if isinstance(node, ast.For | ast.AsyncFor) and touched & _names(node.target):
+            touched |= _names(node.iter)
+    return touched
 
 
-def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run when the cell does: not those within functions, nor the variables of comprehensions."""
+def _affected(value: ast.expr) -> set[str]:
+    """What an expression as a statement may change: the object it calls a method of, and all it passes on."""
+    if isinstance(value, ast.ListComp | ast.SetComp | ast.DictComp):
+        return _names(value)
+    if not isinstance(value, ast.Call) or _root(value.func) in FOR_SHOW:
+        return set()
+    passed = {name for argument in (*value.args, *value.keywords) for name in _names(argument)}
+    receiver = set() if isinstance(value.func, ast.Name) else _names(value.func)
+    return passed | receiver - STATELESS
+
+
+def _executed(tree: ast.AST, classes: bool = True) -> Iterator[ast.AST]:
+    """The nodes that run when the cell does: not those within functions, nor the variables of comprehensions.
+
+    Args:
+        classes: whether those in the bodies of classes are among them.
+    """
+    later = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)
     for node in ast.iter_child_nodes(tree):
         yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ListComp | ast.GeneratorExp):
-            yield from _executed(node)
+        if not isinstance(node, later if classes else (*later, ast.ClassDef)):
+            yield from _executed(node, classes)
 
 
-def _affected(call: ast.Call) -> set[str]:
-    """What a call as a statement may change: the object it is a method of, and its arguments."""
-    root = _root(call.func)
-    if root in FOR_SHOW:
-        return set()
-    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    receiver = {root} if isinstance(call.func, ast.Attribute) else set()
-    return receiver | {_root(argument) for argument in arguments if not isinstance(argument, ast.Call)}
+def _names(node: ast.AST) -> set[str]:
+    """The names in an expression, but for those of the functions it calls."""
+    called = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in called}
 
 
 def _root(node: ast.AST) -> str:

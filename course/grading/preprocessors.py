@@ -33,7 +33,7 @@ from course.grading.needless import needless
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
 from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
-from course.syllabus import Item, find_item
+from course.syllabus import TOPICS, Item, find_item
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
@@ -178,8 +178,10 @@ class JudgedExecute(Execute):
         return Store(Path(self.results)) if self.results else None
 
     def _given_out(self, about: dict) -> frozenset[str]:
-        """The sources of the plain code cells of a notebook as it was given out."""
+        """The sources of the plain code cells of one of the course's own notebooks as it was given out."""
         name = about.get("notebook", "")
+        if not _is_ours(name):
+            return frozenset()
         path = Path(self.given, about.get("assignment", ""), f"{name}.ipynb")
         return plain_sources(path, path.stat().st_mtime_ns) if self.given and name and path.is_file() else frozenset()
 
@@ -292,6 +294,11 @@ def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
             cells[index] = (limits.cell or 0.0) + sum(budgets)
             training += sum(budgets)
     return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + training)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a notebook is of a topic of this course, and not of an instructor's own or of an ordinary course."""
+    return any(name == topic.folder and not topic.own for topic in TOPICS)
 
 
 def _item(name: str) -> Item | None:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..exercise import Exercise
-from ..exercise.key import Key, key_of
 from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.wire import receive, receive_sized, send
+from .expected import expected
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -145,7 +145,7 @@ class Session:
 
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)
-        key = _key(exercise, self.seed)
+        key = expected(exercise, self.seed)
         deadline = time.monotonic() + self.seconds
         left = MOST_ANSWERS
 
@@ -166,17 +166,3 @@ class Session:
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
-
-
-_KEYS: dict[tuple[int, int], tuple[Exercise, Key]] = {}
-_KEYS_LOCK = threading.Lock()
-
-
-def _key(exercise: Exercise, seed: int) -> Key:
-    """The key of an exercise for a seed, made once: expected outputs are the same for all who share the seed."""
-    with _KEYS_LOCK:
-        held = _KEYS.get((id(exercise), seed))
-        if held is None or held[0] is not exercise:
-            held = exercise, key_of(exercise, seed)
-            _KEYS[id(exercise), seed] = held
-        return held[1]

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 
 from course.grading import executor
+from course.grading.edition import assemble
 from course.grading.executor import ATTEMPTS, LocalCrew, crew, execute_all
+from course.grading.kernel import environment
 from course.grading.problem import Problem
 from course.grading.task import Outcome, Task
+from course.grading.warm import nursery as nurseries
 from course.judge.verdict import Verdict
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
@@ -116,6 +123,54 @@ def test_real_workers_are_replaced_when_they_are_killed():
         assert Outcome.from_bytes(data).final
     finally:
         hired.close(at_once=True)
+
+
+def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with crew(1) as hired:
+        assert hired.submit(task("empty").to_bytes()).result(timeout=60)
+        shared = hired._pool.submit(eval, "__import__('course.judge.expected').judge.expected._shared")
+        assert list(tmp_path.glob("expected-*")) == [shared.result(timeout=60)]
+    assert not list(tmp_path.glob("expected-*"))
+
+
+@pytest.mark.skipif(not executor.FORKS, reason="nothing is forked here")
+def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
+    """Even where a library has made the path longer meanwhile."""
+    executor.get_ready("checkpoint")
+    begun = nurseries._known[-1]
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
+    with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
+        assert hired._nursery is begun and not begun.gone
+    assert begun.gone
+    assert not Path(begun.address).parent.exists()
+
+
+def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
+    code = (
+        "import sys, time\n"
+        "from course.grading.executor import crew\n"
+        "with crew(1) as hired:\n"
+        "    hired.submit(sys.stdin.buffer.read()).result()\n"
+        "    print('up', flush=True)\n"
+        "    time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as grader:
+        assert grader.stdin is not None and grader.stdout is not None
+        grader.stdin.write(task("empty").to_bytes())
+        grader.stdin.close()
+        assert grader.stdout.readline() == b"up\n"
+        assert list(tmp_path.glob("expected-*"))
+        grader.kill()
+    deadline = time.monotonic() + 20
+    while (left := list(tmp_path.glob("expected-*"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
 
 
 def test_a_crew_that_is_interrupted_goes_home_at_once():

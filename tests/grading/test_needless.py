@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 from pathlib import Path
 
+import hypothesis
 import nbformat
 import pytest
+from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course.grading.needless import needless
@@ -22,6 +27,10 @@ def notebook(*plain: str, solution: str = SOLUTION) -> nbformat.NotebookNode:
     marked = new_code_cell(solution, metadata={"nbgrader": {"grade_id": "softmax-solution", "solution": True}})
     graded = new_code_cell("check('softmax', softmax)", metadata={"nbgrader": {"grade_id": "softmax", "grade": True}})
     return new_notebook(cells=[new_markdown_cell("# Title"), *map(new_code_cell, plain), marked, graded])
+
+
+def plain(*cells: str) -> nbformat.NotebookNode:
+    return new_notebook(cells=[new_code_cell(cell) for cell in cells])
 
 
 def left_out(*plain: str, solution: str = SOLUTION, given: set[str] | None = None) -> list[str]:
@@ -72,6 +81,106 @@ def test_dependence_passes_through_other_cells():
     assert left_out(*chain) == ["plot = start"]
 
 
+def test_what_is_bound_only_after_its_last_use_is_left_out():
+    assert needless(plain("a = 1", "b = a", "a = 3", "print(b)"), {"a = 1", "a = 3", "b = a"}) == (2,)
+
+
+def test_a_function_needs_what_is_bound_after_it():
+    cells = ("def f():\n    return a", "a = 3", "b = 3", "print(f())")
+    assert needless(plain(*cells), set(cells[:3])) == (2,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "train(model)",
+        "train(models=[model])",
+        "model.load_state_dict(weights)",
+        "model.bias.data.zero_()",
+        "model[0] = 3",
+        "model.bias = 3",
+        "model += 1",
+        "[p.zero_() for p in model.parameters()]",
+        "for p in model.parameters():\n    p.zero_()",
+        "initialise(model.parameters())",
+        "@model.register\ndef hook(x):\n    return x",
+    ],
+)
+def test_what_changes_a_thing_that_has_other_names_runs(change):
+    """The student's `layers` are the model's, so it matters what becomes of it afterwards."""
+    cells = ("model = Net()", "layers = model.layers", change, "print(layers)")
+    assert needless(plain(*cells), {cells[0], change}) == ()
+
+
+@pytest.mark.parametrize("change", ["sys.path.append('helpers')", "os.environ['WAY'] = 'x'", "random.seed(3)"])
+def test_what_changes_a_module_runs(change):
+    cells = (f"import {change.split('.', 1)[0]}", change, "print(shift)")
+    assert needless(plain(*cells), set(cells[:2])) == ()
+
+
+def test_a_cell_that_is_no_python_makes_everything_run():
+    cells = ("data = 1", "%%time\nmodel = fit(data)", "b = 2", "print(model)")
+    assert needless(plain(*cells), set(cells[:3])) == ()
+
+
+def test_a_function_that_is_called_like_a_comprehension_is_a_function():
+    cells = ("def listcomp():\n    return a", "a = 3", "listcomp()")
+    assert needless(plain(*cells), {"a = 3"}) == ()
+
+
+NAMES = st.sampled_from("abcd")
+STATEMENTS = st.one_of(
+    st.builds("{0} = {1}".format, NAMES, st.integers(0, 9)),
+    st.builds("{0} = {1} + {2}".format, NAMES, NAMES, NAMES),
+    st.builds("{0} = [{1} + k for k in range(2)][-1]".format, NAMES, NAMES),
+    st.builds("for {0} in range({1}):\n    {2} = {0}".format, NAMES, st.integers(1, 3), NAMES),
+    st.builds("def f_{0}():\n    return {1}".format, NAMES, NAMES),
+    st.builds("{0} = f_{1}()".format, NAMES, NAMES),
+    st.builds("{0} += {1}".format, NAMES, NAMES),
+    st.builds("print({0} := {1})".format, NAMES, NAMES),
+    st.builds("k = [{0} := j for j in ({1}, 2)]".format, NAMES, NAMES),
+    st.builds("match ({0}, 2):\n    case ({1}, k):\n        pass".format, NAMES, NAMES),
+    st.builds("class C:\n    {0} = {0} + 1".format, NAMES),
+    st.builds("print({0})".format, NAMES),
+)
+CELLS = st.lists(st.lists(STATEMENTS, min_size=1, max_size=3).map("\n".join), min_size=1, max_size=12)
+
+
+@hypothesis.given(CELLS, st.data())
+def test_what_a_student_sees_is_the_same_with_and_without_what_is_left_out(cells, data):
+    """Random notebooks in which some cells are the student's: they note what they see of every name they mention."""
+    begin = "a = b = c = d = 1\ndef f_a(): return a\ndef f_b(): return b\ndef f_c(): return c\ndef f_d(): return d"
+    theirs = data.draw(st.sets(st.integers(0, len(cells) - 1), min_size=1), "the student's")
+    given = {begin} | {cell for index, cell in enumerate(cells) if index not in theirs}
+    written = [
+        f"{cell}\n# of the student\nseen.append(({noted},))" if index in theirs else cell
+        for index, cell in enumerate(cells)
+        for noted in [", ".join(sorted({letter for letter in "abcd" if f"{letter} =" in cell} | {"a"}))]
+    ]
+    nb = plain(begin, *written)
+    out = needless(nb, given)
+    everything = [cell.source for cell in nb.cells]
+    assert seen([cell for index, cell in enumerate(everything) if index not in out]) == seen(everything)
+
+
+def trainings(source: str) -> int:
+    """How many calls of `fit` a cell makes as it runs."""
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    later = {node for function in functions for node in ast.walk(function)}
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and node not in later]
+    return sum(isinstance(name, ast.Name) and name.id == "fit" for name in called)
+
+
+def seen(cells: list[str]) -> list[tuple[int, ...]]:
+    noted: list[tuple[int, ...]] = []
+    names = {"seen": noted}
+    for cell in cells:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(cell, names)
+    return noted
+
+
 def test_students_own_and_changed_cells_run():
     assert left_out("print(1)", "print(2)", given={"print(2)"}) == ["print(2)"]
 
@@ -80,7 +189,18 @@ def test_what_students_own_cells_need_runs():
     assert left_out("table = 1", "print(table)", given={"table = 1"}) == []
 
 
-@pytest.mark.parametrize("way", ["globals()['table']", "eval('table')", "get_ipython().user_ns", "In[1]", "%run x"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "globals()['table']",
+        "eval('table')",
+        "'table' in dir()",
+        "sys.modules['__main__'].table",
+        "get_ipython().user_ns",
+        "In[1]",
+        "%run x",
+    ],
+)
 def test_names_reached_in_other_ways_make_everything_run(way):
     assert left_out("table = 1", solution=f"shift = 0\n{way}") == []
 
@@ -95,4 +215,7 @@ def test_every_notebook_of_the_course_leaves_some_of_its_showing_out(topic, tmp_
     assert len(out) > len(given) / 5
     sources = [nb.cells[index].source for index in out]
     assert not any("import " in source.splitlines()[0] for source in sources)
+    graded = [index for index, cell in enumerate(nb.cells) if cell.cell_type == "code" and index not in out]
+    trained = sum(trainings(nb.cells[index].source) for index in graded)
+    assert trained == sum(item.budget is not None for item in topic.items), "no rival to compare with is trained"
     assert all(nb.cells[index].cell_type == "code" and "nbgrader" not in nb.cells[index].metadata for index in out)

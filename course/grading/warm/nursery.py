@@ -147,6 +147,7 @@ class Nursery:
         if self.process is None or self._lifeline is None:
             return
         self._lifeline.close()
+        self.process.terminate()  # it may still be importing, and not see its lifeline
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(2.0)
         self.process.kill()
@@ -165,14 +166,15 @@ VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JU
 
 
 def key_of(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """What kernels of one zygote have in common."""
-    return frozenset((name, value) for name, value in environment.items() if name not in VARYING)
+    """What kernels of one zygote have in common; of the path Jupyter's libraries make longer as they are imported."""
+    return frozenset((name, value) for name, value in environment.items() if name not in (*VARYING, "PATH"))
 
 
 def _at_home(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
     """The kernels' environment with a home of the zygote's own, and without a judge."""
+    common = {name: value for name, value in environment.items() if name not in VARYING}
     home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "HF_HOME"), str(folder))
-    return {**dict(key_of(environment)), **home, "MPLCONFIGDIR": str(matplotlib_folder(folder))}
+    return {**common, **home, "MPLCONFIGDIR": str(matplotlib_folder(folder))}
 
 
 def cold_kernel(order: Order) -> Handle:

@@ -5,7 +5,8 @@ student edition, no hidden tests. Until it forks it has one thread and runs no t
 event loop, and asks no accelerator whether it is there: none of these survives a fork.
 
 Started as `python -m course.grading.warm.zygote SOCKET DESCRIPTOR`: it listens on SOCKET as soon as it is ready, and
-ends when the other end of DESCRIPTOR is closed.
+ends when the other end of DESCRIPTOR is closed. The folder of SOCKET is its own, and is removed then: whoever made it
+may have been killed.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import gc
 import os
 import pkgutil
 import select
+import shutil
 import signal
 import socket
 import struct
 import sys
 import threading
 from importlib import import_module
+from pathlib import Path
 
 from course.grading.warm.keeper import Keeper
 from course.grading.warm.kernel import become_kernel
@@ -119,3 +122,4 @@ if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]  # noqa: PTH109, as Python wrote it
     warm_up()
     serve(sys.argv[1], int(sys.argv[2]))
+    shutil.rmtree(Path(sys.argv[1]).parent, ignore_errors=True)

@@ -1,0 +1,106 @@
+"""What is expected of an answer: made once, shared without a change, and made anew where it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+
+import pytest
+import torch
+
+from course.exercise.key import key_of, pack_cases, unpack_cases
+from course.exercise.runner import run
+from course.exercise.values import Malformed
+from course.exercise.wire import pack, unpack
+from course.hidden import exercises
+from course.judge import expected as module
+from course.judge import judge
+from course.judge.expected import expected, share
+from course.syllabus import TOPICS
+from tests.judge.sample import sample
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_held", module.OrderedDict())
+    share(tmp_path)
+    yield tmp_path
+    share(None)
+
+
+def drawn(monkeypatch) -> list[int]:
+    """The seeds for which keys are made from now on."""
+    seeds: list[int] = []
+    monkeypatch.setattr(module, "key_of", lambda exercise, seed: seeds.append(seed) or key_of(exercise, seed))
+    return seeds
+
+
+def verdict(key, answer, points=4.0):
+    return replace(judge(key, lambda script: run(script, answer), points), seconds=0.0)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_every_key_survives_being_shared(topic):
+    for exercise in exercises(topic):
+        key = key_of(exercise, 11)
+        shared = unpack_cases(pack_cases(key), exercise)
+        assert facts(unpack(pack_cases(shared))) == facts(unpack(pack_cases(key)))
+
+
+def facts(value):
+    """What can be compared: tensors by type and bits."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.shape, value.requires_grad, value.detach().contiguous().numpy().tobytes()
+    if isinstance(value, Mapping):
+        return [(name, facts(part)) for name, part in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [facts(part) for part in value]
+    return facts(vars(value)) if is_dataclass(value) else value
+
+
+@pytest.mark.parametrize("answer", [sample.reference, *(mistake.wrong for mistake in sample.misconceptions)])
+def test_a_key_that_was_shared_judges_as_the_one_it_was_made_from(answer):
+    key = key_of(sample, 11)
+    assert verdict(unpack_cases(pack_cases(key), sample), answer) == verdict(key, answer)
+
+
+def test_a_key_is_made_once_for_judges_that_share_a_folder(folder, monkeypatch):
+    seeds = drawn(monkeypatch)
+    first = expected(sample, 5)
+    assert expected(sample, 5) is first
+    module._held.clear()  # another process
+    other = expected(sample, 5)
+    assert seeds == [5] and other is not first
+    assert verdict(other, sample.reference) == verdict(first, sample.reference)
+    expected(sample, 6)
+    assert seeds == [5, 6]
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 40, b"half a message"])
+def test_a_damaged_file_costs_a_drawing_and_nothing_else(folder, monkeypatch, damage):
+    expected(sample, 5)
+    for path in folder.iterdir():
+        path.write_bytes(damage)
+    module._held.clear()
+    seeds = drawn(monkeypatch)
+    assert verdict(expected(sample, 5), sample.reference).kind == "passed"
+    assert seeds == [5]
+
+
+def test_what_is_no_list_of_cases_is_malformed():
+    with pytest.raises(Malformed, match="no cases"):
+        unpack_cases(pack([{"title": "half"}]), sample)
+
+
+def test_a_folder_that_is_gone_is_no_fault(folder):
+    folder.rmdir()
+    assert verdict(expected(sample, 5), sample.reference).kind == "passed"
+
+
+def test_memory_holds_a_few(folder, monkeypatch):
+    monkeypatch.setattr(module, "MOST_HELD", 2)
+    seeds = drawn(monkeypatch)
+    for seed in (1, 2, 3, 1):
+        expected(sample, seed)
+    assert len(module._held) == 2
+    assert seeds == [1, 2, 3], "the one that was let go came back from the folder"
