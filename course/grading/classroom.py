@@ -82,6 +82,8 @@ class Classroom:
         self.config.CourseDirectory.assignment_id = topic.folder
         for name, value in (settings or {}).items():
             self.config.JudgedExecute[name] = value
+        self.config.NotebookExporter.optimistic_validation = True  # once a pass, and not after each of its steps
+        self._sanitized: dict[str, nbformat.NotebookNode] = {}
         if not is_registered(root, topic, self.coursedir().db_url):
             register(root, topic, self.coursedir().db_url)
 
@@ -115,14 +117,17 @@ class Classroom:
         )
 
     def task(self, student: str, submission: Path) -> Task:
-        """What executing the submission takes: exactly what nbgrader's own pass will ask for."""
+        """What executing the submission takes: exactly what nbgrader's own pass will ask for.
+
+        The sanitised notebook is kept until the student is done with, so that nbgrader need not make it twice.
+        """
         from course.grading.preprocessors import JudgedExecute
 
         converter = self._converter(student)
         path = str(submission / f"{self.topic.folder}.ipynb")
         resources = converter.init_single_notebook_resources(path)
         text, resources = converter.exporter.from_filename(path, resources=resources)
-        nb = nbformat.reads(text, as_version=4)
+        nb = self._sanitized[student] = nbformat.reads(text, as_version=4)
         return JudgedExecute(config=self.config).task(nb, resources, self._files(converter, submission))
 
     def environment(self) -> dict[str, str]:
@@ -151,9 +156,12 @@ class Classroom:
         config = self.config.copy()
         if results is not None:
             config.JudgedExecute.results = str(results)
+        sanitized = self._sanitized.get(student)
         with quiet() as said:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
             converter.force = True
+            if sanitized is not None:
+                converter.sanitize_preprocessors = [lambda _, resources: (sanitized, resources)]
             try:
                 converter.start()
             except (NbGraderException, SystemExit) as error:
@@ -162,6 +170,7 @@ class Classroom:
 
     def refuse(self, student: str) -> None:
         """Take back an earlier grading of a submission that can no longer be graded."""
+        self._sanitized.pop(student, None)
         clear_scores(self.coursedir().db_url, self.topic.folder, student, [self.topic.folder])
         folder = self.autograded(student)
         for path in (folder, *folder.rglob("*")):
@@ -196,7 +205,8 @@ class Classroom:
             return {}
 
     def result(self, student: str, notes: Sequence[str] = ()) -> Graded:
-        """What the gradebook and the graded notebook say of a student."""
+        """What the gradebook and the graded notebook say of a student, who is done with."""
+        self._sanitized.pop(student, None)
         name = self.topic.folder
         scores = read_scores(self.coursedir().db_url, name, student, name)
         kept = self._kept(student)

@@ -1,9 +1,9 @@
 """Runs the cells of one notebook in a confined kernel of its own, and never longer than allowed.
 
-It is nbgrader's `Execute` underneath, so cells that are no exercise of ours get the outputs, and so the scores,
-that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook without
-losing the cells before, graded cells cannot be skipped by a tag, a cell cannot fill the disk by printing, and cells
-that need not run are left out.
+It is nbclient underneath, told what nbgrader tells it, so cells that are no exercise of ours get the outputs, and so
+the scores, that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook
+without losing the cells before, graded cells cannot be skipped by a tag, a cell cannot fill the disk by printing, and
+cells that need not run are left out.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any, Literal
 import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import run_sync
+from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
 from nbformat.v4 import output_from_msg
-from nbgrader.preprocessors import Execute
 
 from course.grading.task import Limits
 from course.grading.warm.keeper import LOG
@@ -36,7 +36,7 @@ from course.grading.warm.order import Order
 from course.grading.warm.provisioner import NAME as CONFINED
 from course.grading.warm.watch import Excess
 
-AFTER_INTERRUPT = 4.0
+AFTER_INTERRUPT = 4
 """Seconds an interrupted cell gets to come to an end before its kernel is killed: nbclient's own `iopub_timeout`."""
 
 LIMIT = "LimitExceeded"
@@ -64,7 +64,7 @@ class CellEnd:
         return self.kind in ("died", "memory") or self.ename == "Unresponsive"
 
 
-class NotebookRun(Execute):
+class NotebookRun(NotebookClient):
     """One execution of `nb`: `run()` fills in its cells' outputs.
 
     Args:
@@ -74,7 +74,7 @@ class NotebookRun(Execute):
         sockets: a private folder with a short path, for the kernel's connection.
         skip: the indices of cells that are not run.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
-        traits: of nbgrader's `Execute`.
+        traits: of nbclient's `NotebookClient`.
     """
 
     def __init__(
@@ -89,12 +89,11 @@ class NotebookRun(Execute):
         leave: Callable[[int, CellEnd], None],
         **traits: Any,
     ) -> None:
-        traits.setdefault("store_widget_state", False)
-        super().__init__(**traits)
-        self.nb = nb
+        super().__init__(nb, **{"store_widget_state": False, "on_cell_executed": _tell_error, **traits})
+        self.allow_errors = True
         self.limits, self.order, self.sockets, self.skip = limits, order, sockets, skip
         self.enter, self.leave = enter, leave
-        self.patience: float = self.iopub_timeout
+        self.patience = self.iopub_timeout
         self.why_cold = ""
         self.handle: Handle | None = None
         self._group: int | None = None
@@ -201,7 +200,7 @@ class NotebookRun(Execute):
         cell.outputs.append(NotebookNode(output_type="error", ename=ename, evalue=evalue, traceback=[red]))
         return CellEnd(kind, ename, evalue)
 
-    def _get_timeout(self, cell: NotebookNode | None) -> float | None:
+    def _get_timeout(self, cell: NotebookNode | None) -> Any:
         if cell is None:
             return self.startup_timeout
         limits = [self.limits.of(self._index)]
@@ -209,7 +208,7 @@ class NotebookRun(Execute):
             limits.append(max(0.1, self._deadline - time.monotonic()))
         return min((limit for limit in limits if limit), default=None)
 
-    async def _async_handle_timeout(self, timeout: float, cell: NotebookNode | None = None) -> Any:
+    async def _async_handle_timeout(self, timeout: Any, cell: NotebookNode | None = None) -> Any:
         self._timed_out = True
         self.iopub_timeout = min(self.patience, AFTER_INTERRUPT)
         return await super()._async_handle_timeout(timeout, cell)
@@ -232,11 +231,12 @@ class NotebookRun(Execute):
             if os.name == "posix":
                 self.km.transport, self.km.ip = "ipc", str(self.sockets / "k")
             self.km.connection_file = str(self.sockets / "kernel.json")
+            assert self.km.kernel_spec is not None
             self._confine(self.km.kernel_spec)
             await self.async_start_new_kernel(
                 env=self.order.environment, cwd=self.order.folder, stdout=DEVNULL, stderr=DEVNULL
             )
-            provisioner = self.km.provisioner
+            provisioner: Any = self.km.provisioner
             self.why_cold, self._group = provisioner.why_cold, getattr(provisioner, "pgid", None)
             self.handle = provisioner.process if isinstance(provisioner.process, Handle) else None
             await self._meet()
@@ -335,6 +335,17 @@ printed meanwhile, so a print that never ends makes messages of some megabytes, 
 
 MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
+
+
+def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
+    """Give a cell the error of its reply, where none of its outputs tells it: one after a timeout does not."""
+    reply = execute_reply["content"]
+    if reply["status"] != "error" or reply["ename"] in {output.get("ename") for output in cell.outputs}:
+        return
+    traceback = reply["traceback"] or [f"{reply['ename']}: the notebook has turned tracebacks off"]
+    cell.outputs.append(
+        NotebookNode(output_type="error", ename=reply["ename"], evalue=reply["evalue"], traceback=traceback)
+    )
 
 
 def _can_be_saved(cell: NotebookNode) -> bool:

@@ -244,3 +244,12 @@ def test_verdicts_are_kept_in_the_notebook(graded, root):
     assert kept["verdicts"]["softmax"]["misconception"] == "overflows"
     assert set(kept["spent"]) == set(kept["verdicts"])
     json.dumps(kept)
+
+
+@pytest.mark.parametrize("student", ["copied", "deleted", "forged", "raw"])
+def test_what_is_sanitised_once_is_what_nbgrader_sanitises(graded, root, student):
+    """A class's submissions are sanitised before they are executed, and then saved as they are."""
+    path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
+    kept = path.read_bytes()
+    assert Classroom(root, TOPIC, {"timeout": 15}).save(student) == ""
+    assert path.read_bytes() == kept
