@@ -21,6 +21,9 @@ from course.syllabus import Topic
 UNANSWERED = "not answered yet"
 """What the judge says of an answer that still raises NotImplementedError."""
 
+PATIENCE = 60.0
+"""Seconds for a cell that does not train."""
+
 BESIDE = 64 * 2**20
 """Bytes of a file beside the notebook that still goes along; larger ones are no part of an exercise."""
 
@@ -82,7 +85,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         files=_files(path.parent),
         seed=seed,
         policy=policy,
-        limits=own_limits(nb, Limits(60.0)),
+        limits=own_limits(nb, Limits(PATIENCE)),
         client={"kernel_name": "python3", "skip_cells_with_tag": ""},
     )
     outcome = Outcome.from_bytes(execute(task.to_bytes()))

@@ -119,7 +119,8 @@ class Classroom:
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for.
 
-        The sanitised notebook is kept until the student is done with, so that nbgrader need not make it twice.
+        A sanitised notebook that is the only one is kept until the student is done with: nbgrader need not make it
+        twice.
         """
         from course.grading.preprocessors import JudgedExecute
 
@@ -127,7 +128,9 @@ class Classroom:
         path = str(submission / f"{self.topic.folder}.ipynb")
         resources = converter.init_single_notebook_resources(path)
         text, resources = converter.exporter.from_filename(path, resources=resources)
-        nb = self._sanitized[student] = nbformat.reads(text, as_version=4)
+        nb = nbformat.reads(text, as_version=4)
+        if converter.pre_convert_hook is None and len(list(submission.glob("*.ipynb"))) == 1:
+            self._sanitized[student] = nb
         return JudgedExecute(config=self.config).task(nb, resources, self._files(converter, submission))
 
     def environment(self) -> dict[str, str]:

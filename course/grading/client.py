@@ -74,7 +74,7 @@ class NotebookRun(NotebookClient):
         sockets: a private folder with a short path, for the kernel's connection.
         skip: the indices of cells that are not run.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
-        traits: of nbclient's `NotebookClient`.
+        traits: of nbclient's `NotebookClient`, over those that nbgrader sets.
     """
 
     def __init__(
@@ -89,8 +89,7 @@ class NotebookRun(NotebookClient):
         leave: Callable[[int, CellEnd], None],
         **traits: Any,
     ) -> None:
-        super().__init__(nb, **{"store_widget_state": False, "on_cell_executed": _tell_error, **traits})
-        self.allow_errors = True
+        super().__init__(nb, **{**AS_NBGRADER, "store_widget_state": False, **traits})
         self.limits, self.order, self.sockets, self.skip = limits, order, sockets, skip
         self.enter, self.leave = enter, leave
         self.patience = self.iopub_timeout
@@ -346,6 +345,20 @@ def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> 
     cell.outputs.append(
         NotebookNode(output_type="error", ename=reply["ename"], evalue=reply["evalue"], traceback=traceback)
     )
+
+
+AS_NBGRADER: dict[str, Any] = {
+    "allow_errors": True,
+    "interrupt_on_timeout": True,
+    "raise_on_iopub_timeout": True,
+    "error_on_timeout": {
+        "ename": "CellTimeoutError",
+        "evalue": "",
+        "traceback": ["\x1b[0;31mCellTimeoutError\x1b[0m: the cell did not come to an end in time"],
+    },
+    "on_cell_executed": _tell_error,
+}
+"""How nbgrader has notebooks executed, where nobody says otherwise."""
 
 
 def _can_be_saved(cell: NotebookNode) -> bool:

@@ -22,7 +22,22 @@ from math import inf
 from nbformat import NotebookNode
 
 INDIRECT = frozenset(
-    {"globals", "locals", "vars", "dir", "eval", "exec", "compile", "get_ipython", "__main__", "In", "Out"}
+    {
+        "globals",
+        "__globals__",
+        "locals",
+        "vars",
+        "dir",
+        "eval",
+        "exec",
+        "compile",
+        "get_ipython",
+        "__main__",
+        "__name__",
+        "In",
+        "Out",
+        "_oh",
+    }
 )
 """Ways to reach a name without writing it."""
 
@@ -101,10 +116,9 @@ def _read(source: str) -> _Cell | None:
     try:
         tree = ast.parse(source)
         at_once, within = _mentioned(source)
-    except SyntaxError:
+        at_once |= _roundabout(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if any(isinstance(node, ast.Constant) and node.value == "__main__" for node in ast.walk(tree)):
-        at_once.add("__main__")
     found = at_once, within, _bound(tree), _touched(tree)
     return _Cell(_settles(tree), *map(frozenset, found))
 
@@ -136,6 +150,19 @@ def _mentioned(source: str) -> tuple[set[str], set[str]]:
         names |= {symbol.get_name() for symbol in table.get_symbols() if in_class or symbol.is_global()}
         unseen += [(inner, names if _has_run(inner) else within) for inner in table.get_children()]
     return at_once, within
+
+
+def _roundabout(tree: ast.Module) -> set[str]:
+    """What a cell mentions of `INDIRECT` in other places than as a name: in a string, an attribute, an import."""
+    found: set[str | None] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return {name for name in found & {"__main__", "__globals__"} if name}
 
 
 def _has_run(table: symtable.SymbolTable) -> bool:

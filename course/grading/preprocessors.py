@@ -225,8 +225,13 @@ class JudgedExecute(Execute):
 
 @cache
 def plain_sources(path: Path, changed: int) -> frozenset[str]:
-    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was."""
+    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was.
+
+    There are none in a notebook with graded cells the course does not know: an instructor wrote on in it.
+    """
     cells = read_notebook(path.read_bytes()).cells
+    if not all(_item(_grade_id(cell).removesuffix("-solution")) for cell in cells if _grade_id(cell)):
+        return frozenset()
     return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 
 

@@ -54,7 +54,7 @@ class Limits:
 class Task:
     """A sanitised notebook to execute and judge.
 
-    `files` are the ones beside the notebook, by relative path; `client` holds traits of nbgrader's `Execute`;
+    `files` are the ones beside the notebook, by relative path; `client` holds traits of nbclient's client;
     `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases; `skip` are the indices of
     cells that need not run; `gpu` demands an accelerator; `engine` names the state of the tests and of the course.
     `isolated` demands a sandbox, which decides whether there is a result, not which: it is not in the digest.

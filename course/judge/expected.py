@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -18,6 +19,9 @@ from ..exercise.values import Malformed
 
 MOST_HELD = 48
 """Keys in memory: those of four seeds of a topic."""
+
+SPARE = 2**30
+"""Bytes that are left free on the disk: the sixteen seeds of a class can come to some hundred megabytes."""
 
 _held: OrderedDict[tuple[int, int], tuple[Exercise, Key]] = OrderedDict()
 _lock = threading.Lock()
@@ -59,15 +63,21 @@ def _made(exercise: Exercise, seed: int) -> Key:
     """The key made anew, and left for other judges in one step."""
     key = key_of(exercise, seed)
     if _shared is not None:
-        place = _place(_shared, exercise, seed)
-        part = place.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(OSError):  # a full disk: then the others make it for themselves
-            try:
-                part.write_bytes(pack_cases(key))
-                part.replace(place)
-            finally:
-                part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # then the others make it for themselves
+            _leave(key, _place(_shared, exercise, seed))
     return key
+
+
+def _leave(key: Key, place: Path) -> None:
+    """Write a key where others look for it, unless the disk is getting full."""
+    if shutil.disk_usage(place.parent).free < SPARE:
+        return
+    part = place.with_suffix(f".{os.getpid()}")
+    try:
+        part.write_bytes(pack_cases(key))
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _place(folder: Path, exercise: Exercise, seed: int) -> Path:

@@ -145,8 +145,6 @@ class Session:
 
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)
-        key = expected(exercise, self.seed)
-        deadline = time.monotonic() + self.seconds
         left = MOST_ANSWERS
 
         def respond(script: Script) -> Recording:
@@ -162,6 +160,8 @@ class Session:
                 raise Unanswered("error", "the kernel went away while the exercise was being judged") from None
 
         try:
+            key = expected(exercise, self.seed)
+            deadline = time.monotonic() + self.seconds
             return judge(key, respond, exercise.points, self.sources.get(name, ""))
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"

@@ -6,10 +6,11 @@ import nbformat
 import pytest
 
 from course.cli import main
+from course.grading import alone
 from course.grading.alone import UNANSWERED, Marked
 from course.judge.verdict import Verdict
 
-from .lesson import NAME, TOPIC, answers, deleted, make_course, solved
+from .lesson import NAME, TOPIC, answers, before, deleted, make_course, solved
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,17 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
 def test_a_notebook_that_is_not_there(tmp_path, capsys):
     assert main(["grade", str(tmp_path / "none.ipynb")]) == 2
     assert "there is no" in capsys.readouterr().err
+
+
+def test_a_cell_without_an_end_costs_nothing_but_itself(root, tmp_path, monkeypatch):
+    """It is interrupted, as nbgrader has it, and what comes after it is judged."""
+    monkeypatch.setattr(alone, "PATIENCE", 3.0)
+    nb = solved(root)
+    before("softmax", "import time\nwhile True:\n    time.sleep(0.1)")(nb)
+    path = tmp_path / "endless.ipynb"
+    nbformat.write(nb, path)
+    verdicts = {verdict.exercise: verdict.kind for verdict in alone.grade_notebook(path).verdicts}
+    assert verdicts["softmax"] == verdicts["attention_cost"] == "passed"
 
 
 def _text(*verdicts):

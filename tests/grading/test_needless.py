@@ -196,6 +196,10 @@ def test_what_students_own_cells_need_runs():
         "eval('table')",
         "'table' in dir()",
         "sys.modules['__main__'].table",
+        "sys.modules[__name__].table",
+        "from __main__ import table as here",
+        "softmax.__globals__['table']",
+        "_oh[1]",
         "get_ipython().user_ns",
         "In[1]",
         "%run x",
@@ -203,6 +207,19 @@ def test_what_students_own_cells_need_runs():
 )
 def test_names_reached_in_other_ways_make_everything_run(way):
     assert left_out("table = 1", solution=f"shift = 0\n{way}") == []
+
+
+def test_a_cell_too_deep_to_be_read_makes_everything_run():
+    assert left_out("table = 1", solution="shift = " + " + ".join(["0"] * 5000)) == []
+
+
+def test_where_an_instructor_wrote_on_nothing_counts_as_the_courses_own(tmp_path):
+    nb = notebook("table = 1")
+    nbformat.write(nb, tmp_path / "ours.ipynb")
+    nb.cells.append(new_code_cell("assert table", metadata={"nbgrader": {"grade_id": "mine", "grade": True}}))
+    nbformat.write(nb, tmp_path / "theirs.ipynb")
+    assert plain_sources(tmp_path / "ours.ipynb", 0) == {"table = 1"}
+    assert not plain_sources(tmp_path / "theirs.ipynb", 0)
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)

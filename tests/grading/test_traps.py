@@ -11,6 +11,8 @@ import pytest
 
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.gradebook import read_scores
+from course.grading.notebooks import notebook_path
+from course.grading.release import register
 from course.grading.sandbox.tier import how_executed, strongest
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
@@ -244,6 +246,35 @@ def test_verdicts_are_kept_in_the_notebook(graded, root):
     assert kept["verdicts"]["softmax"]["misconception"] == "overflows"
     assert set(kept["spent"]) == set(kept["verdicts"])
     json.dumps(kept)
+
+
+def test_an_instructors_second_notebook_is_graded_beside_ours(tmp_path):
+    root = make_course(tmp_path)
+    nbformat.write(
+        second("### BEGIN SOLUTION\ndouble = lambda x: 2 * x\n### END SOLUTION"), extra(notebook_path(root, TOPIC))
+    )
+    register(root, TOPIC)
+    path = hand_in(root, "ada", solved(root))
+    nbformat.write(second("double = lambda x: x + x"), extra(path))
+    classroom = Classroom(root, TOPIC, {"timeout": 15})
+    (work,) = grade_class(classroom, workers=1)
+    assert not work.reason and cells(work) == ALL
+    assert read_scores(classroom.coursedir().db_url, NAME, "ada", "extra").score == 3
+
+
+def extra(path: Path) -> Path:
+    return path.with_name("extra.ipynb")
+
+
+def second(answer: str) -> nbformat.NotebookNode:
+    """A notebook with one exercise of an instructor's own, by nbgrader's rules."""
+    common = {"schema_version": 3, "task": False, "cell_type": "code"}
+    asked = {**common, "grade_id": "double-answer", "solution": True, "grade": False, "locked": False}
+    graded = {**common, "grade_id": "double", "solution": False, "grade": True, "locked": True, "points": 3}
+    written = nbformat.v4.new_code_cell(answer, metadata={"nbgrader": asked})
+    test = nbformat.v4.new_code_cell("assert double(4) == 8", metadata={"nbgrader": graded})
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=[written, test], metadata={"kernelspec": kernel})
 
 
 @pytest.mark.parametrize("student", ["copied", "deleted", "forged", "raw"])

@@ -56,6 +56,16 @@ def test_the_first_check_in_the_grade_cell_counts(session, in_kernel, capsys):
     assert "2 of 2 points" in capsys.readouterr().out
 
 
+def test_a_key_that_cannot_be_made_costs_no_points(session, in_kernel, monkeypatch):
+    def fails(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("course.judge.session.expected", fails)
+    session.enter("rnn_cell")
+    in_kernel("rnn_cell", cell)
+    assert session.leave().kind == "not-graded"
+
+
 def test_a_second_check_does_not_replace_the_first(session, in_kernel):
     session.enter("rnn_cell")
     in_kernel("rnn_cell", lambda x, W, b: x)
