@@ -394,6 +394,8 @@ for row in heard:
 # Training lists have 16 letters. **You will be asked about longer ones**: full marks for 99 % on new lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. So choose well among the encodings you have built. `self.attend` helps with all of them: called as `self.attend(x, x)`
 # it knows no places, with `rotate=` a function it turns its queries and keys by it, with `score_bias=` a tensor it adds that to its scores; and what is added to `x` before, is yours to say. It returns output and weights.
 #
+# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first what stands where is not drowned by which letter it is.
+#
 # ### Exercise: model and training loop (about 20 minutes)
 
 
@@ -404,6 +406,7 @@ class EchoModel(nn.Module):
     def __init__(self, width=64, n_heads=1):
         super().__init__()
         self.letters = nn.Embedding(26, width)
+        nn.init.normal_(self.letters.weight, std=0.1)
         self.attend = blocks.MultiHeadAttention(width, n_heads)
         self.read = nn.Linear(width, 26)
 
@@ -495,7 +498,7 @@ show.positional_encoding.lengths(curves, at, trained_on=16)
 # - **learned**: the table has 128 rows, but nobody has trained the last 112. The first 16 places of a long list are right, and the rest is noise.
 # - **sinusoidal**: its marks exist at every place, and *could* be read by one matrix. But nothing made the layer learn that matrix; sixteen places can be told apart in many ways, and it found another.
 # - **RoPE**: whatever it learned about "three back", it learned about a distance, and at place 60 three back is three back. It is not magic: a long list also holds distances that no short one has, and at some of them the hands may happen to stand nearly as they do
-#   at three. Where your curve bends down at last, that is what happened.
+#   at three. A curve that bends down at last shows it. That is why the letters start small: at PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
 # - **ALiBi**: hardly better than none on short lists, and **equally good at every length**. It knows near from far, so it names one of the last few letters; a ruler that only ever falls cannot point at the third place and pass over the second. An echo is the worst that could be asked
 #   of it. In a language model, where nearby words matter most and no single place does, the same blur is a strength.
 #

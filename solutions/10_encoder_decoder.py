@@ -477,7 +477,7 @@ def build_model(norm="pre", dropout=0.0):
 #
 # Write the loop: shift the target, compute the smoothed loss over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps (on a GPU ten times as many); 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
 #
-# Full marks when at least 75 % of new sentences, which the grader draws, are right to the last word, with a BLEU of 0.8 or more (explained below). The grader lets your model write, one word after the other.
+# Full marks when at least 70 % of new sentences, which the grader draws, are right to the last word, with a BLEU of 0.8 or more (explained below). The grader lets your model write, one word after the other.
 
 
 # %% solution="encoder_decoder_task"

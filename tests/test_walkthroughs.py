@@ -51,6 +51,13 @@ def fast(page: str) -> list[str]:
     return [command for kind, command in blocks(page) if kind == "fast"]
 
 
+def handing_in() -> str:
+    """The command that packs a student's work. With an empty notebook it packs, and ends with status 1."""
+    text = (ROOT / "docs" / "student.md").read_text("utf-8")
+    (command,) = re.findall(r"```text submit\n(.*)\n```", text)
+    return command
+
+
 @pytest.fixture(scope="module")
 def cloned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone with this environment as its `.venv`."""
@@ -101,8 +108,7 @@ def test_the_students_evening_begins(taught: Path, tmp_path: Path) -> None:
 
 def test_the_students_commands_on_the_students_edition(taught: Path, tmp_path: Path) -> None:
     """An empty notebook is packed as well, but not without a word: status 1."""
-    text = (ROOT / "docs" / "student.md").read_text("utf-8")
-    (line,) = re.findall(r"```text submit\n\.venv/bin/(.*)\n```", text)
+    line = handing_in().removeprefix(".venv/bin/")
     with zipfile.ZipFile(taught / "dist" / "mine.zip") as archive:
         archive.extractall(tmp_path)
     (wheel,) = (tmp_path / "mine").glob("*.whl")
@@ -158,3 +164,5 @@ def test_the_whole_of_every_page(tmp_path: Path) -> None:
             else:
                 follow(folder, [*moves, command])
             done.append(command)
+    said = follow(places["student"] / "mine", [f"{handing_in()} || test $? = 1"])
+    assert "Still missing" in said

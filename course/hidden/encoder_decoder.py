@@ -1356,7 +1356,8 @@ def by_the_grammar(src, tgt_in, src_mask=None, tgt_mask=None):
 def encoder_decoder_task(rng):
     """Sentences that no stream contains. The judge asks for one word after the other; targets never leave its side.
 
-    Over ten seeds the notebook's model translates 86.9 to 95.4 % without a fault, with a BLEU of 0.883 to 0.978.
+    Over forty seeds the notebook's model translates 77 to 97 % without a fault, all but one more than 86 %, with a BLEU
+    of 0.88 to 0.98; without places it is 55 to 57 %, and 0.70.
     """
 
     def asked(title, count, *laws, keep=lambda pair: True, **settings):
@@ -1381,7 +1382,7 @@ def encoder_decoder_task(rng):
 
     both = ("bleu_at_least", 0.4), ("exact_match_at_least", 0.5)
     yield asked("half of some sentences", 60, *both, keep=moves, public=True)
-    yield asked("new sentences, 75 % right to the last word", 300, ("exact_match_at_least", 0.75), weight=3.0)
+    yield asked("new sentences, 70 % right to the last word", 300, ("exact_match_at_least", 0.7), weight=3.0)
     yield asked("new sentences, BLEU of 0.8", 300, ("bleu_at_least", 0.8), weight=2.0)
     yield asked("more than single words: BLEU of 0.4", 100, ("bleu_at_least", 0.4))
     pairs = phrases.draw(20, random.Random(rng.seed()))

@@ -818,7 +818,7 @@ def _refilled(ids, lengths, rng):
 def rnn_task(rng):
     """New sequences of the training's lengths, behind whose end stand random tokens.
 
-    Over ten seeds the reference reaches 92 to 97 %; a state that is not carried 50 %, reading the last column 59 to
+    Over forty seeds the reference reaches 88 to 97 %; a state that is not carried 50 %, reading the last column 59 to
     67 %, a detached state 69 to 71 %, and the best window of four tokens 72 %.
     """
 
@@ -830,7 +830,7 @@ def rnn_task(rng):
 
     yield new("better than a coin", 1200, 0.65, public=True)
     yield new("better than any window of four", 1200, 0.77, public=True)
-    yield new("at least 88 % right", 2000, 0.88, weight=3.0)
+    yield new("at least 85 % right", 2000, 0.85, weight=3.0)
     ids, lengths, labels = parentheses.examples(400, parentheses.LENGTHS, torch.Generator().manual_seed(rng.seed()))
     yield (
         given_model("what stands behind the end", public=True)

@@ -1,9 +1,11 @@
 """The echo over ten seeds: the right model clears every bar of the judge, the commonest wrong ones do not.
 
-Measured with the budget of the syllabus, 2 s of one core a model. RoPE in one head of 64, over ten seeds: 100 % at 16
-letters, 98.4 to 100 % at 32, 95.0 to 100 % at 64, 69 to 100 % at 128. Sinusoidal and learned positions, three seeds
-each: 100 % at 16, 47 to 51 % at 32, 26 to 31 % at 64. ALiBi with eight heads: 22 to 24 % at 16, 21 to 22 % at 64. No
-positions: 16 to 17 % at 16, 9 % at 64.
+Measured with the budget of the syllabus, 2 s of one core a model. RoPE in one head of 64, over seventy seeds: 100 % at
+16, 32 and 64 letters, at least 99.9 % at 128. Sinusoidal and learned positions, four seeds each: 100 % at 16, 47 % at
+32, 25 % at 64. ALiBi with eight heads: 22 to 24 % at 16, 21 to 22 % at 64. No positions: 16 to 17 % at 16, 9 % at 64.
+
+Letters that start at PyTorch's usual size, ten times as large, are right at 16 letters eighty times of eighty, and
+below 90 % at 32 or 80 % at 64 three times.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ class Echo(nn.Module):
     def __init__(self, width=64):
         super().__init__()
         self.letters = nn.Embedding(26, width)
+        nn.init.normal_(self.letters.weight, std=0.1)
         self.attend = blocks.MultiHeadAttention(width, self.n_heads)
         self.read = nn.Linear(width, 26)
         self.table = LearnedPositions(128, width)
