@@ -153,7 +153,10 @@ def _mentioned(source: str) -> tuple[set[str], set[str]]:
 
 
 def _roundabout(tree: ast.Module) -> set[str]:
-    """What a cell mentions of `INDIRECT` in other places than as a name: in a string, an attribute, an import."""
+    """What a cell mentions of `INDIRECT` in other places than as a name: in a string, an attribute, an import.
+
+    A function that binds global names does what `globals` can do.
+    """
     found: set[str | None] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -162,7 +165,9 @@ def _roundabout(tree: ast.Module) -> set[str]:
             found.add(node.attr)
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module)
-    return {name for name in found & {"__main__", "__globals__"} if name}
+        elif isinstance(node, ast.Global):
+            found.add("globals")
+    return {name for name in found & {"__main__", "__globals__", "globals"} if name}
 
 
 def _has_run(table: symtable.SymbolTable) -> bool:
@@ -200,9 +205,10 @@ def _touched(tree: ast.Module) -> set[str]:
             touched |= _affected(node.value)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             touched |= {name for decorator in node.decorator_list for name in _names(decorator)} - STATELESS
-    for node in _executed(tree):
-        if isinstance(node, ast.For | ast.AsyncFor) and touched & _names(node.target):
-            touched |= _names(node.iter)
+    loops = [node for node in _executed(tree) if isinstance(node, ast.For | ast.AsyncFor)]
+    for loop in reversed(loops):  # inner ones first
+        if touched & _names(loop.target):
+            touched |= _names(loop.iter)
     return touched
 
 
