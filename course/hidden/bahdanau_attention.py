@@ -934,9 +934,9 @@ class ReadsByRule:
 def bahdanau_attention_task(rng):
     """Dates that were never trained on, in all forms: exact match, the longest and the shortest, and the alignment.
 
-    Over ten seeds 99.6 to 100 % are right, 97.6 to 100 % of the shortest, and 1.7 to 5.5 % of the digits look
-    elsewhere. Targets that are not shifted end at 0 %, a softmax over the batch below 1 %, no tanh at 48 to 56 %, no
-    attention at 39 to 57 %. A forgotten mask passes here; the function checks catch that one.
+    Over forty seeds 98.5 to 100 % are right; over ten, 97.6 to 100 % of the shortest, and 1.7 to 5.5 % of the digits
+    look elsewhere. Targets that are not shifted end at 0 %, a softmax over the batch below 1 %, no tanh at 48 to 56 %,
+    no attention at 39 to 57 %. A forgotten mask passes here; the function checks catch that one.
     """
 
     def drawn(count, part, keep=None):
@@ -952,9 +952,9 @@ def bahdanau_attention_task(rng):
         return asked(title, found, **settings).law("written_at_least", of="ids", targets=found.tgt, bar=bar, pad=0)
 
     yield exact("better than chance: half of the dates", drawn(300, "validation"), 0.5, public=True)
-    yield exact("99 % of new dates without an error", drawn(1500, "judge"), 0.99, weight=3.0)
-    yield exact("the longest", drawn(1500, "judge", lambda lengths: lengths > 20), 0.98)
-    yield exact("the shortest", drawn(1500, "judge", lambda lengths: lengths < 10), 0.9)
+    yield exact("95 % of new dates without an error", drawn(1500, "judge"), 0.95, weight=3.0)
+    yield exact("the longest", drawn(1500, "judge", lambda lengths: lengths > 20), 0.93)
+    yield exact("the shortest", drawn(1500, "judge", lambda lengths: lengths < 10), 0.85)
     for title, part, public in (
         ("where it looks", "validation", True),
         ("where it looks, for new dates", "judge", False),
