@@ -7,6 +7,7 @@ work, imported there and then, so that `course list` does not wait for torch.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -23,6 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):  # a terminal, or a file on Windows, that knows no ✓ gets a question mark
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         return run(arguments)
     except (Problem, Faulty) as problem:
@@ -41,6 +45,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except EOFError:
+        print(f"\ncourse {arguments.command}: it asks, and nobody answered", file=sys.stderr)
+        return 2
+    except OSError as error:  # a folder where a file should be, a disk that is full, a file nobody may read
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"course {arguments.command}: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
 
 
 class Terminated(KeyboardInterrupt):

@@ -105,7 +105,7 @@ def read_outline(path: Path) -> Outline:
         Faulty: it is no TOML, or something in it is unknown or impossible.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _only(values, ("title", "late", "topics"), "it")
         late = _late(_table(values, "late"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -47,6 +48,39 @@ def test_bad_input_gets_one_sentence(argv: list[str], says: str, capsys: pytest.
     captured = capsys.readouterr()
     assert captured.out == ""
     assert re.match(says, captured.err) and captured.err.count("\n") == 1
+
+
+def test_what_cannot_be_read_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "folder.ipynb").mkdir()
+    assert cli.main(["grade", str(tmp_path / "folder.ipynb")]) == 2
+    assert re.fullmatch(r"course grade: .*folder\.ipynb: Is a directory\n", capsys.readouterr().err)
+
+
+def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(*_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(cli, "list_topics", nobody)
+    assert cli.main(["list"]) == 2
+    assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
+
+
+def test_a_file_that_knows_no_tick_gets_a_question_mark() -> None:
+    command = [sys.executable, "-c", "from course import cli; cli.main(['list']); print('✓')"]
+    here = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=ROOT, env=here, capture_output=True, check=True)
+    assert done.stdout.endswith(b"?\n")
+
+
+@pytest.mark.parametrize("name", ["seq [26]", "what?"])
+def test_a_folder_nbgrader_gets_lost_in_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name / "solutions").mkdir(parents=True)
+    (tmp_path / name / "nbgrader_config.py").touch()
+    monkeypatch.chdir(tmp_path / name)
+    assert cli.main(["lint"]) == 2
+    assert "rename the folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argv", [["release"], ["lint"], ["wheel"]])

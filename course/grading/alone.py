@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ PATIENCE = 60.0
 """Seconds for a cell that does not train."""
 
 BESIDE = 64 * 2**20
-"""Bytes of a file beside the notebook that still goes along; larger ones are no part of an exercise."""
+"""Bytes of the files beside the notebook that go along, smallest first; much larger ones are no part of an exercise."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,10 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     The notebook is not changed, and nothing is saved.
 
     Raises:
-        Problem: it is no notebook of the course, or could not be executed.
+        Problem: it is no notebook of the course, could not be executed, or there are no hidden tests here.
     """
+    if find_spec("course.hidden") is None:
+        raise Problem("this is the student edition, which holds no hidden tests: the notebook's `check` runs the public ones")
     from course.grading.execution import execute
     from course.grading.preprocessors import own_limits
 
@@ -143,5 +147,12 @@ def _files(folder: Path) -> dict[str, bytes]:
     """The files beside the notebook and its checkpoints; what lies deeper is nobody's business."""
     beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
     plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")
-    small = (path for path in plain if not path.name.startswith(".") and path.stat().st_size <= BESIDE)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in small}
+    files: dict[str, bytes] = {}
+    left = BESIDE
+    for path in sorted(plain, key=lambda path: path.stat().st_size):
+        name, size = path.relative_to(folder).as_posix(), path.stat().st_size
+        fits = size <= left and name.isprintable() and os.access(path, os.R_OK)
+        if fits and not path.name.startswith("."):
+            files[name] = path.read_bytes()
+            left -= size
+    return files

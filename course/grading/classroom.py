@@ -185,9 +185,9 @@ class Classroom:
         """The exercises of a student's graded work whose tests are no longer those they were judged with."""
         from course.grading.staleness import tests_of
 
-        kept = self._kept(student)
+        kept, known = self._kept(student), {item.name for item in self.topic.items}
         tests = kept.get("tests", {})
-        return frozenset(name for name in kept.get("verdicts", {}) if tests.get(name) != tests_of(name))
+        return frozenset(name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != tests_of(name))
 
     def fresh(self, student: str, task: Task) -> dict[str, Verdict]:
         """The verdicts on just this work that are not stale."""

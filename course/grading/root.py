@@ -6,15 +6,20 @@ from pathlib import Path
 
 from course.grading.problem import Problem
 
+UNFIT = "?*[]"
+"""What a path must not hold: patterns of files, and what an address of a database ends at."""
+
 
 def find_root(start: Path | None = None) -> Path:
     """The nearest folder at or above `start` (the working folder) that holds nbgrader_config.py and solutions/.
 
     Raises:
-        Problem: there is none.
+        Problem: there is none, or nbgrader could not find its way in a folder of that name.
     """
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         if (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir():
+            if found := set(str(folder)) & set(UNFIT):
+                raise Problem(f"nbgrader cannot work in {folder}: rename the folder without {' '.join(sorted(found))}")
             return folder
     raise Problem(f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/")

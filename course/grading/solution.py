@@ -50,7 +50,8 @@ def _sections(topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
     if item.kind == "task":
         yield "The notebook's own training", _cell(topic, f"{item.name}-solution")
     else:
-        yield f"The reference, from course/reference/{topic.name}.py", inspect.getsource(declared.reference).strip()
+        where = f"The reference, from course/reference/{topic.name}.py" if not topic.own else "The reference"
+        yield where, inspect.getsource(declared.reference).strip()
         yield "What it rests on", inspect.getdoc(sys.modules[declared.reference.__module__]) or ""
     if note := inspect.getdoc(declared.make_cases):
         yield "What is examined", note
@@ -117,9 +118,10 @@ def _question(item: Item, known: dict[str, Any]) -> str:
 
 
 def _known(topic: Topic) -> dict[str, Any]:
-    """What `check` remembers beside the topic's notebook: here, or where releases lie above here."""
+    """What `check` remembers beside the topic's notebook: here, in a copy below, or where releases lie above here."""
     here = Path.cwd()
-    beside = [here, here / topic.folder, *((above / released_at(topic)).parent for above in (here, *here.parents))]
+    released = ((above / released_at(topic)).parent for above in (here, *here.parents))
+    beside = [here, here / topic.folder, *sorted(here.glob(f"*/{topic.folder}")), *released]
     for folder in beside:
         try:
             known = json.loads((folder / ".course" / "progress.json").read_text("utf-8"))

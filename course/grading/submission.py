@@ -30,9 +30,13 @@ from course.syllabus import Item, Topic, find_topic
 MANIFEST = "submission.json"
 """The manifest's name in the zip: what was handed in, when, and by which versions it was made."""
 ARCHIVE = (
-    r".*[/\\][^/\\-]+-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{8}T\d{6}Z)[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
+    r".*[/\\][^/\\]*?\d\d_[a-z][a-z0-9_]*-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{8}T\d{6}Z)(?:-\d+| ?\(\d+\))?"
+    r"[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
 )
-"""How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's."""
+"""How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's.
+
+A platform may have put words before the name, and a browser a number behind it.
+"""
 
 LIBRARIES = ("sequence-course", "torch", "numpy", "ipykernel", "jupyterlab")
 CELL = dict[str, Any]
@@ -110,6 +114,19 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
         if item.budget is not None:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
+    for name in sorted(_imported(cells)):
+        if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
+            yield f"{name} is imported from this folder and not handed in: put its code into the notebook"
+
+
+def _imported(cells: Sequence[CELL]) -> set[str]:
+    """The modules a notebook imports, by the first part of their names."""
+    found: set[str] = set()
+    for cell in cells:
+        if cell.get("cell_type") == "code":
+            lines = re.findall(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", _source(cell), re.M)
+            found.update(lines)
+    return found
 
 
 def _of_cells(item: Item, named: Mapping[str, list[CELL]]) -> Iterator[str]:

@@ -114,6 +114,7 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
     try:
         from rich.box import HEAVY_HEAD, SIMPLE_HEAD
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
     except ImportError:
         print(
@@ -126,9 +127,9 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
     for index, name in enumerate(heads):
         drawn.add_column("\n".join(name), justify="left" if index == 0 else "right", no_wrap=True)
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(*map(escape, row))
     console = Console(width=terminal if narrow else _width(heads, rows), highlight=False)
-    console.print(f"[bold]{topic.folder}  {topic.title}[/]")
+    console.print(escape(f"{topic.folder}  {topic.title}"), style="bold")
     console.print(drawn)
     below = "\n".join(textwrap.fill(line, console.width) for line in (key, LEGEND) if line)
     console.print(below.replace("\u00a0", " "), style="dim")

@@ -65,7 +65,7 @@ def test_it_shows_it_to_who_insists(
     assert LINE in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("beside", [".", "03_rnn", "assignments/03_rnn"])
+@pytest.mark.parametrize("beside", [".", "03_rnn", "assignments/03_rnn", "mine/03_rnn"])
 def test_it_knows_what_was_tried(terminal: list[str], tmp_path: Path, beside: str) -> None:
     _remember(tmp_path / beside, kind="partial", passed=1, of=2, hints=1)
     main(["solution", "rnn_cell"])

@@ -139,6 +139,17 @@ def test_only_what_is_stale_is_judged_again(graded_class, tmp_path, monkeypatch,
         assert sent == [], "and the next grading finds it done"
 
 
+def test_an_exercise_that_is_no_more_is_not_stale(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    path = graded_notebook(root, "ada")
+    nb = json.loads(path.read_text())
+    kept = nb["metadata"]["course"]
+    kept["verdicts"]["of_last_year"] = kept["verdicts"]["softmax"]
+    path.chmod(0o644)
+    path.write_text(json.dumps(nb))
+    assert grade(root, stale=True) == []
+
+
 def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys):
     from .lesson import make_course
 

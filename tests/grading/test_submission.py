@@ -97,6 +97,23 @@ def _cells(course: Path, *edits) -> list[dict]:
     return nb.cells
 
 
+def test_modules_of_ones_own_stay_behind(course: Path, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").touch()
+    cells = [*_cells(course), {"cell_type": "code", "source": ["import torch\n", "from helpers import shift\n"]}]
+    (gap,) = gaps(cells, _LESSON, tmp_path)
+    assert gap.startswith("helpers is imported from this folder")
+
+
+def test_others_may_read_what_is_handed_in(work: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        cli.main(["submit", f"{NAME}/{NAME}.ipynb", "--student", "ada"])
+    finally:
+        os.umask(before)
+    (archive,) = work.parent.glob("*.zip")
+    assert archive.stat().st_mode & 0o777 == 0o644
+
+
 _EXERCISES = ("softmax", "attention_cost", "crossover_length", "attention_for_one")
 _QUESTION = Item("self_attention_question", 2, 1, "question")
 _LESSON = Topic(6, "self_attention", "", "", (*(Item(name, 1, 1) for name in _EXERCISES), _QUESTION))
@@ -234,8 +251,17 @@ def test_what_is_unpacked_is_graded(
     assert not list((course / "autograded").rglob("submission.json")), "the manifest is no part of the work"
 
 
-def test_the_name_is_read_back(tmp_path: Path) -> None:
-    path = "/course/downloaded/03_rnn/extracted/03_rnn-ada-l-20261122T003000Z/checkpoints/rnn_task.safetensors"
+@pytest.mark.parametrize(
+    "archive",
+    [
+        "03_rnn-ada-l-20261122T003000Z",
+        "Jean-Luc Picard_12345_assignsubmission_file_03_rnn-ada-l-20261122T003000Z",
+        "03_rnn-ada-l-20261122T003000Z (1)",
+        "03_rnn-ada-l-20261122T003000Z-1",
+    ],
+)
+def test_the_name_is_read_back(archive: str) -> None:
+    path = f"/course/downloaded/03_rnn/extracted/{archive}/checkpoints/rnn_task.safetensors"
     found = re.match(ARCHIVE, path)
     assert found and found["student_id"] == "ada-l" and found["file_id"] == "checkpoints/rnn_task.safetensors"
 

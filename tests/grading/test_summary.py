@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 
 import pytest
 
@@ -48,6 +49,13 @@ def test_what_the_machine_could_not_judge_is_said():
         "dan: not graded: 03_rnn.ipynb is not valid JSON (line 1)",
         "eve: bptt not graded: the judge failed",
     ]
+
+
+def test_names_with_brackets_are_names(capsys):
+    title = dataclasses.replace(TOPIC, title="Smoothing [/optional]")
+    summary.show(title, [graded("ada [late]", Verdict("rnn_cell", "passed", 2, 2))])
+    said = capsys.readouterr().out
+    assert "Smoothing [/optional]" in said and "ada [late]" in said
 
 
 @pytest.mark.parametrize("columns", [200, 60])

@@ -194,6 +194,8 @@ def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[st
 
 
 def _read(path: Path) -> NotebookNode | None:
+    if path.is_symlink() or not path.is_file():
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

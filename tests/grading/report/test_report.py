@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import shutil
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from course import cli
-from course.grading.report import write_report
+from course.grading.report import findings, write_report
 from tests.grading.classes import HOSTILE
 from tests.grading.lesson import NAME, TOPIC, make_course
 
@@ -152,3 +153,8 @@ def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypat
     assert cli.main(["report", "nope"]) == 2
     assert "no topic is called 'nope'" in capsys.readouterr().err
     assert not Path("reports").exists()
+
+
+def test_a_pipe_for_a_notebook_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    assert findings._read(tmp_path / "pipe.ipynb") is None
