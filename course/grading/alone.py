@@ -76,7 +76,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         Problem: it is no notebook of the course, could not be executed, or there are no hidden tests here.
     """
     if find_spec("course.hidden") is None:
-        raise Problem("this is the student edition, which holds no hidden tests: the notebook's `check` runs the public ones")
+        raise Problem("this is the student edition, which holds no hidden tests: `check` runs the public ones")
     from course.grading.execution import execute
     from course.grading.preprocessors import own_limits
 

@@ -238,10 +238,13 @@ def widgets_extension(folders: Iterable[Path], disabled: Iterable[str]) -> Findi
     """Is JupyterLab's part of ipywidgets in one of its extension `folders`, of the right generation, and enabled?"""
     name = "@jupyter-widgets/jupyterlab-manager"
     described = [path for folder in folders if (path := folder / name / "package.json").is_file()]
+    advice = 'pip install "jupyterlab_widgets>=3" into the environment that starts JupyterLab, and start it again'
     if not described:
-        advice = 'pip install "jupyterlab_widgets>=3" into the environment that starts JupyterLab, and start it again'
         return Finding("wrong", "widgets", "JupyterLab has no extension for widgets", advice)
-    version = str(json.loads(described[0].read_text(encoding="utf-8")).get("version", "?"))
+    try:
+        version = str(json.loads(described[0].read_text(encoding="utf-8")).get("version", "?"))
+    except (OSError, ValueError, AttributeError):
+        return Finding("wrong", "widgets", f"{described[0]} cannot be read", advice)
     if any(entry.split(":")[0] == name for entry in disabled):
         return Finding("wrong", "widgets", f"{name} is disabled", f"jupyter labextension enable {name}")
     if version.split(".")[0] in "1234":

@@ -94,6 +94,8 @@ def test_the_widgets_extension(tmp_path: Path) -> None:
     assert off.kind == "wrong" and off.advice == f"jupyter labextension enable {MANAGER}"
     package.write_text(json.dumps({"version": "3.1.9"}))
     assert "too old" in doctor.widgets_extension([tmp_path], []).said
+    package.write_text("{")
+    assert "cannot be read" in doctor.widgets_extension([tmp_path], []).said
 
 
 def test_a_kernel_that_runs_another_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
