@@ -59,8 +59,7 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
         shutil.copytree(root / "source" / CLASS, copy)
         place = copy / "submitted" / student / topic.folder
         try:
-            hand_in(root / "submission", place, topic)
-            notes = examine(place, topic.folder)
+            notes = [*hand_in(root / "submission", place, topic), *examine(place, topic.folder)]
         except Problem as problem:
             return Graded(student, reason=str(problem))
         classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
@@ -73,28 +72,34 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
     return graded
 
 
-def hand_in(submission: Path, place: Path, topic: Topic) -> None:
+def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
     """Put what was uploaded where nbgrader looks for it: folders as they are, or all of it in one heap.
 
+    Of several copies of the notebook, the one in the fewest folders is taken; returns a note on the others.
+
     Raises:
-        Problem: the notebook is not there, or not only once; or there are links in it.
+        Problem: the notebook is not there, or it is anybody's guess which one is meant; or there are links in it.
     """
     from course.grading.untrusted import refuse_links
 
     refuse_links(submission)
     name = f"{topic.folder}.ipynb"
-    found = sorted(submission.rglob(name), key=lambda path: len(path.parts))
+    found = sorted(submission.rglob(name), key=lambda path: (len(path.parts), path))
     if not found:
         others = sorted(path.name for path in submission.rglob("*.ipynb"))
         raise Problem(
             f"there is no {name}{' but ' + ', '.join(others) if others else ''}: upload the notebook by that name"
         )
+    copies = [path.relative_to(submission).as_posix() for path in found]
+    if len(found) > 1 and len(found[0].parts) == len(found[1].parts):
+        raise Problem(f"there are several {name}, {', '.join(copies)}: upload the one that is to be graded")
     folder = found[0].parent
     shutil.copytree(folder, place)
     for path in sorted(folder.glob("*.safetensors")):
         (place / "checkpoints").mkdir(exist_ok=True)
         if not (place / "checkpoints" / path.name).exists():
             shutil.copy(path, place / "checkpoints")
+    return [f"{copies[0]} is graded, and not {', '.join(copies[1:])}"] if copies[1:] else []
 
 
 def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:

@@ -10,12 +10,13 @@ import csv
 import re
 from pathlib import Path
 
-from course.grading.export.grades import Grades
-from course.grading.export.roster import Roster, absent
+from course.grading.export.grades import Grades, as_text
+from course.grading.export.roster import Match, Roster, absent
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+IDENTITIES = ("SIS Login ID", "SIS User ID", "Integration ID")
 POSSIBLE = "    Points Possible"
 
 
@@ -35,21 +36,21 @@ def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str
     if roster is None:
         student = list(STUDENT)
         for pupil in grades.pupils:
-            lines.append([pupil.sortable_name, "", "", pupil.id, ""])
-        whose = dict(enumerate(grades.pupils))
+            lines.append([as_text(pupil.sortable_name), "", "", pupil.id, ""])
+        whose = Match(dict(enumerate(grades.pupils)))
     else:
         student = list(roster.columns[: roster.columns.index("Section") + 1])
         people = [row for row in roster.rows if row["ID"] or row.get("SIS Login ID") or row.get("SIS User ID")]
         roster = Roster(roster.path, roster.columns, tuple(people))
         lines = [[row[name] for name in student] for row in people]
-        whose = roster.match(grades.pupils, ("SIS Login ID", "SIS User ID", "Integration ID", "ID"), ("Student",))
+        whose = roster.match(grades.pupils, IDENTITIES, names=("Student",), numbers=("ID",))
         notes += absent(grades.pupils, whose, roster.path)
     with to.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow([*student, *titles.values()])
         table.writerow([POSSIBLE, *[""] * (len(student) - 1), *(f"{grades.points[name]:g}" for name in titles)])
         for number, line in enumerate(lines):
-            own = whose[number].grades if number in whose else {}
+            own = whose.of(number)
             table.writerow([*line, *(f"{own[name].score:.6g}" if name in own else "" for name in titles)])
     return notes
 

@@ -61,6 +61,11 @@ class Grades:
         ]
 
 
+def as_text(name: str) -> str:
+    """A name as no spreadsheet takes it for a formula; ids and emails stay as they are, for platforms compare them."""
+    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
+
+
 def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     """The grades of everybody in the gradebook; who was not graded for a topic has none there, and not a zero.
 

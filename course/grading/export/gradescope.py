@@ -6,6 +6,7 @@ its hidden tests, so it is for instructors only; on Gradescope student code sees
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 import zipfile
@@ -17,6 +18,7 @@ import course
 from course.grading.archive import add
 from course.grading.handout import LEFT_BEHIND
 from course.grading.problem import Problem
+from course.notebook.folder import write_atomically
 from course.syllabus import OUTLINE, Topic
 
 SETUP = """#!/usr/bin/env bash
@@ -78,17 +80,22 @@ def write_autograder(
     settings = {"topic": topic.folder, "visibility": visibility, "require_sandbox": require_sandbox}
     path = to or root / "exports" / f"{topic.folder}-gradescope.zip"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            add(archive, "setup.sh", SETUP.encode(), 0o755)
-            add(archive, "run_autograder", RUN.encode(), 0o755)
-            add(archive, "requirements.txt", requirements().encode(), 0o644)
-            add(archive, SETTINGS, json.dumps(settings, indent=2).encode(), 0o644)
-            for name, content in (*_package(), *_course(root, topic)):
-                add(archive, name, content, 0o644)
+        write_atomically(path, _zipped(root, topic, json.dumps(settings, indent=2).encode()))
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
     return path
+
+
+def _zipped(root: Path, topic: Topic, settings: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        add(archive, "setup.sh", SETUP.encode(), 0o755)
+        add(archive, "run_autograder", RUN.encode(), 0o755)
+        add(archive, "requirements.txt", requirements().encode(), 0o644)
+        add(archive, SETTINGS, settings, 0o644)
+        for name, content in (*_package(), *_course(root, topic)):
+            add(archive, name, content, 0o644)
+    return made.getvalue()
 
 
 def requirements() -> str:

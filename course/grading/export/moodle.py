@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from course.grading.export.grades import Grades
+from course.grading.export.grades import Grades, as_text
 from course.grading.export.roster import Roster, absent
 from course.grading.problem import Problem
 
@@ -21,7 +21,7 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
     """Write the grades for Moodle and return what there is to say about them.
 
     Without `into`, a table for Grades, Import, CSV file, which asks what each column is. With it, one topic's grades in
-    that worksheet, scaled to the points the assignment has in Moodle.
+    that worksheet, scaled to the points the assignment has in Moodle; of no points, everything is 0 there.
 
     Raises:
         Problem: `into` is no worksheet, or more than one topic is to go into it.
@@ -34,19 +34,20 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
     roster = Roster.read(into, NEEDED)
     whose = roster.match(grades.pupils, ("Username", "ID number", "Email address"), ("Full name",))
     topic = grades.topics[0].folder
+    points = grades.points[topic]
     scaled: set[float] = set()
     with to.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, roster.columns)
         table.writeheader()
         for number, row in enumerate(roster.rows):
-            grade = whose[number].grades.get(topic) if number in whose else None
+            grade = whose.of(number).get(topic)
             if grade is not None:
-                most = _most(row, grades.points[topic])
-                if most != grades.points[topic]:
+                most = _most(row, points)
+                if points and most != points:
                     scaled.add(most)
-                row = {**row, "Grade": f"{grade.score * most / grades.points[topic]:.6g}"}
+                row = {**row, "Grade": f"{grade.score * most / points if points else 0:.6g}"}
             table.writerow(row)
-    notes = [f"scaled from {grades.points[topic]:g} points to Moodle's {most:g}" for most in sorted(scaled)]
+    notes = [f"scaled from {points:g} points to Moodle's {most:g}" for most in sorted(scaled)]
     return [*grades.notes(), *absent(grades.pupils, whose, into), *notes]
 
 
@@ -57,7 +58,7 @@ def _write_table(grades: Grades, to: Path) -> None:
         table.writerow(["Username", "Email address", "First name", "Last name", *names])
         for pupil in grades.pupils:
             scores = [f"{pupil.grades[name].score:.6g}" if name in pupil.grades else "" for name in names]
-            table.writerow([pupil.id, pupil.email, pupil.first_name, pupil.last_name, *scores])
+            table.writerow([pupil.id, pupil.email, as_text(pupil.first_name), as_text(pupil.last_name), *scores])
 
 
 def _most(row: dict[str, str], otherwise: float) -> float:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from course.grading.export.grades import Pupil
+from course.grading.export.grades import Grade, Pupil
 from course.grading.problem import Problem
 
 Row = dict[str, str]
+_Pair = tuple[int, str]
+_Holder = TypeVar("_Holder", int, str)
 
 
 @dataclass(frozen=True)
@@ -49,39 +53,122 @@ class Roster:
             raise Problem(f"{path} is not a CSV file: {error}") from None
         return cls(path, columns, rows)
 
-    def match(self, pupils: Sequence[Pupil], identities: Sequence[str], names: Sequence[str]) -> dict[int, Pupil]:
-        """Whose each row is, by its number: told by the columns of `identities`, else by a full name nobody shares."""
-        ids = _unique((key, pupil) for pupil in pupils for key in _identities(pupil))
-        called = _unique((key, pupil) for pupil in pupils for key in (pupil.sortable_name, pupil.full_name))
-        found: dict[int, Pupil] = {}
-        for number, row in enumerate(self.rows):
-            values = [row[column] for column in identities if row.get(column)]
-            keys = [*values, *(value.partition("@")[0] for value in values)]
-            pupil = next((ids[_key(key)] for key in keys if _key(key) in ids), None)
-            pupil = pupil or next((called[_key(row[c])] for c in names if _key(row.get(c, "")) in called), None)
-            if pupil is not None:
-                found[number] = pupil
-        return found
+    def match(
+        self, pupils: Sequence[Pupil], identities: Sequence[str], names: Sequence[str], numbers: Sequence[str] = ()
+    ) -> Match:
+        """Whose each row is: told by an id or a whole email, else by what is before its @, else by a full name.
+
+        One way of telling is tried on all rows before the next one, which is left with the rows and pupils that are
+        still alone; and it tells only where one row and one pupil have in common what no other has. Where an id or a
+        whole email leaves several to choose from, nothing weaker chooses.
+
+        Args:
+            identities: the columns of ids and emails.
+            names: the columns of full names, which count where nobody shares them, in the file or in the gradebook.
+            numbers: the columns of the platform's own ids, which may be others' here: only names come later.
+        """
+        matching = _Matching(pupils)
+        ids = {pupil.id: _keys((pupil.id, pupil.email)) for pupil in pupils}
+        told = self._values(identities)
+        matching.tell(told, ids, final=True)
+        matching.tell({number: _local_parts(keys) for number, keys in told.items()}, ids)
+        matching.tell(self._values(numbers), ids, final=True)
+        called = {pupil.id: _keys((pupil.sortable_name, pupil.full_name)) for pupil in pupils}
+        matching.tell(_unshared(self._values(names)), _unshared(called))
+        return matching.result()
+
+    def _values(self, columns: Sequence[str]) -> dict[int, set[str]]:
+        return {number: _keys(row.get(column, "") for column in columns) for number, row in enumerate(self.rows)}
 
 
-def absent(pupils: Iterable[Pupil], found: Mapping[int, Pupil], path: Path) -> list[str]:
-    """A note on those with grades whom the class list does not know."""
-    known = {pupil.id for pupil in found.values()}
-    lost = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
-    return [f"not in {path.name}, and so left out: {', '.join(lost)}"] if lost else []
+@dataclass(frozen=True)
+class Match:
+    """Whose each row is, by its number; `disputed` are the ids of those whose row cannot be told from others."""
+
+    pupils: dict[int, Pupil]
+    disputed: frozenset[str] = frozenset()
+
+    def of(self, number: int) -> dict[str, Grade]:
+        """The grades that belong into a row: none where nobody knows whose it is."""
+        return self.pupils[number].grades if number in self.pupils else {}
 
 
-def _identities(pupil: Pupil) -> list[str]:
-    return [pupil.id, *([pupil.email] if pupil.email else [])]
+class _Matching:
+    """Rows and pupils on their way to each other, in one pass after another."""
+
+    def __init__(self, pupils: Iterable[Pupil]) -> None:
+        self._pupils = {pupil.id: pupil for pupil in pupils}
+        self._found: dict[int, str] = {}
+        self._disputed: set[str] = set()
+        self._shut: set[int | str] = set()
+
+    def tell(self, rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]], *, final: bool = False) -> None:
+        """Bring together what shares a key with nothing else; what stays in dispute is `final`, or for a later pass."""
+        pairs, own = _pairs(self._open(rows), self._open(pupils))
+        found = _alone(own)
+        self._found.update(found)
+        self._shut |= {*found.keys(), *found.values()}
+        left = [(row, pupil) for row, pupil in pairs if not {row, pupil} & self._shut]
+        self._disputed |= {pupil for _, pupil in left}
+        if final:
+            self._shut |= {one for pair in left for one in pair}
+
+    def result(self) -> Match:
+        found = {row: self._pupils[pupil] for row, pupil in sorted(self._found.items())}
+        return Match(found, frozenset(self._disputed - set(self._found.values())))
+
+    def _open(self, keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
+        return {one: own for one, own in keys.items() if one not in self._shut}
 
 
-def _key(text: str) -> str:
-    return " ".join(text.split()).casefold()
+def absent(pupils: Sequence[Pupil], match: Match, path: Path) -> list[str]:
+    """Notes on those with grades whom the class list does not know, or knows more than once."""
+    known = {pupil.id for pupil in match.pupils.values()}
+    left = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
+    lost = [name for name in left if name not in match.disputed]
+    disputed = [name for name in left if name in match.disputed]
+    notes = [f"not in {path.name}, and so left out: {', '.join(lost)}"] if lost else []
+    notes += [f"not to be told from others in {path.name}, and so left out: {', '.join(disputed)}"] if disputed else []
+    return notes
 
 
-def _unique(entries: Iterable[tuple[str, Pupil]]) -> dict[str, Pupil]:
-    """The entries whose key belongs to one pupil alone."""
-    owners: dict[str, dict[str, Pupil]] = {}
-    for key, pupil in entries:
-        owners.setdefault(_key(key), {})[pupil.id] = pupil
-    return {key: next(iter(found.values())) for key, found in owners.items() if key and len(found) == 1}
+def _keys(texts: Iterable[str]) -> set[str]:
+    """What is compared of some texts: neither case nor spaces, and nothing of empty ones."""
+    return {" ".join(text.split()).casefold() for text in texts} - {""}
+
+
+def _local_parts(keys: Iterable[str]) -> set[str]:
+    return _keys(key.partition("@")[0] for key in keys if "@" in key)
+
+
+def _holders(keys: Mapping[_Holder, set[str]]) -> dict[str, set[_Holder]]:
+    holders: dict[str, set[_Holder]] = {}
+    for one, own in keys.items():
+        for key in own:
+            holders.setdefault(key, set()).add(one)
+    return holders
+
+
+def _unshared(keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
+    """The keys without those that more than one has."""
+    shared = {key for key, holders in _holders(keys).items() if len(holders) > 1}
+    return {one: own - shared for one, own in keys.items()}
+
+
+def _pairs(rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]]) -> tuple[set[_Pair], set[_Pair]]:
+    """Each row and pupil with a key in common; and those of them with one that nobody else has."""
+    of_rows, of_pupils = _holders(rows), _holders(pupils)
+    pairs: set[_Pair] = set()
+    own: set[_Pair] = set()
+    for key in of_rows.keys() & of_pupils.keys():
+        sharing = {(row, pupil) for row in of_rows[key] for pupil in of_pupils[key]}
+        pairs |= sharing
+        own |= sharing if len(sharing) == 1 else set()
+    return pairs, own
+
+
+def _alone(pairs: Iterable[_Pair]) -> dict[int, str]:
+    """The pairs whose row and pupil are in no other pair."""
+    pairs = list(pairs)
+    rows, pupils = Counter(row for row, _ in pairs), Counter(pupil for _, pupil in pairs)
+    return {row: pupil for row, pupil in pairs if rows[row] == pupils[pupil] == 1}

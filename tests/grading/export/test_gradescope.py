@@ -18,9 +18,10 @@ import nbformat
 import pytest
 
 from course.grading.classroom import Graded
-from course.grading.export.autograder import told
+from course.grading.export.autograder import hand_in, told
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook import Scores
+from course.grading.problem import Problem
 from course.judge.verdict import CaseResult, Verdict
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
@@ -148,6 +149,43 @@ def test_the_zip_holds_no_student(graded_class, tmp_path):
     assert not [name for name in names if name.startswith("class/submitted")]
     without_ids = _without_ids(book, tmp_path / "gradebook.db")
     assert b"ada" not in without_ids and b"self_attention_question" in without_ids
+
+
+def test_a_zip_that_cannot_be_made_leaves_the_last_one(graded_class, tmp_path, monkeypatch):
+    def fail() -> str:
+        raise Problem("no requirements")
+
+    path = tmp_path / "autograder.zip"
+    path.write_bytes(b"the last one")
+    monkeypatch.setattr("course.grading.export.gradescope.requirements", fail)
+    with pytest.raises(Problem, match="no requirements"):
+        write_autograder(graded_class, TOPIC, path)
+    assert path.read_bytes() == b"the last one" and list(tmp_path.iterdir()) == [path]
+
+
+def uploaded(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    return folder
+
+
+def test_of_copies_the_outermost_is_graded_and_the_others_named(tmp_path):
+    submission = uploaded(tmp_path / "submission", f"work/{NAME}.ipynb", f"a/old/{NAME}.ipynb")
+    notes = hand_in(submission, tmp_path / "place", TOPIC)
+    assert (tmp_path / "place" / f"{NAME}.ipynb").read_text() == f"work/{NAME}.ipynb"
+    assert notes == [f"work/{NAME}.ipynb is graded, and not a/old/{NAME}.ipynb"]
+
+
+def test_one_copy_needs_no_note(tmp_path):
+    assert hand_in(uploaded(tmp_path / "submission", f"{NAME}.ipynb"), tmp_path / "place", TOPIC) == []
+
+
+def test_copies_side_by_side_are_refused(tmp_path):
+    submission = uploaded(tmp_path / "submission", f"a/{NAME}.ipynb", f"b/{NAME}.ipynb")
+    with pytest.raises(Problem, match=rf"several {NAME}.ipynb, a/{NAME}.ipynb, b/{NAME}.ipynb: upload the one"):
+        hand_in(submission, tmp_path / "place", TOPIC)
+    assert not (tmp_path / "place").exists()
 
 
 def _without_ids(book: bytes, copy: Path) -> bytes:

@@ -105,6 +105,109 @@ def test_moodle_worksheet(tmp_path):
     assert "not in worksheet.csv, and so left out: dan, eve" in notes
 
 
+def one(*pupils: Pupil, points: float = 20.0) -> Grades:
+    return Grades((TOPIC,), {NAME: points}, pupils)
+
+
+def graded(name: str, score: float, first: str = "", last: str = "", email: str = "") -> Pupil:
+    return Pupil(name, first, last, email, {NAME: Grade(score)})
+
+
+def from_moodle(tmp_path: Path, grades: Grades, *lines: str) -> tuple[list[str], list[str]]:
+    """The grades in a worksheet of these lines, and the notes."""
+    columns = "Identifier,Full name,Username,Email address,Grade,Maximum grade,Last modified (grade)"
+    text = "".join(f"Participant {n},{line},,20,-\n" for n, line in enumerate(lines, 1))
+    notes = write_moodle(grades, tmp_path / "moodle.csv", written(tmp_path / "in.csv", f"{columns}\n{text}"))
+    return [row[4] for row in rows(tmp_path / "moodle.csv")[1:]], notes
+
+
+def from_canvas(tmp_path: Path, grades: Grades, *lines: str) -> tuple[list[str], list[str]]:
+    """The grades in a gradebook of these lines, each a name, Canvas's number and a login; and the notes."""
+    text = "".join(f"{line},A,\n" for line in lines)
+    into = written(tmp_path / "in.csv", f"Student,ID,SIS Login ID,Section,{NAME} (1)\n{text}")
+    notes = write_canvas(grades, tmp_path / "canvas.csv", into)
+    return [row[4] for row in rows(tmp_path / "canvas.csv")[2:]], notes
+
+
+def test_a_grade_goes_to_one_row_of_a_worksheet(tmp_path):
+    """Whoever shares the part before @, or a name, with somebody known by the id gets nothing of theirs."""
+    class_ = one(graded("ada", 20.0, "Ada", "Lovelace"), graded("john1", 7.0, "John", "Smith"))
+    lines = [
+        "Ada Byron,byron2,ada@gmail.com",
+        "Ada Lovelace,ada,ada.lovelace@uni.edu",
+        "John Smith,john2,js@gmail.com",
+        "John Smith,john1,john.smith@uni.edu",
+    ]
+    for order in (1, -1):
+        assert from_moodle(tmp_path, class_, *lines[::order]) == (["", "20", "", "7"][::order], [])
+
+
+def test_a_grade_goes_to_one_row_of_canvas(tmp_path):
+    class_ = one(graded("ada", 20.0), graded("js", 7.0, "John", "Smith"), graded("cy", 3.0, "Cy", "Twombly"))
+    lines = [
+        '"Lovelace, Ada",101,ada@uni.edu',
+        '"Byron, Ada",102,ada@guest.org',
+        '"Smith, John",103,john1@uni.edu',
+        '"Smith, John",104,john2@uni.edu',
+        '"Twombly, Cy",105,twombly@uni.edu',
+    ]
+    scores, notes = from_canvas(tmp_path, class_, *lines)
+    assert scores == ["", "", "", "", "3"]
+    assert notes == [
+        "not in in.csv, and so left out: js",
+        "not to be told from others in in.csv, and so left out: ada",
+    ]
+
+
+def test_canvas_has_numbers_of_its_own(tmp_path):
+    """They may be somebody else's here, whose login says so, whole or before its @."""
+    class_ = one(graded("101", 5.0), graded("102", 6.0), graded("107", 7.0))
+    lines = ['"A, A",101,x1@uni.edu', '"B, B",102,101', '"C, C",103,102@uni.edu', '"D, D",107,x2']
+    assert from_canvas(tmp_path, class_, *lines) == (["", "5", "6", "7"], [])
+
+
+def test_an_id_of_two_rows_is_nobodys(tmp_path):
+    """Nothing weaker chooses between them: neither the address of the one nor the name of the other."""
+    class_ = one(graded("ada", 20.0, "Ada", "Lovelace"), graded("bea", 9.0, "Bea", "Boole", "boole@uni.edu"))
+    lines = ["Ada Lovelace,ada,", "Ada Byron,ada,ada@gmail.com", "Bea Boole,bea,", "Bea Bright,b2,boole@uni.edu"]
+    scores, notes = from_moodle(tmp_path, class_, *lines)
+    assert scores == ["", "", "", ""]
+    assert notes == ["not to be told from others in in.csv, and so left out: ada, bea"]
+
+
+def test_an_email_all_share_does_no_harm(tmp_path):
+    class_ = one(graded("ada", 20.0, email="office@uni.edu"), graded("bea", 9.0, email="office@uni.edu"))
+    lines = ["A,ada,office@uni.edu", "B,bea,office@uni.edu", "C,cy,office@uni.edu"]
+    assert from_moodle(tmp_path, class_, *lines) == (["20", "9", ""], [])
+
+
+def test_an_address_or_a_name_tells_where_nobody_shares_it(tmp_path):
+    class_ = one(graded("ada", 20.0, "Augusta", "King"), graded("b42", 9.0, "Bea", "Boole"))
+    lines = ["Ada Lovelace,u1,ADA@uni.edu", "Bea  Boole,u2,boole@uni.edu", "Cy Twombly,u3,cy@uni.edu"]
+    assert from_moodle(tmp_path, class_, *lines) == (["20", "9", ""], [])
+    lines = ['"Lovelace, Ada",1,ADA@uni.edu', '"Boole, Bea",2,boole@uni.edu']
+    assert from_canvas(tmp_path, class_, *lines) == (["20", "9"], [])
+
+
+def test_a_name_shared_in_the_gradebook_tells_nothing(tmp_path):
+    """Not even when the one of that name is known by the id: the other row may be somebody else's."""
+    class_ = one(graded("john1", 7.0, "John", "Smith"), graded("js", 8.0, "John", "Smith"))
+    scores, notes = from_moodle(tmp_path, class_, "John Smith,john1,", "John Smith,john2,")
+    assert (scores, notes) == (["7", ""], ["not in in.csv, and so left out: js"])
+
+
+def test_a_topic_of_no_points(tmp_path):
+    assert from_moodle(tmp_path, one(graded("ada", 0.0), points=0.0), "Ada,ada,") == (["0"], [])
+
+
+def test_a_name_is_no_formula(tmp_path):
+    class_ = one(graded("ada", 1.0, "@Ada", "=1+1"))
+    write_canvas(class_, tmp_path / "canvas.csv")
+    assert rows(tmp_path / "canvas.csv")[2] == ["'=1+1, @Ada", "", "", "ada", "", "1"]
+    write_moodle(class_, tmp_path / "moodle.csv")
+    assert rows(tmp_path / "moodle.csv")[1] == ["ada", "", "'@Ada", "'=1+1", "1"]
+
+
 @pytest.mark.parametrize(
     ("write", "text", "says"),
     [
