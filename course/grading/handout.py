@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from course.grading.archive import add
 from course.grading.edition import build_wheel
+from course.grading.notebooks import notebook_path
 from course.syllabus import OUTLINE, TOPICS
 
 LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
@@ -28,25 +30,44 @@ Python 3.11, 3.12 or 3.13 is all you need beforehand. In this folder:
 
 
 def hand_out(root: Path) -> list[Path]:
-    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, in place of earlier ones; returns both."""
+    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, in place of earlier ones; returns both.
+
+    Earlier ones stay until both are made, and whatever else lies in `dist/` stays.
+
+    Raises:
+        Problem: as `build_wheel` does.
+    """
     folder = root / "dist"
-    for path in [*folder.glob("sequence_course-*.whl"), *folder.glob("*.zip")]:
-        path.unlink()
-    wheel = build_wheel(root, folder)
-    target = folder / f"{root.name}.zip"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as place:
+        wheel = build_wheel(root, Path(place))
+        made = [path.replace(folder / path.name) for path in (wheel, _pack(root, wheel))]
+    for path in folder.glob("sequence_course-*.whl"):
+        if path not in made:
+            path.unlink()
+    return made
+
+
+def _pack(root: Path, wheel: Path) -> Path:
+    """Write the zip of the wheel and the released notebooks beside the wheel, and return its path."""
+    target = wheel.parent / f"{root.name}.zip"
     title = OUTLINE.title if OUTLINE is not None else "Sequence models"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         add(archive, f"{root.name}/START.md", START.format(title=title, wheel=wheel.name).encode())
         add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
         for path in released(root):
             add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
-    return [wheel, target]
+    return target
 
 
 def released(root: Path) -> Iterator[Path]:
-    """The files of `assignments/` that belong to the course's topics or to none, without what working there left."""
+    """The files of `assignments/` that belong to no topic, or that a release made for one of the course's."""
+    notebooks = {notebook_path(root, topic).relative_to(root / "solutions") for topic in TOPICS}
     folders = {topic.folder for topic in TOPICS}
     for path in sorted((root / "assignments").rglob("*")):
-        parts = path.relative_to(root / "assignments").parts
-        if path.is_file() and not LEFT_BEHIND & set(parts) and (len(parts) == 1 or parts[0] in folders):
+        place = path.relative_to(root / "assignments")
+        if not path.is_file() or LEFT_BEHIND & set(place.parts):
+            continue
+        copied = place.parts[0] in folders and (root / "solutions" / place).is_file()
+        if len(place.parts) == 1 or place in notebooks or copied:
             yield path

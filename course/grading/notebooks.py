@@ -13,7 +13,9 @@ top, and names every cell so that the same source always makes the same bytes.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import course.syllabus
 from course.grading import opening
 from course.grading.problem import Problem
+from course.grading.root import find_root
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 ROLES = ("solution", "check", "question")
 SOLUTION_SUFFIX = "-solution"
+BEGIN = "### BEGIN SOLUTION"
 
 
 def source_path(root: Path, topic: Topic) -> Path:
@@ -46,14 +50,26 @@ def notebook_path(root: Path, topic: Topic) -> Path:
 def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
     """Build the notebooks that are missing or older than what they are made from; a stat each when all are fresh.
 
-    Topics without a source are passed over. Raises `Problem` as `build` does.
+    Topics without a source are passed over.
+
+    Raises:
+        Problem: `build` refuses a source, or a notebook was edited since it was built: it stays as it is. All others
+            are built by then.
     """
-    written = []
+    written, problems = [], []
     for topic in topics:
         source, notebook = source_path(root, topic), notebook_path(root, topic)
-        if source.is_file() and _is_stale(notebook, source):
-            write(build(source, topic), notebook)
+        if not source.is_file() or not _is_stale(notebook, source):
+            continue
+        try:
+            _refuse_if_edited(notebook, source)
+            _write_built(build(source, topic), notebook)
+        except Problem as problem:
+            problems.append(str(problem))
+        else:
             written.append(notebook)
+    if problems:
+        raise Problem("; ".join(problems))
     return written
 
 
@@ -112,24 +128,39 @@ def update_source(notebook: Path) -> Path:
     """Write what was edited in a notebook of `solutions/` back into the `.py` it was built from.
 
     Raises:
-        Problem: the file is no notebook, or no source stands where it would have been built from.
+        Problem: the file is no notebook, or another than the built one, or holds no solutions any more, or no source
+            stands where it would have been built from.
     """
     import nbformat
 
-    built = notebook.resolve().parent
-    source = built.with_suffix(".py")
-    if not source.is_file():
-        source = built.parents[1] / "exercises" / built.name / "notebook.py"
-    if notebook.suffix != ".ipynb" or not notebook.is_file():
-        raise Problem(f"{notebook} is not a notebook")
-    if not source.is_file():
-        raise Problem(f"{notebook} was not built from a source: there is no {built.with_suffix('.py')}")
+    source = _built_from(notebook)
     try:
         edited = nbformat.read(notebook, as_version=4)
     except (nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
         raise Problem(f"{notebook} cannot be read as a notebook") from error
+    if BEGIN in source.read_text("utf-8") and not any(BEGIN in cell.source for cell in edited.cells):
+        raise Problem(
+            f"{notebook} holds no {BEGIN}, and {source} does: put the solutions back, or delete the notebook to have "
+            "it built again"
+        )
     _replace(source, contract(edited))
+    _record(notebook.resolve(), [_digest(edited)])
     return source
+
+
+def _built_from(notebook: Path) -> Path:
+    """The source of a notebook that lies where `refresh` builds it; a `Problem` for any other file."""
+    path = notebook.resolve()
+    if path.suffix != ".ipynb" or not path.is_file():
+        raise Problem(f"{notebook} is not a notebook")
+    root = find_root(path.parent)
+    if path != root / "solutions" / path.stem / path.name:
+        raise Problem(f"{notebook} was not built from a source: name a notebook such as solutions/03_rnn/03_rnn.ipynb")
+    sources = (root / "solutions" / f"{path.stem}.py", root / "exercises" / path.stem / "notebook.py")
+    for source in sources:
+        if source.is_file():
+            return source
+    raise Problem(f"{notebook} was not built from a source: there is no {' and no '.join(map(str, sources))}")
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
@@ -145,6 +176,62 @@ def _replace(path: Path, text: str) -> None:
     temporary = path.parent.parent / f".{path.name}.{os.getpid()}"
     temporary.write_text(text, "utf-8")
     temporary.replace(path)
+
+
+def _write_built(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook just built, and what tells later whether it was edited."""
+    digest = _digest(notebook)
+    _record(path, [*_recorded(path), digest])  # both, should this stop half-way
+    write(notebook, path)
+    _record(path, [digest])
+
+
+def _refuse_if_edited(notebook: Path, source: Path) -> None:
+    """Raise `Problem` if the notebook is another than was built; nothing is known of one without a record."""
+    import nbformat
+
+    known = _recorded(notebook)
+    if not known or not notebook.is_file():
+        return
+    try:
+        edited = _digest(nbformat.read(notebook, as_version=4)) not in known
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError):
+        edited = True
+    if edited:
+        command = f"course source {shlex.quote(str(notebook))}"
+        raise Problem(
+            f"{notebook} was edited since it was built, and is left as it is: run `{command}` to write it over {source}"
+            ", or delete it to drop the edits"
+        )
+
+
+def _digest(notebook: NotebookNode) -> str:
+    """A hash of what a person edits: the cells' types, texts, tags and marks, and nothing that a run leaves."""
+    kept = ("nbgrader", "tags")
+    cells = [
+        (cell.cell_type, cell.source, {key: cell.metadata[key] for key in kept if key in cell.metadata})
+        for cell in notebook.cells
+    ]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()
+
+
+def _record_path(notebook: Path) -> Path:
+    """Where the digest of a built notebook is kept: in a folder that git ignores and nbgrader never looks into."""
+    return notebook.parent.parent / ".course" / f"{notebook.stem}.built"
+
+
+def _recorded(notebook: Path) -> list[str]:
+    """The digests under which the notebook counts as not edited; none if an earlier version built it."""
+    try:
+        return _record_path(notebook).read_text("utf-8").split()
+    except FileNotFoundError:
+        return []
+
+
+def _record(notebook: Path, digests: list[str]) -> None:
+    path = _record_path(notebook)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _replace(path, "".join(f"{digest}\n" for digest in digests))
 
 
 def _is_stale(notebook: Path, source: Path) -> bool:

@@ -14,7 +14,7 @@ from course.grading.home import write_home
 from course.grading.notebooks import refresh, source_path
 from course.grading.opening import released_at
 from course.grading.problem import Problem
-from course.syllabus import OUTLINE, Topic
+from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -28,14 +28,17 @@ def release_path(root: Path, topic: Topic) -> Path:
 def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
-    The home notebook and its map are written anew with them. Topics without a source are passed over. Returns the
-    notebooks written.
+    The home notebook and its map are written anew with them, and whatever else lies in `assignments/` stays. When all
+    topics are asked for, those of ours without a source are passed over. Returns the notebooks written.
 
     Raises:
-        Problem: a source is faulty, nbgrader refuses it, or somebody has worked in the released notebook and `force`
-            was not given.
+        Problem: a source is missing or faulty, nbgrader refuses it, or somebody has worked in the released notebook
+            and `force` was not given.
     """
     ready = [topic for topic in topics if source_path(root, topic).is_file()]
+    for topic in topics:
+        if topic not in ready and (topic.own or not ready or tuple(topics) != TOPICS):
+            raise Problem(f"there is no {source_path(root, topic)} to release {topic.folder} from: write it first")
     if not force:
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
@@ -106,7 +109,11 @@ def _generate(
     release_directory: str | None = None,
     no_database: bool = False,
 ) -> None:
-    """nbgrader's `generate_assignment` under the course's own configuration."""
+    """nbgrader's `generate_assignment` under the course's own configuration.
+
+    nbgrader empties the folder it writes to, and removes it when it fails. So it writes to one of its own, and what it
+    made there is moved to `release_directory`, by default `assignments/`.
+    """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.converters.base import NbGraderException
     from nbgrader.coursedir import CourseDirectory
@@ -119,19 +126,32 @@ def _generate(
     if db_url:
         config.CourseDirectory.db_url = db_url
     config.SaveCells.enabled = not no_database
-    if release_directory:
-        config.CourseDirectory.release_directory = release_directory
+    target = root / (release_directory or config.CourseDirectory.release_directory)
+    target.mkdir(parents=True, exist_ok=True)
     for topic in topics:
         config.CourseDirectory.assignment_id = topic.folder
-        coursedir = CourseDirectory(config=config)
-        with _quiet(coursedir.log) as said:
-            converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
-            try:
-                converter.start()
-            except (NbGraderException, SystemExit) as error:
-                raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
+        with tempfile.TemporaryDirectory(prefix=".course-release-", dir=target) as made:
+            config.CourseDirectory.release_directory = made
+            coursedir = CourseDirectory(config=config)
+            with _quiet(coursedir.log) as said:
+                converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
+                try:
+                    converter.start()
+                except (NbGraderException, SystemExit) as error:
+                    raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
+            _move(Path(made), target)
         if OUTLINE is not None and not no_database:
             set_due(topic, coursedir.db_url)
+
+
+def _move(made: Path, target: Path) -> None:
+    """Move the files below `made` to the same places below `target`, over those of the same name and no others."""
+    for path in sorted(made.rglob("*")):
+        place = target / path.relative_to(made)
+        if path.is_dir():
+            place.mkdir(exist_ok=True)
+        else:
+            path.replace(place)
 
 
 def set_due(topic: Topic, db_url: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -115,6 +117,89 @@ def test_update_source_refuses_what_was_not_built(tmp_path: Path) -> None:
         (tmp_path / name).write_text(content)
         with pytest.raises(Problem):
             notebooks.update_source(tmp_path / name)
+
+
+@pytest.mark.parametrize("place", ["assignments/99_sample/99_sample.ipynb", "solutions/99_sample/scratch.ipynb"])
+def test_only_the_built_notebook_becomes_the_source(root: Path, place: str) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    (root / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(built, root / place)
+    sources = [notebooks.source_path(root, topic) for topic in (SAMPLE, dataclasses.replace(SAMPLE, own=True))]
+    sources[1].parent.mkdir(parents=True)
+    for source in sources:
+        source.write_text("# %%\n# by hand\n", "utf-8")
+    with pytest.raises(Problem, match="was not built from a source"):
+        notebooks.update_source(root / place)
+    assert [source.read_text("utf-8") for source in sources] == ["# %%\n# by hand\n"] * 2
+
+
+def test_a_notebook_without_its_solutions_does_not_become_the_source(root: Path) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    _edit(built, "### BEGIN SOLUTION", "# YOUR CODE HERE")
+    before = notebooks.source_path(root, SAMPLE).read_bytes()
+    with pytest.raises(Problem, match="holds no ### BEGIN SOLUTION"):
+        notebooks.update_source(built)
+    assert notebooks.source_path(root, SAMPLE).read_bytes() == before
+
+
+def _edit(notebook: Path, old: str, new: str) -> None:
+    content = nbformat.read(notebook, as_version=4)
+    for cell in content.cells:
+        cell.source = cell.source.replace(old, new)
+    nbformat.write(content, notebook)
+
+
+def _outdate(root: Path, topic: Topic = SAMPLE) -> None:
+    """Make the source newer than whatever was built."""
+    later = time.time() + 5
+    os.utime(notebooks.source_path(root, topic), (later, later))
+
+
+def test_an_edited_notebook_is_not_built_anew_and_all_others_are(root: Path) -> None:
+    other = dataclasses.replace(SAMPLE, number=98)
+    shutil.copy(notebooks.source_path(root, SAMPLE), notebooks.source_path(root, other))
+    built, second = notebooks.refresh(root, (SAMPLE, other))
+    _edit(built, "Triple", "Quadruple")
+    edited = built.read_bytes()
+    _outdate(root)
+    second.unlink()
+    with pytest.raises(Problem, match=r"was edited since .*`course source .*99_sample\.ipynb") as caught:
+        notebooks.refresh(root, (SAMPLE, other))
+    assert "\n" not in str(caught.value)
+    assert built.read_bytes() == edited and second.is_file()
+
+    notebooks.update_source(built)
+    _outdate(root)
+    assert notebooks.refresh(root, (SAMPLE,)) == [built]
+    assert "Quadruple" in built.read_text("utf-8")
+
+
+def test_an_edited_notebook_that_was_deleted_is_built_again(root: Path) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    _edit(built, "Triple", "Quadruple")
+    built.unlink()
+    assert notebooks.refresh(root, (SAMPLE,)) == [built]
+    assert "Quadruple" not in built.read_text("utf-8")
+
+
+def test_running_a_notebook_in_place_is_no_edit(root: Path) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    content = nbformat.read(built, as_version=4)
+    cell = next(cell for cell in content.cells if cell.cell_type == "code")
+    cell.execution_count, cell.metadata["execution"] = 1, {"iopub.status.busy": "2026-01-01T00:00:00Z"}
+    cell.outputs = [nbformat.v4.new_output("stream", text="ran")]
+    content.metadata.language_info["version"] = "3.11"
+    nbformat.write(content, built)
+    _outdate(root)
+    assert notebooks.refresh(root, (SAMPLE,)) == [built]
+
+
+def test_a_notebook_without_a_record_is_built_anew(root: Path) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    shutil.rmtree(root / "solutions" / ".course")  # as a version before left it
+    _edit(built, "Triple", "Quadruple")
+    _outdate(root)
+    assert notebooks.refresh(root, (SAMPLE,)) == [built]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.grading import handout
 from course.grading.gradebook import read_scores
+from course.grading.problem import Problem
 from course.outline import Faulty, Late, read_outline
 from course.syllabus import OURS, chosen
 
@@ -121,6 +123,55 @@ def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path)
     assert "What is the average of a row of ones" in said and str(tmp_path / "site") in said
 
 
+def make_wheel(root: Path, folder: Path) -> Path:
+    wheel = folder / "sequence_course-2-py3-none-any.whl"
+    wheel.write_text("new")
+    return wheel
+
+
+def fail(root: Path, folder: Path) -> Path:
+    raise Problem("no wheel today")
+
+
+@pytest.fixture
+def handed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that was handed out before, with a zip of somebody's in the same folder."""
+    (tmp_path / "dist").mkdir()
+    for name in ("sequence_course-1-py3-none-any.whl", f"{tmp_path.name}.zip", "data.zip"):
+        (tmp_path / "dist" / name).write_text("old")
+    monkeypatch.setattr(handout, "build_wheel", make_wheel)
+    return tmp_path
+
+
+def test_handing_out_replaces_its_own_files_only(handed_out: Path) -> None:
+    made = handout.hand_out(handed_out)
+    assert [path.name for path in made] == ["sequence_course-2-py3-none-any.whl", f"{handed_out.name}.zip"]
+    assert set((handed_out / "dist").iterdir()) == {*made, handed_out / "dist" / "data.zip"}
+    assert zipfile.is_zipfile(made[1])
+
+
+def test_a_wheel_that_cannot_be_built_leaves_what_was_handed_out(
+    handed_out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handout, "build_wheel", fail)
+    before = set((handed_out / "dist").iterdir())
+    with pytest.raises(Problem, match="no wheel today"):
+        handout.hand_out(handed_out)
+    assert set((handed_out / "dist").iterdir()) == before and len(before) == 3
+
+
+def test_what_lies_beside_a_release_is_not_handed_out(tmp_path: Path) -> None:
+    """A release leaves it there: it may be somebody's solution."""
+    folder = OURS[0].folder
+    for place in ("assignments", "solutions"):
+        (tmp_path / place / folder).mkdir(parents=True)
+        (tmp_path / place / folder / "data.csv").touch()
+    for name in (f"{folder}/{folder}.ipynb", f"{folder}/solved.ipynb", "index.ipynb"):
+        (tmp_path / "assignments" / name).touch()
+    names = [path.relative_to(tmp_path / "assignments").as_posix() for path in handout.released(tmp_path)]
+    assert set(names) == {f"{folder}/{folder}.ipynb", f"{folder}/data.csv", "index.ipynb"}
+
+
 def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Path) -> None:
     """An exercise without tests must not be left to nbgrader's own rules, by which a student's output decides."""
     hidden = mine / "exercises" / TOPIC / "hidden.py"
@@ -139,6 +190,10 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
 def outline_of(folder: Path, text: str):
     (folder / "course.toml").write_text(text, "utf-8")
     return read_outline(folder / "course.toml")
+
+
+def test_an_editors_mark_at_the_beginning_is_no_fault(tmp_path: Path) -> None:
+    assert outline_of(tmp_path, "\ufeff[late]\npercent_per_day = 10\n[topics.03_rnn]\n").late.percent_per_day == 10
 
 
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -140,6 +141,65 @@ def test_nbgraders_refusal_is_told_in_a_sentence(root: Path) -> None:
     with pytest.raises(Problem, match=r"99_sample: RuntimeError: .*solution") as caught:
         release.release(root, [SAMPLE])
     assert "\n" not in str(caught.value)
+
+
+NOTES = ("notes.txt", "mine.ipynb", "checkpoints/sample_task.safetensors", ".course/progress.json")
+
+
+def _leave_notes(folder: Path) -> None:
+    for name in NOTES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("somebody's own")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_release_keeps_what_it_did_not_make(root: Path) -> None:
+    (path,) = release.release(root, [SAMPLE])
+    _leave_notes(path.parent)
+    source = source_path(root, SAMPLE)
+    source.write_text(source.read_text("utf-8").replace("Triple", "Quadruple"), "utf-8")
+    release.release(root, [SAMPLE])
+    assert "Quadruple" in path.read_text("utf-8")
+    assert set(_files(path.parent)) == {path.name, *NOTES}
+    assert not list((root / "assignments").glob(".*"))
+
+
+def test_a_release_that_fails_changes_no_file(root: Path) -> None:
+    (path,) = release.release(root, [SAMPLE])
+    _leave_notes(path.parent)
+    before = _files(root / "assignments")
+    source = source_path(root, SAMPLE)
+    source.write_text(source.read_text("utf-8").replace("    ### END SOLUTION\n", "", 1), "utf-8")
+    with pytest.raises(Problem, match="could not release"):
+        release.release(root, [SAMPLE])
+    assert _files(root / "assignments") == before
+
+
+def test_a_topic_without_a_source_is_no_silent_success(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = dataclasses.replace(SAMPLE, number=98)
+    with pytest.raises(Problem, match=r"there is no .*98_sample\.py"):
+        release.release(root, [absent])
+    with pytest.raises(Problem, match=r"there is no .*98_sample\.py"):
+        release.release(root, [SAMPLE, absent])
+    monkeypatch.setattr(release, "TOPICS", (SAMPLE, absent))
+    assert len(release.release(root, [SAMPLE, absent])) == 1  # all of them: none was named
+    with pytest.raises(Problem, match=r"there is no .*notebook\.py"):
+        release.release(root, [dataclasses.replace(absent, own=True)])
+
+
+def test_a_release_of_an_edited_notebook_that_is_outdated_is_refused(root: Path) -> None:
+    (path,) = release.release(root, [SAMPLE])
+    built = notebook_path(root, SAMPLE)
+    built.write_text(built.read_text("utf-8").replace("Triple", "Quadruple"), "utf-8")
+    os.utime(built, (0, 0))
+    before = path.read_bytes()
+    with pytest.raises(Problem, match="was edited since it was built"):
+        release.release(root, [SAMPLE])
+    assert path.read_bytes() == before
+    assert release.load_config(root).CourseDirectory.source_directory == "solutions"  # nbgrader itself still starts
 
 
 def test_nbgraders_own_command_works_in_a_fresh_clone(root: Path) -> None:
