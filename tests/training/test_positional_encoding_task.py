@@ -144,7 +144,7 @@ def test_other_honest_loops_clear_it_too(lr):
         (Waves, {}, "knows_only_the_trained_places"),
         (Learned, {}, "knows_only_the_trained_places"),
         (Sloping, {}, None),
-        (MarkedByTheBatch, {}, "names_another_letter_of_the_list"),
+        (MarkedByTheBatch, {}, "names_another_letter_of_the_list or names_a_frequent_letter"),
         (TurnsByTheHead, {}, None),
         (Echo, {"forgets": "step"}, None),
         (Echo, {"forgets": "the delay"}, "says_it_at_once"),
@@ -158,4 +158,4 @@ def test_the_commonest_mistakes_do_not(model, options, known_as, seed):
     print(model.__name__, options, at, f"{verdict.score} points", verdict.misconception)
     assert verdict.score < verdict.points
     if known_as:
-        assert verdict.misconception == known_as
+        assert verdict.misconception in known_as.split(" or ")
