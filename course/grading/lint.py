@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from course.grading.notebooks import SOLUTION_SUFFIX, build, source_path
+from course.grading.notebooks import BEGIN, END, SOLUTION_SUFFIX, build, source_path
 from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
@@ -27,7 +27,6 @@ WIDEST_LINE = 100
 """Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
 
 STUBS = ("# YOUR CODE HERE", "raise NotImplementedError()", "YOUR ANSWER HERE")
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 # What notebooks may import: the course's public side, and libraries it installs.
 PUBLIC = frozenset({"blocks", "data", "show"})
 PRIVATE = frozenset({"exercise", "judge", "grading", "hidden", "reference", "notebook", "cli"})

@@ -157,17 +157,17 @@ def _roundabout(tree: ast.Module) -> set[str]:
 
     A function that binds global names does what `globals` can do.
     """
-    found: set[str | None] = set()
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
         elif isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module)
+            found.add(node.module or "")
         elif isinstance(node, ast.Global):
             found.add("globals")
-    return {name for name in found & {"__main__", "__globals__", "globals"} if name}
+    return found & {"__main__", "__globals__", "globals"}
 
 
 def _has_run(table: symtable.SymbolTable) -> bool:

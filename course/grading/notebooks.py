@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 ROLES = ("solution", "check", "question")
 SOLUTION_SUFFIX = "-solution"
-BEGIN = "### BEGIN SOLUTION"
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 def source_path(root: Path, topic: Topic) -> Path:
