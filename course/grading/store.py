@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course.grading.task import Outcome, Task
+from course.notebook.folder import write_atomically
 
 DAY = 86_400.0
 
@@ -53,14 +54,7 @@ class Store:
         """Keep a result, unless the grading machine failed: such work is to be tried again."""
         if not Outcome.from_bytes(outcome).final:
             return
-        path = self.path(task)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        try:
-            temporary.write_bytes(outcome)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_atomically(self.path(task), outcome)
 
     def drop(self, task: Task) -> None:
         """Forget the result of a task."""
@@ -75,7 +69,7 @@ class Store:
     def prune(self, days: float) -> list[Kept]:
         """Remove what was not used for so many days, and what writers left behind; returns the results that went."""
         before = time.time() - days * DAY
-        for path in self.folder.glob("*/*.[0-9]*"):
+        for path in self.folder.glob("*/.*"):
             if path.stat().st_mtime < time.time() - DAY:
                 path.unlink(missing_ok=True)
         gone = [kept for kept in self.results() if kept.used <= before]

@@ -137,32 +137,39 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
 
 
 def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
-    """A ring around each word, the first one's the boldest, and names that do not cover each other."""
-    inch = 72 / axes.figure.dpi
+    """A ring around each word, the first one's the boldest, and lines to names that do not cover each other."""
+    import numpy as np
+    from matplotlib.collections import LineCollection
+
+    inch, ring = 72 / axes.figure.dpi, 5.0
     points, room = axes.transData.transform(places.tolist()) * inch, (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
+    ways = np.array(_apart(points.tolist(), words, room))
+    edges = points + ring * ways / np.linalg.norm(ways, axis=1, keepdims=True)
+    lines = axes.transData.inverted().transform(np.stack([edges, points + ways], 1).reshape(-1, 2) / inch)
+    axes.add_collection(LineCollection(list(lines.reshape(-1, 2, 2)), colors=style.GREY, linewidths=0.6))
+    widths = [2.2] + [1.1] * (len(words) - 1)
+    axes.scatter(places[:, 0], places[:, 1], s=90, facecolors="none", edgecolors=style.INK, linewidths=widths, zorder=6)
     box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
-    for number, (word, place, at) in enumerate(zip(words, places.tolist(), _apart(points.tolist(), words, room))):
-        width = 1.1 if number else 2.2
-        axes.scatter(place[:1], place[1:], s=90, facecolors="none", edgecolors=style.INK, linewidths=width, zorder=6)
+    for word, place, way, width in zip(words, places.tolist(), ways, widths):
         axes.annotate(
             word,
             place,
-            at,
+            way,
             textcoords="offset points",
+            ha="left" if way[0] > 0 else "right",
             va="center",
-            weight="normal" if number else "bold",
+            weight="bold" if width > 2 else "normal",
             bbox=box,
             zorder=5,
-            arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 5},
         )
 
 
 def _apart(
     points: Sequence[Sequence[float]], words: Sequence[str], room: tuple[float, float]
 ) -> list[tuple[float, float]]:
-    """For each name the nearest free place beside its point, to the right or left, between the two ends of `room`.
+    """For each name the way to the nearest free place beside its point, between the two ends of `room`.
 
-    All in points, 72 to the inch.
+    A way to the right ends where the name begins, one to the left where it ends. All in points, 72 to the inch.
     """
     line, steps = 14.0, sorted(range(-12, 13), key=abs)
     taken = [(x - 6.0, x + 6.0, y) for x, y in points]
@@ -174,12 +181,17 @@ def _apart(
     found = []
     for (x, y), word in zip(points, words):
         width = 7.0 * len(word) + 4
-        beside = ((dx, line * step) for step in steps for dx in (12.0, -12.0 - width))
-        free = ((dx, dy) for dx, dy in beside if is_free(x + dx, x + dx + width, y + dy))
+        beside = ((side, line * step) for step in steps for side in (12.0, -12.0))
+        free = ((dx, dy) for dx, dy in beside if is_free(*_extent(x + dx, dx, width), y + dy))
         dx, dy = next(free, (12.0, 0.0))
-        taken.append((x + dx, x + dx + width, y + dy))
+        taken.append((*_extent(x + dx, dx, width), y + dy))
         found.append((dx, dy))
     return found
+
+
+def _extent(at: float, side: float, width: float) -> tuple[float, float]:
+    """From where to where a name of some width reaches that begins `at`, or ends there when its `side` is the left."""
+    return (at, at + width) if side > 0 else (at - width, at)
 
 
 def _named(axes: Axes, places: Tensor, kind: str, colour: str) -> None:

@@ -175,7 +175,7 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
     names = {"i": "input i", "f": "forget f", "o": "output o"}
     for row, gate in enumerate("ifo"):
         colour = (style.BLUE, style.ORANGE, style.GREEN)[row]
-        top.bar(places + 0.27 * (row - 1), gates[gate], width=0.25, color=colour, label=names[gate])
+        top.vlines(places + 0.27 * (row - 1), 0, gates[gate], color=colour, lw=10, label=names[gate])
     top.set(ylim=(0, 1.05), yticks=[0, 1], ylabel="open")
     top.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     middle.imshow([cells], cmap=style.DIVERGING, vmin=-1, vmax=1, aspect="auto")

@@ -122,11 +122,17 @@ def fading(curves: Mapping[str, Sequence[float]], ylabel: str, title: str, limit
 
 
 def _fade(
-    axes: Axes, curves: Mapping[str, Sequence[float]], limits: tuple[float, float], ylabel: str, title: str
+    axes: Axes,
+    curves: Mapping[str, Sequence[float]],
+    limits: tuple[float, float],
+    ylabel: str,
+    title: str,
+    distances: Sequence[int] = (),
 ) -> None:
     for line, (name, values) in enumerate(curves.items()):
         every = max(len(values) // 8, 1)
-        axes.semilogy(range(1, len(values) + 1), values, marker=style.MARKERS[line], markevery=every, label=name)
+        at = distances or range(1, len(values) + 1)
+        axes.semilogy(at, values, marker=style.MARKERS[line], markevery=every, label=name)
     axes.axhline(1.0, color=style.GREY, lw=1, ls="--")
     axes.set(xlabel="distance in steps", ylabel=ylabel, ylim=limits)
     axes.set_title(title)
@@ -247,8 +253,10 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
 
 def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
     """The tokens in a row, arcs over those that match, crosses on those that close the wrong one."""
-    from matplotlib.patches import Arc
+    from matplotlib.collections import LineCollection
 
+    half = torch.linspace(0, torch.pi, 25)
+    arcs, colours = [], []
     stack: list[int] = []
     deepest = 1
     for t, token in enumerate(ids):
@@ -262,11 +270,11 @@ def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
         if opened is not None and ids[opened] + token == 2 * KINDS - 1:
             span = t - opened
             deepest = max(deepest, span)
-            axes.add_patch(
-                Arc(((opened + t) / 2, 0.45), span, span, theta1=0, theta2=180, color=colour, alpha=shown, lw=1.6)
-            )
+            arcs.append(torch.stack([(opened + t + span * half.cos()) / 2, 0.45 + span * half.sin() / 2], 1).numpy())
+            colours.append((colour, shown))
         else:
             axes.text(t, -0.75, "×", color=style.INK, alpha=shown, ha="center", va="center", fontsize=12)
+    axes.add_collection(LineCollection(arcs, colors=colours, linewidths=1.6))
     axes.set(ylim=(-1.1, deepest / 2 + 0.8))
     style.plain_axes(axes)
     axes.set_yticks([])
@@ -337,18 +345,24 @@ def watch_it_read(model: Model) -> Any:
     return widgets.VBox([typed, widgets.HBox([good, bad]), steps, picture, said])
 
 
-def gradient_norms(bptt: Bptt, radius: float, size: float = 0.0, steps: int = 40, hidden: int = 24) -> list[float]:
-    """‖∂L/∂h_0‖ / ‖∂L/∂h_T‖ for T = 1 … steps, through `bptt`: a random W_h with spectral radius `radius`.
+DISTANCES = range(1, 41)
+
+
+def gradient_norms(
+    bptt: Bptt, radius: float, size: float = 0.0, distances: Sequence[int] = DISTANCES, hidden: int = 24
+) -> list[float]:
+    """‖∂L/∂h_0‖ / ‖∂L/∂h_T‖ for T in `distances`, through `bptt`: a random W_h with spectral radius `radius`.
 
     `size` is the standard deviation of the inputs' part in a_t: small keeps tanh straight, large saturates it.
     """
+    steps = max(DISTANCES)
     generator = torch.Generator().manual_seed(4)
     noise = [torch.randn(s, generator=generator, dtype=torch.float64) for s in ((hidden, hidden), (8, steps, hidden))]
     W_h = radius * noise[0] / torch.linalg.eigvals(noise[0]).abs().max()
     back = torch.randn(8, hidden, generator=generator, dtype=torch.float64)
     W_x, h0, b = torch.eye(hidden).double(), torch.zeros(8, hidden).double(), torch.zeros(hidden).double()
     with torch.no_grad(), one_thread():
-        norms = [bptt(size * noise[1][:, :t], h0, W_x, W_h, b, back)["h0"].norm() for t in range(1, steps + 1)]
+        norms = [bptt(size * noise[1][:, :t], h0, W_x, W_h, b, back)["h0"].norm() for t in distances]
     return [float(norm / back.norm()) for norm in norms]
 
 
@@ -366,11 +380,12 @@ def turn_the_radius(bptt: Bptt) -> Any:
     figure = style.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)
 
     def draw(_: Any = None) -> None:
-        norms = gradient_norms(bptt, radius.value, size.value)
+        some = DISTANCES[::3]  # every third distance, with a student's own loop behind each, is soon there
+        norms = gradient_norms(bptt, radius.value, size.value, some)
         name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
         with style.styled():
             (axes,) = style.wiped(figure)
-            _fade(axes, {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?")
+            _fade(axes, {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?", some)
         picture.value = style.drawn(figure)
 
     radius.observe(draw, "value")

@@ -103,7 +103,15 @@ def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: An
 
 
 def wiped(figure: Figure) -> Sequence[Axes]:
-    """The axes of a `stage`, empty again, within `styled()`; they keep their ticks, the slowest of all to make."""
+    """The axes of a `stage`, empty again, within `styled()`; they keep their ticks, the slowest of all to make.
+
+    Titles written from here on stand where they belong, and are not moved out of the way of ticks above the axes, for
+    which all ticks would have to be measured; unless there are such ticks.
+    """
+    import matplotlib as mpl
+
+    if all(axes.xaxis.get_ticks_position() == "bottom" for axes in figure.axes):
+        mpl.rcParams["axes.titley"] = 1.0
     for axes in figure.axes:
         for artist in (*axes.lines, *axes.patches, *axes.texts, *axes.images, *axes.collections):
             artist.remove()
@@ -117,12 +125,19 @@ def wiped(figure: Figure) -> Sequence[Axes]:
 
 
 def drawn(figure: Figure) -> bytes:
-    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and of the figure's own size."""
+    """The figure of a `stage` as a PNG file, for a widget's `Image`: quickly, and of the figure's own size.
+
+    Labels below the axes stay where they first were: to place them anew, all ticks would have to be measured.
+    """
     import io
 
     buffer = io.BytesIO()
     with styled():
         figure.canvas.print_png(buffer, pil_kwargs={"compress_level": 1})  # type: ignore[attr-defined]
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis is axes.xaxis or not axis.label.get_text():  # a y label makes way for longer numbers
+                axis.set_label_coords(*axis.label.get_position(), transform=axis.label.get_transform())
     return buffer.getvalue()
 
 

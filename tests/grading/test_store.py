@@ -63,7 +63,7 @@ def test_pruning_removes_what_was_not_used(store):
     other = replace(TASK, name="03_rnn")
     for task in (TASK, other):
         store.put(task, OUTCOME.to_bytes())
-    left_behind = store.path(TASK).with_suffix(".4711")
+    left_behind = store.path(TASK).with_name(f".{store.path(TASK).name}.4711")
     left_behind.touch()
     for path in (store.path(other), left_behind):
         os.utime(path, (time.time() - 3 * DAY,) * 2)
