@@ -55,6 +55,8 @@ class Recording:
             Malformed: it is not a recording.
         """
         try:
+            if not isinstance(values, dict):
+                raise TypeError("an object was expected")
             raised = values["raised"]
             if raised is not None:
                 types, message, line, step = raised
@@ -69,7 +71,7 @@ class Recording:
                 tuple(_word(name) for name in values["watched"][:50]),
                 float(values["seconds"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except Exception as error:  # a tensor in place of a list fails in ways of its own
             raise Malformed(f"no recording: {str(error)[:120]}") from None
 
 

@@ -31,7 +31,7 @@ from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
 from course.grading.release import is_registered, load_config, register
 from course.grading.store import Store
-from course.grading.task import Outcome
+from course.grading.task import NOT_ISOLATED, Outcome
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -111,10 +111,16 @@ class Classroom:
 
     def is_done(self, student: str, task: Task) -> bool:
         """Whether just this work was graded before, and its scores are in the gradebook."""
-        name = self.topic.folder
-        return self._kept(student).get("task") == task.digest() and bool(
-            read_scores(self.coursedir().db_url, name, student, name)
+        name, kept = self.topic.folder, self._kept(student)
+        return (
+            kept.get("task") == task.digest()
+            and _isolated_enough(kept, task)
+            and bool(read_scores(self.coursedir().db_url, name, student, name))
         )
+
+    def has_graded(self, student: str, task: Task) -> bool:
+        """Whether the same work was graded before, with whatever tests."""
+        return self._kept(student).get("work") == task.work()
 
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for.
@@ -192,7 +198,7 @@ class Classroom:
     def fresh(self, student: str, task: Task) -> dict[str, Verdict]:
         """The verdicts on just this work that are not stale."""
         kept, stale = self._kept(student), self.stale(student)
-        if kept.get("work") != task.work():
+        if kept.get("work") != task.work() or not _isolated_enough(kept, task):
             return {}
         verdicts = {name: Verdict.from_dict(values) for name, values in kept["verdicts"].items()}
         return {name: one for name, one in verdicts.items() if name not in stale and one.kind != "not-graded"}
@@ -308,7 +314,7 @@ class _Round:
         for student, folder in self.chosen.items():
             try:
                 self.notes[student] = examine(folder, self.classroom.topic.folder)
-            except Problem as problem:
+            except (Problem, OSError) as problem:
                 self._refuse(student, str(problem))
                 continue
             with quiet():
@@ -338,13 +344,22 @@ class _Round:
     def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
         self.timings.note(student, outcome, kept)
         if outcome.fault:
-            self._refuse(student, f"by a fault of the grading machine: {outcome.fault}", outcome)
+            self._fail(student, task, outcome)
             return
         with tempfile.TemporaryDirectory(prefix="course-results-") as folder:
             path = Store(Path(folder)).path(task)
             path.parent.mkdir()
             path.write_bytes(outcome.to_bytes())
             self._save(student, Path(folder), outcome)
+
+    def _fail(self, student: str, task: Task, outcome: Outcome) -> None:
+        """The machine failed: what it found out earlier of the same work stays."""
+        reason = f"by a fault of the grading machine: {outcome.fault}"
+        if self.classroom.has_graded(student, task):
+            self.graded[student] = Graded(student, reason=f"{reason}; its earlier grading stays")
+            self.progress.done(student, outcome)
+        else:
+            self._refuse(student, reason, outcome)
 
     def _save(self, student: str, results: Path | None = None, outcome: Outcome | None = None) -> None:
         reason = self.classroom.save(student, results)
@@ -383,6 +398,11 @@ def quiet() -> Iterator[list[str]]:
             yield said
     finally:
         logger.propagate, logger.handlers = before
+
+
+def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:
+    """Whether what is kept came about in a sandbox, where the task demands one."""
+    return not task.isolated or kept.get("isolation", NOT_ISOLATED) != NOT_ISOLATED
 
 
 def _reason(said: Sequence[str], error: BaseException) -> str:

@@ -24,7 +24,7 @@ import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
 from nbformat.v4 import output_from_msg
@@ -44,7 +44,7 @@ LIMIT = "LimitExceeded"
 
 
 class KernelFault(Exception):
-    """The kernel could not be started: nothing the student did."""
+    """The kernel could not be started, or its keeper ended: nothing the student did."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class NotebookRun(NotebookClient):
         """Execute the cells in order until the last, or until the kernel is gone or the notebook's time is up.
 
         Raises:
-            KernelFault: the kernel did not start.
+            KernelFault: the kernel did not start, or was lost.
         """
         run_sync(self._run)()
 
@@ -119,6 +119,7 @@ class NotebookRun(NotebookClient):
             await self._start()
             await self._cells()
             self.set_widgets_metadata()
+            self._mend()
         finally:
             await self._stop()
 
@@ -157,10 +158,15 @@ class NotebookRun(NotebookClient):
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return self._cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds were used up")
         try:
-            await self.async_execute_cell(cell, index, store_history=True)
-        except DeadKernelError:
-            return self._cut_by(cell, self._excess())
-        except CellTimeoutError:
+            limit = self._get_timeout(cell)
+            hard = None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT
+            await asyncio.wait_for(self.async_execute_cell(cell, index, store_history=True), hard)
+        except DeadKernelError as error:
+            excess = self._excess()
+            if self.handle is not None and self.handle.lost:
+                raise KernelFault("the process that keeps the kernel ended") from error
+            return self._cut_by(cell, excess)
+        except TimeoutError:  # nbclient's own, or messages without end kept it from looking at the clock
             return self._cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
         except Exception as error:  # a kernel can send anything: an output that cannot be read is the cell's fault
             return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
@@ -178,6 +184,16 @@ class NotebookRun(NotebookClient):
             return self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
         told = next((output for output in cell.outputs if output.output_type == "error"), None)
         return CellEnd() if told is None else CellEnd("error", told.ename, told.evalue)
+
+    def _mend(self) -> None:
+        """Drop what no file can hold: a kernel can change outputs of earlier cells, and say anything of widgets."""
+        if _is_whole(self.nb):
+            return
+        self.nb.metadata.pop("widgets", None)
+        for cell in self.nb.cells:
+            if cell.cell_type == "code" and not _can_be_saved(cell):
+                cell.outputs, cell.execution_count = [], None
+                self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
 
     def _excess(self) -> Excess | None:
         if self.handle is None:
@@ -365,6 +381,10 @@ def _can_be_saved(cell: NotebookNode) -> bool:
     """Whether what the kernel sent makes a notebook that others can read: a kernel can send anything."""
     nb = from_dict({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [{**cell}]})
     nb.cells[0].pop("id", None)
+    return _is_whole(nb)
+
+
+def _is_whole(nb: NotebookNode) -> bool:
     try:
         validate(nb)
         return bool(writes(nb, version=NO_CONVERT).encode())

@@ -22,7 +22,7 @@ from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
 from course.grading.kernel import added, corpora, environment
 from course.grading.problem import Problem
-from course.grading.sandbox.confines import Confines
+from course.grading.sandbox.confines import Confines, of_the_class
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
 from course.grading.staleness import tests_of
 from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
@@ -275,7 +275,7 @@ def _confines(task: Task, private: Path, edition: Path, examination: Examination
     judge = [] if examination.address is None else [Path(examination.address).parent]
     readable = [edition, *corpora(), *judge]
     allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
-    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance)
+    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, of_the_class())))
 
 
 def _new_files(task: Task, work: Path) -> dict[str, bytes]:

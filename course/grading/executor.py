@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -51,28 +51,36 @@ class Crew(Protocol):
 def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[str, Task, bytes]]:
     """Have the crew execute the jobs, never more than two a worker at a time; yields them as they are done.
 
-    A job that failed `ATTEMPTS` times comes back with an outcome that says why.
+    A job that failed `ATTEMPTS` times comes back with an outcome that says why. Where workers die, nobody knows whose
+    work it was: all that was under way is tried again one at a time, and only who fails alone has failed.
     """
     running: dict[Future[bytes], tuple[str, Task]] = {}
     tries: Counter[str] = Counter()
     waiting = iter(jobs)
     again: list[tuple[str, Task]] = []
+    suspects: deque[tuple[str, Task]] = deque()
+    alone: Future[bytes] | None = None
     while True:
-        while len(running) < 2 * crew.size and (job := again.pop() if again else next(waiting, None)):
+        if suspects and not running:
+            alone = crew.submit(suspects[0][1].to_bytes())
+            running[alone] = suspects.popleft()
+        most = 0 if suspects or alone in running else 2 * crew.size
+        while len(running) < most and (job := again.pop() if again else next(waiting, None)):
             running[crew.submit(job[1].to_bytes())] = job
         if not running:
             return
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
-            name, task = running.pop(future)
-            outcome, broken = _result(future, task)
+            lonely = future is alone or (len(running) == 1 and not suspects)
+            job = running.pop(future)
+            outcome, broken = _result(future, job[1])
             if broken:
                 crew.renew()
-            tries[name] += 1
-            if Outcome.from_bytes(outcome).final or tries[name] >= ATTEMPTS:
-                yield name, task, outcome
+            tries[job[0]] += lonely or not broken
+            if (lonely or not broken) and (Outcome.from_bytes(outcome).final or tries[job[0]] >= ATTEMPTS):
+                yield (*job, outcome)
             else:
-                again.append((name, task))
+                (suspects if broken else again).append(job)
 
 
 def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:

@@ -32,7 +32,16 @@ from course.grading.late import LatePolicy
 from course.grading.needless import needless
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
-from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_files, read_notebook, write_files
+from course.grading.task import (
+    Limits,
+    Outcome,
+    Task,
+    is_ignored,
+    notebook_bytes,
+    read_files,
+    read_notebook,
+    write_files,
+)
 from course.syllabus import TOPICS, Item, find_item
 
 SEEDS = 16
@@ -145,7 +154,7 @@ class JudgedExecute(Execute):
             RuntimeError: the grading machine could not execute it.
         """
         folder = Path(resources["metadata"]["path"])
-        task = self.task(nb, resources, read_files(folder, self.ignore))
+        task = self.task(nb, resources, read_files(folder))
         outcome = self._stored(task) or self._executed(task)
         if outcome.fault:
             raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
@@ -156,12 +165,12 @@ class JudgedExecute(Execute):
         return executed, resources
 
     def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
-        """What is to be executed: `nb` with `files` beside it, and all that decides its result."""
+        """What is to be executed: `nb` with `files` beside it but for those to `ignore`, and all that decides it."""
         about = resources.get("nbgrader", {})
         return Task(
             name=about.get("notebook", "notebook"),
             notebook=notebook_bytes(nb),
-            files=files,
+            files={name: content for name, content in files.items() if not is_ignored(name, self.ignore)},
             seed=self._seed(about),
             policy=self.policy,
             limits=self._limits(nb),
@@ -286,19 +295,27 @@ class KeepLatePenalties(AssignLatePenalties):
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
 """A cell that trains, and the name of its task."""
 
+MOST_TRAININGS = 8
+"""Cells that get a training's time on top; the course's own notebooks have up to six."""
+
 
 def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
-    """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training."""
+    """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training.
+
+    However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once.
+    """
     cells: dict[int, float] = {}
-    training = 0.0
+    trainings: list[float] = []
+    topics = topics_of(_grade_id(cell) for cell in nb.cells if is_test(cell))
+    tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
     for index, cell in enumerate(nb.cells):
         if is_test(cell) and _item(_grade_id(cell)):
             cells[index] = max(limits.cell or 0.0, limits.judging(_grade_id(cell)) + 10.0)
-        budgets = [item.budget.seconds for item in map(_item, TRAINING.findall(cell.source)) if item and item.budget]
-        if budgets:
+        budgets = [tasks[name].seconds for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
+        if cell.cell_type == "code" and budgets and len(trainings) < MOST_TRAININGS:
             cells[index] = (limits.cell or 0.0) + sum(budgets)
-            training += sum(budgets)
-    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + training)
+            trainings.append(sum(budgets))
+    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings))
 
 
 def _is_ours(name: str) -> bool:

@@ -21,7 +21,7 @@ import nbformat
 from course.grading.archive import add
 from course.grading.sandbox.confines import Allowance
 from course.grading.sandbox.tier import NOT_ISOLATED
-from course.grading.untrusted import plain_files
+from course.grading.untrusted import plain_files, remove
 from course.judge.verdict import Verdict
 
 
@@ -177,9 +177,7 @@ def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = Non
     found: dict[str, bytes] = {}
     total = 0
     for name, path in plain_files(folder):
-        if path.suffix == ".ipynb" or any(
-            PurePosixPath(p).match(pattern) for p in Path(name).parts for pattern in ignore
-        ):
+        if path.suffix == ".ipynb" or is_ignored(name, ignore):
             continue
         total += path.stat().st_size
         if limit is not None and total > limit:
@@ -188,8 +186,15 @@ def read_files(folder: Path, ignore: Iterable[str] = (), limit: int | None = Non
     return found
 
 
+def is_ignored(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a file, or a folder it lies in, has a name that one of the glob `patterns` matches."""
+    return any(PurePosixPath(part).match(pattern) for part in PurePosixPath(name).parts for pattern in patterns)
+
+
 def write_files(files: dict[str, bytes], folder: Path) -> None:
-    """Write `files` below `folder`; a path that leads out of it, or through a link, is refused.
+    """Write `files` below `folder`, in place of what is in their way.
+
+    A path that leads out of the folder, or through a link, is refused.
 
     Raises:
         ValueError: such a path.
@@ -201,7 +206,13 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
         path = folder / relative
         if any((folder / parent).is_symlink() for parent in (relative, *relative.parents)):
             raise ValueError(f"{name!r} leads through a symbolic link")
+        for parent in list(relative.parents)[:-1]:
+            if (folder / parent).is_file():
+                (folder / parent).unlink()
+        if path.is_dir():
+            remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # it may not be ours to write
         path.write_bytes(content)
 
 

@@ -6,6 +6,7 @@ number, size and depth are opened. A notebook is measured as bytes before it is 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -75,11 +76,12 @@ def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
 
 
 def plain_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The ordinary files below a folder with names that can be written down, by relative path; the rest is no file."""
+    """The ordinary files below a folder that can be read, with names that can be written down, by relative path."""
     for path in everything(folder):
         name = path.relative_to(folder).as_posix()
-        if stat.S_ISREG(path.lstat().st_mode) and _writable(name):
-            yield name, path
+        with contextlib.suppress(PermissionError):  # in a folder without rights
+            if stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK) and _writable(name):
+                yield name, path
 
 
 def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def _refuse_link(path: Path, folder: Path) -> None:
         raise Problem(f"{inside} is a hard link to a file that lies elsewhere as well: copy it, and grade the copy")
     if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
         raise Problem(f"{inside} is not an ordinary file")
-    if not os.access(path, os.R_OK):
+    if not os.access(path, os.R_OK | os.X_OK if stat.S_ISDIR(about.st_mode) else os.R_OK):
         raise Problem(f"{inside} may not be read: change its rights")
 
 

@@ -64,6 +64,8 @@ class Session:
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(self.address)
         self._server.listen(MOST_CONNECTIONS)
+        self._deaf = ""
+        self._closing = False
         self._thread = threading.Thread(target=self._listen, name="judge", daemon=True)
         self._thread.start()
 
@@ -79,12 +81,15 @@ class Session:
             name, claimed, self._expected = self._expected, self._claimed, None
         if claimed:
             self._decided.wait(self.seconds + GREETING_SECONDS)
+        if name and name not in self.verdicts and self._deaf:
+            message = f"the judge could not listen ({self._deaf}); this costs no points and is retried"
+            return Verdict.without_points(name, "not-graded", self.find(name).points, message)
         return self.verdicts.get(name or "")
 
     def close(self) -> None:
         """Ends the session; whoever is still connected is cut off."""
         with self._lock:
-            self._expected = None
+            self._expected, self._closing = None, True
         try:  # wake the thread that waits in accept
             with socket.socket(socket.AF_UNIX) as caller:
                 self._server.settimeout(0.1)
@@ -101,15 +106,17 @@ class Session:
         self.close()
 
     def _listen(self) -> None:
-        while True:
+        while not self._closing:
             try:
                 connection, _ = self._server.accept()
-            except OSError:
-                return
-            if not self._open.acquire(blocking=False):
-                connection.close()
-                continue
-            threading.Thread(target=self._meet, args=(connection,), name="judge-call", daemon=True).start()
+                if not self._open.acquire(blocking=False):
+                    connection.close()
+                    continue
+                threading.Thread(target=self._meet, args=(connection,), name="judge-call", daemon=True).start()
+            except (OSError, RuntimeError) as error:  # closed; or no more files or threads for this machine
+                if not self._closing:
+                    self._deaf = str(error)
+                    time.sleep(0.1)
 
     def _meet(self, connection: socket.socket) -> None:
         try:

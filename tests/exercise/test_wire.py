@@ -175,3 +175,21 @@ def test_deep_nesting_is_refused():
 def test_what_is_no_recording_is_refused(forged):
     with pytest.raises(Malformed):
         Recording.from_plain(forged)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        torch.zeros(2),
+        {"raised": torch.zeros(4)},
+        {"seconds": 10**400},
+        {"mutated": 3},
+        {"watched": torch.zeros(())},
+        None,
+    ],
+)
+def test_whatever_is_no_recording_is_said_to_be_none(forged):
+    """Of types that fail in ways of their own: it is the answer's fault then, and not the judge's."""
+    good = Recording({}, None, (), (), 0.0).to_plain()
+    with pytest.raises(Malformed, match="no recording"):
+        Recording.from_plain({**good, **forged} if isinstance(forged, dict) else forged)

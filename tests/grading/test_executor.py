@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -110,6 +111,39 @@ def test_work_that_always_kills_its_worker_comes_back_with_the_reason():
 
     ((_, _, data),) = execute_all([("s0", task("s0"))], Hands(work))
     assert Outcome.from_bytes(data).fault == "the worker process died"
+
+
+class Fragile:
+    """A crew of which all die whenever `poison` is under way; others are done as soon as they are tried again."""
+
+    size = 2
+
+    def __init__(self) -> None:
+        self.attempts: Counter[str] = Counter()
+        self.open: list[Future[bytes]] = []
+
+    def submit(self, data: bytes) -> Future[bytes]:
+        name, future = Task.from_bytes(data).name, Future()
+        self.attempts[name] += 1
+        self.open.append(future)
+        if name == "poison":
+            for dying in self.open:
+                dying.set_exception(BrokenProcessPool("gone"))
+            self.open = []
+        elif self.attempts[name] > 1:
+            self.open.remove(future)
+            future.set_result(done(name, 1).to_bytes())
+        return future
+
+    def renew(self) -> None: ...
+
+
+def test_nobody_pays_for_a_neighbour_whose_work_kills_workers():
+    hands = Fragile()
+    jobs = [(name, task(name)) for name in ("s0", "s1", "poison")]
+    out = {name: Outcome.from_bytes(data) for name, _, data in execute_all(jobs, hands)}
+    assert {name for name, outcome in out.items() if outcome.fault} == {"poison"}
+    assert hands.attempts == {"s0": 2, "s1": 2, "poison": 1 + ATTEMPTS}
 
 
 def test_real_workers_are_replaced_when_they_are_killed():

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import pytest
 from course.grading import classroom as classrooms
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.executor import LocalCrew
+from course.grading.task import NOT_ISOLATED, Outcome
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
 
@@ -111,6 +113,53 @@ def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch)
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
     monkeypatch.setattr(LocalCrew, "__init__", lambda *_: pytest.fail("hired"))
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+
+
+def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_path, monkeypatch):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    classroom = Classroom(root, TOPIC, SETTINGS)
+    before = plain(grade_class(classroom, students=["s00"], workers=1))
+
+    def fail(jobs, crew):
+        for student, task in jobs:
+            yield student, task, Outcome(task.notebook, fault="no memory").to_bytes()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classrooms, "execute_all", fail)
+        (work,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1, force=True)
+        assert "no memory" in work.reason and "stays" in work.reason and not work.complete
+        (other,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s01"], workers=1)
+        assert "no memory" in other.reason and "stays" not in other.reason
+    with counted(monkeypatch) as sent:
+        assert plain(grade_class(classroom, students=["s00"], workers=1)) == before and sent == []
+
+
+def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tmp_path, monkeypatch):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    examine = classrooms.examine
+
+    def locked(folder: Path, name: str) -> list[str]:
+        if folder.parent.name == "s00":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return examine(folder, name)
+
+    monkeypatch.setattr(classrooms, "examine", locked)
+    one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
+    assert "Permission denied" in one.reason and not other.reason
+
+
+def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(undisturbed, tmp_path, monkeypatch):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    classroom = Classroom(root, TOPIC, SETTINGS)
+    grade_class(classroom, students=["s00"], workers=1)
+    path = root / "autograded" / "s00" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
+    task = replace(classroom.task("s00", classroom.submissions()["s00"]), isolated=True)
+    nb = json.loads(path.read_text())
+    assert classroom.is_done("s00", task) == (nb["metadata"]["course"]["isolation"] != NOT_ISOLATED)
+    nb["metadata"]["course"]["isolation"] = NOT_ISOLATED
+    path.chmod(0o644)
+    path.write_text(json.dumps(nb))
+    assert not classroom.is_done("s00", task) and classroom.is_done("s00", replace(task, isolated=False))
 
 
 def killed(root: Path, how: signal.Signals, after: float) -> int | None:

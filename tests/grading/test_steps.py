@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from course.grading.configuration import configure
 from course.grading.execution import record, score_of
 from course.grading.feedback import TrimHiddenTests
-from course.grading.preprocessors import JudgedExecute, own_limits
+from course.grading.gradebook import class_secret
+from course.grading.preprocessors import MOST_TRAININGS, JudgedExecute, own_limits
 from course.grading.task import Limits, Outcome
 from course.judge.verdict import Verdict
 
@@ -159,3 +160,32 @@ def test_two_writers_wait_for_each_other(tmp_path):
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
+
+
+def test_a_training_gets_its_time_once():
+    """However often a cell names it, in words or in code, and only in its own notebook."""
+    train = 'record = fit("self_attention_task", build, train)'
+    cells = [
+        new_code_cell(f"# {train}\n" * 50 + train),
+        new_markdown_cell(train),
+        new_code_cell('fit("rnn_task", build, train)'),
+        test_cell(name="self_attention_task"),
+    ]
+    limits = own_limits(new_notebook(cells=cells), Limits(30.0, notebook=300.0))
+    assert limits.cells[0] == 150.0 and limits.notebook == 420.0
+    assert limits.cells.keys() == {0, 3}
+    many = own_limits(
+        new_notebook(cells=[*(new_code_cell(train) for _ in range(100)), cells[-1]]), Limits(30.0, notebook=300.0)
+    )
+    assert many.notebook == 300.0 + MOST_TRAININGS * 120.0
+
+
+def test_the_class_secret_is_drawn_once_and_never_empty(tmp_path):
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    path = tmp_path / ".course-secret"
+    path.touch()  # cut off while it was written
+    secret = class_secret(url)
+    assert len(secret) == 32 and class_secret(url) == secret
+    assert path.stat().st_mode & 0o777 == 0o600 and list(tmp_path.iterdir()) == [path]
+    path.unlink()
+    assert class_secret(url) not in ("", secret)

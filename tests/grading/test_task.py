@@ -63,3 +63,10 @@ def test_nothing_is_written_outside(tmp_path, path):
     with pytest.raises(ValueError):
         write_files({path: b"x"}, folder)
     assert not (tmp_path / "out").exists()
+
+
+def test_files_are_written_in_place_of_what_is_in_their_way(tmp_path):
+    write_files({"a": b"1", "b/c": b"2"}, tmp_path)
+    (tmp_path / "a").chmod(0o400)
+    write_files({"a/x": b"3", "b": b"4"}, tmp_path)
+    assert read_files(tmp_path) == {"a/x": b"3", "b": b"4"}

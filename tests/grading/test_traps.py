@@ -203,13 +203,17 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     from course.grading.execution import execute
     from course.grading.store import Store
 
+    root = shutil.copytree(root, tmp_path / "course", symlinks=True)
     classroom = Classroom(root, TOPIC, {"timeout": 15})
     student = "writes"
+    for name in ("timestamp.txt", "old_feedback"):  # as `nbgrader collect` leaves there, and the kernel does not see
+        (classroom.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
     task = classroom.task(student, classroom.submissions()[student])
-    Store(tmp_path).put(task, execute(task.to_bytes()))
+    Store(tmp_path / "results").put(task, execute(task.to_bytes()))
     monkeypatch.setattr(preprocessors, "execute", lambda data: pytest.fail("executed a second time"))
-    assert classroom.save(student, tmp_path) == ""
+    assert classroom.save(student, tmp_path / "results") == ""
     assert cells(classroom.result(student)) == ALL
+    assert classroom.is_done(student, task)
 
 
 def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader):

@@ -207,3 +207,24 @@ def test_close_leaves_nothing_behind(session):
     time.sleep(0.2)
     assert not Path(address).exists()
     assert threading.active_count() <= before
+
+
+def test_a_judge_that_cannot_listen_costs_no_points(session, monkeypatch):
+    """The machine is out of threads for a moment: not the student's fault, and the next check is heard again."""
+
+    def none_left(thread):
+        raise RuntimeError("can't start new thread")
+
+    session.enter("rnn_cell")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        connect(session).close()
+        deadline = time.monotonic() + 5
+        while not session._deaf and time.monotonic() < deadline:
+            time.sleep(0.01)
+    verdict = session.leave()
+    assert verdict.kind == "not-graded" and "new thread" in verdict.message
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        assert "run" in receive(connection, time.monotonic() + 5, 2**20)

@@ -53,9 +53,9 @@ def _disk(confines: Confines) -> list[str]:
     for path in system_paths():
         mounts += _shown(path)
     mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
-    for path in hidden_paths():
-        if any(path.is_relative_to(shown.resolve()) for shown in system_paths()):
-            mounts += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    for path in hidden_paths(confines):
+        empty = ["--tmpfs", str(path), "--remount-ro", str(path)]
+        mounts += empty if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
     for name in confines.readable:
         mounts += ["--ro-bind", name, name]
     return [*mounts, "--bind", confines.private, confines.private]

@@ -44,7 +44,7 @@ def _data_in_use() -> int:
 
 def _readable(confines: Confines) -> list[Path]:
     """What may be read: Landlock can only allow, so a folder with something hidden in it is allowed in parts."""
-    hidden = {path.resolve() for path in hidden_paths()}
+    hidden = {path.resolve() for path in hidden_paths(confines)}
     paths: list[Path] = []
     for path in system_paths():
         paths += _but(path.resolve(), hidden)

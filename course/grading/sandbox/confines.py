@@ -23,6 +23,16 @@ SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "
 """What of /etc a program needs to start, and matplotlib to draw letters; no users, no hosts, no keys."""
 
 
+CLASS = (
+    *("submitted", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports", ".course"),
+    *("gradebook.db", ".course-secret", "grades.csv"),
+)
+"""What in a course's folder is not for students, by nbgrader's usual names and ours."""
+
+EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
+"""Where nbgrader has submissions handed in on a shared machine, unless it is told otherwise."""
+
+
 @dataclass(frozen=True)
 class Allowance:
     """What a notebook may use, all its processes together; `None` sets no limit.
@@ -47,12 +57,14 @@ class Confines:
         readable: files and folders shown beside the system's own, for reading: the student edition, the data.
         gpu: whether the devices of accelerators are there.
         allowance: what may be used.
+        hidden: files and folders that are not shown although they lie where the system's programs and libraries are.
     """
 
     private: str
     readable: tuple[str, ...] = ()
     gpu: bool = False
     allowance: Allowance = field(default_factory=Allowance)
+    hidden: tuple[str, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Values ready for JSON."""
@@ -61,7 +73,8 @@ class Confines:
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Confines:
         """The inverse of `to_plain`."""
-        return cls(values["private"], tuple(values["readable"]), values["gpu"], Allowance(**values["allowance"]))
+        allowance = Allowance(**values["allowance"])
+        return cls(values["private"], tuple(values["readable"]), values["gpu"], allowance, tuple(values["hidden"]))
 
 
 def system_paths() -> list[Path]:
@@ -71,11 +84,26 @@ def system_paths() -> list[Path]:
     return [path for path in _distinct([*paths, *_library_folders()]) if path.exists()]
 
 
-def hidden_paths() -> list[Path]:
-    """What lies within the system's paths and is yet not for students: the installed course with its tests."""
+def hidden_paths(confines: Confines) -> list[Path]:
+    """What lies within the system's paths and is yet not for students: the installed course with its tests, and more.
+
+    Folders are hidden with all that is in them.
+    """
     package = Path(course.__file__).resolve().parent
     others = [Path(entry, "course") for entry in (*_site_folders(), *sys.path) if entry]
-    return [path for path in _distinct([package, *others]) if (path / "hidden").is_dir()]
+    courses = [path for path in _distinct([package, *others]) if (path / "hidden").is_dir()]
+    shown = [path.resolve() for path in system_paths()]
+    return [path for path in (*courses, *map(Path, confines.hidden)) if any(map(path.resolve().is_relative_to, shown))]
+
+
+def of_the_class() -> list[Path]:
+    """The parts of the course's folder this process works in that are not for students, and nbgrader's exchange."""
+    here = Path.cwd()
+    return [
+        path
+        for path in (*(Path(up, name) for up in (here, *here.parents) for name in CLASS), EXCHANGE)
+        if path.exists()
+    ]
 
 
 def _library_folders() -> list[Path]:

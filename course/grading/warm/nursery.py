@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import course
 from course.grading.kernel import matplotlib_folder
 from course.grading.warm.order import Line, Order
 from course.grading.warm.watch import Excess
@@ -39,6 +40,8 @@ class Handle:
         self.returncode: int | None = None
         self.excess: Excess | None = None
         self.memory, self.cpu = 0, 0.0
+        self.lost = False
+        """Whether its keeper ended without a word of the kernel's end: nothing the notebook can do."""
 
     def poll(self) -> int | None:
         """The exit status, or None while the kernel lives."""
@@ -47,7 +50,7 @@ class Handle:
             for message in messages:
                 self._note(message)
             if self._line.closed and self.returncode is None:
-                self.returncode = -signal.SIGKILL
+                self.returncode, self.lost = -signal.SIGKILL, True
             if not messages:
                 break
         return self.returncode
@@ -186,13 +189,22 @@ def cold_kernel(order: Order) -> Handle:
     connection, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
-            [sys.executable, "-m", "course.grading.warm.keeper"],
+            [sys.executable, "-P", "-m", "course.grading.warm.keeper"],
+            env={**os.environ, "PYTHONPATH": _import_path()},
+            cwd="/",
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
     return _ask(connection, order)
+
+
+def _import_path() -> str:
+    """Where a program of ours finds the course; never the folder it is started in, which a notebook would see, too."""
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    places = [*(place for place in given if Path(place).is_absolute()), str(Path(course.__file__).parents[1])]
+    return os.pathsep.join(dict.fromkeys(places))
 
 
 def _ask(connection: socket.socket, order: Order) -> Handle:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import psutil
@@ -17,6 +22,7 @@ import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.execution import execute
+from course.grading.sandbox import tier as tiers
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.sandbox.tier import strongest
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
@@ -77,11 +83,14 @@ def test_parallel_operations_work_in_a_fork():
     assert printed(product) == "tensor(600.)\n"
 
 
-def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, tmp_path):
-    class Broken(nurseries.Nursery):
-        def kernel(self, order):
-            raise nurseries.NoKernel("broken on purpose")
+class Broken(nurseries.Nursery):
+    """A zygote that never answers."""
 
+    def kernel(self, order):
+        raise nurseries.NoKernel("broken on purpose")
+
+
+def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
     outcome, (text,) = run("import os; print(6 * 7, os.getpid() > 0)")
     assert outcome.why_cold == "broken on purpose"
@@ -220,3 +229,70 @@ def _eventually(happened, seconds: float) -> bool:
             return True
         time.sleep(0.2)
     return False
+
+
+def test_a_kernel_whose_keeper_is_killed_is_a_fault_of_the_machine():
+    """The machine ran out of memory, say: nothing the notebook did, and so no verdict on it."""
+    source = new_notebook(cells=[new_code_cell("import time; time.sleep(20)")])
+    given = Task("nb", notebook_bytes(source), limits=Limits(30.0))
+
+    def kill_keepers() -> None:
+        killed = 0
+        deadline = time.monotonic() + 60
+        while killed < 2 and time.monotonic() < deadline:  # it is tried a second time
+            for kernel in psutil.Process().children(recursive=True):
+                with contextlib.suppress(psutil.Error):
+                    if time.time() - kernel.create_time() > 1 and _keeps_a_kernel(kernel):
+                        kernel.kill()
+                        killed += 1
+            time.sleep(0.2)
+
+    killer = threading.Thread(target=kill_keepers)
+    killer.start()
+    outcome = Outcome.from_bytes(execute(given.to_bytes()))
+    killer.join()
+    assert "keeps the kernel" in outcome.fault and not outcome.final
+
+
+def _keeps_a_kernel(process: psutil.Process) -> bool:
+    """A child of the zygote with a child of its own."""
+    parent = process.parent()
+    zygote = "course.grading.warm.zygote"
+    is_zygote = parent is not None and zygote in " ".join(parent.cmdline())
+    grand = parent.parent() if parent is not None else None
+    return is_zygote and bool(process.children()) and grand is not None and zygote not in " ".join(grand.cmdline())
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+def test_a_cold_kernel_does_not_see_the_folder_it_was_started_in(tier, tmp_path, monkeypatch):
+    """Python puts that folder first on its path, and what is on the path is shown: here it is a class's."""
+    if tiers._probe(tier):
+        pytest.skip(f"no {tier} here")
+    monkeypatch.setattr("course.grading.execution.strongest", lambda: tiers.Tier(tier, ()))
+    monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
+    (tmp_path / "gradebook.db").write_text("canary")
+    monkeypatch.chdir(tmp_path)
+    outcome, (seen,) = run(f"try: print(open({str(tmp_path / 'gradebook.db')!r}).read())\nexcept OSError: print('no')")
+    assert outcome.why_cold and printed(seen) == "no\n"
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
+    """As when an instructor's course lies in /opt, or in the environment's folder, or nbgrader's exchange in /usr."""
+    if tiers._probe(tier):
+        pytest.skip(f"no {tier} here")
+    monkeypatch.setattr("course.grading.execution.strongest", lambda: tiers.Tier(tier, ()))
+    with tempfile.TemporaryDirectory(dir=sys.prefix) as root:
+        eve = Path(root, "submitted", "eve")
+        eve.mkdir(parents=True)
+        for canary in (eve / "answer", Path(root, "gradebook.db"), Path(root, "shown")):
+            canary.write_text("canary")
+        monkeypatch.chdir(root)
+        look = (
+            "def look(path):\n    try: return open(path).read()\n    except OSError: return 'no'\n"
+            f"print([look({root!r} + name) for name in ('/shown', '/submitted/eve/answer', '/gradebook.db')])"
+        )
+        _, (seen,) = run(look)
+        monkeypatch.chdir("/")
+    told = ast.literal_eval(printed(seen))
+    assert told[0] == "canary" and "canary" not in told[1:]
