@@ -119,7 +119,7 @@ print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 #
 # ### Exercise: multi-head attention (about 25 minutes)
 #
-# In two parts. `attend_in_heads` has words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on. The matrices are stored `(out, in)`, as ever. And how many products are in one score?
+# In two parts. `attend_in_heads` gets words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on. The matrices are stored `(out, in)`, as ever. And how many products are in one score?
 
 
 # %% solution="multi_head_attention"
@@ -374,14 +374,14 @@ show.multi_head_attention.by_relation(
 )
 
 # %% [markdown]
-# Looking is not yet using. To see what a head is *worth*, silence it: what head $i$ has found stands in columns $i d$ to $(i+1) d - 1$ when it meets $W_o$, so set those columns of $W_o$ to zero and ask again.
+# Looking is not yet using. To see what a head is *worth*, silence it: what head $i$ has found stands in columns $(i-1)\,d$ to $i d - 1$ when it meets $W_o$, so set those columns of $W_o$ to zero and ask again.
 
 
 # %%
-def accuracy(model):
+def accuracy(model, wanted=answers):
     """The share of right answers to each question, on a thousand new playgrounds."""
     with torch.no_grad():
-        right = model(*playground).argmax(-1) == answers
+        right = model(*playground).argmax(-1) == wanted
     return right.float().mean((0, 1)).tolist()
 
 
@@ -481,19 +481,19 @@ for n in (1, 2):
     ).model
 
 # %%
-answers = three(names, friends, answers)
-rows = {f"{n} layer{'s' * (n > 1)}": accuracy(stack) for n, stack in stacks.items()}
+all_three = three(names, friends, answers)
+rows = {f"{n} layer{'s' * (n > 1)}": accuracy(stack, all_three) for n, stack in stacks.items()}
 questions = ["friend", "rival", "friend's rival"]
 show.multi_head_attention.by_relation(
     rows, questions, "One look, two looks", "right answers, %", dashed=0.1
 )
 
 # %% [markdown]
-# The second look makes the difference. How does the number travel, though? There are two ways. Either everybody first learns the own rival's number, and then asks the friend for it. Or everybody first learns from the friend *who* the rival is, and then looks at that child directly. Training with other random numbers finds one or the other. Which one did yours find?
+# The second look makes the difference. (One layer's quarter of the third question is no look: one time in seven the friend's rival is the child who asks, one time in seven its own rival, and either's number is a better guess than most.) How does the number travel, though? There are two ways. Either each child first learns its own rival's number, and is then asked for it by whoever calls it a friend. Or everybody first learns from the friend *who* the rival is, and then looks at that child directly. Training with other random numbers finds one or the other. Which one did yours find?
 #
 # ## Play
 #
-# Choose a layer, a head and a child, and see where it looks. Find the head of the second layer that answers the third question. Whom does it look at, the friend or the friend's rival? What, then, must the first layer have brought, and which of its heads does bring it?
+# Choose a layer, a head and a child, and see where it looks. Find the head of the second layer that answers the third question. Whom does it look at, the friend or the friend's rival? What, then, must the first layer have brought, and which of its heads brings it?
 
 # %%
 with torch.no_grad():

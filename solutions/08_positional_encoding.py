@@ -30,10 +30,8 @@ from course import blocks, check, data, device, fit, hint, progress, seed, show
 seed(0)
 words = ["man", "eats", "small", "dinosaur"]
 embed, attend = nn.Embedding(4, 16), blocks.MultiHeadAttention(16, n_heads=2)
-one, other = (
-    torch.tensor([0, 1, 2, 3]),
-    torch.tensor([2, 3, 1, 0]),
-)  # ... and: small dinosaur eats man
+one = torch.tensor([0, 1, 2, 3])
+other = torch.tensor([2, 3, 1, 0])  # small dinosaur eats man
 
 
 def compare(marks=0.0):
@@ -52,7 +50,7 @@ compare()
 # %% [markdown]
 # Nothing, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE). A place is called $t$ and counted from 0, a distance between two places $k$.
+# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE and ALiBi). A place is called $t$ and counted from 0, a distance between two places $k$.
 #
 # ## What a mark must do
 #
@@ -140,11 +138,10 @@ def shift_matrix(offset: int, d_model: int) -> torch.Tensor:
     Raises ValueError when d_model is odd.
     """
     ### BEGIN SOLUTION
-    _, *rows = sinusoidal(2, d_model).unflatten(
-        1, (-1, 2)
-    )  # refuses odd widths, and knows the speeds
-    angles = offset * torch.atan2(rows[0][:, 0], rows[0][:, 1])  # (D/2,)
-    c, s = angles.cos(), angles.sin()
+    if d_model % 2:
+        raise ValueError(f"{d_model} columns cannot be paired")
+    w = 10000 ** (-torch.arange(0, d_model, 2) / d_model)  # (D/2,)
+    c, s = (offset * w).cos(), (offset * w).sin()
     turns = torch.stack([c, s, -s, c], dim=-1).unflatten(-1, (2, 2))  # (D/2, 2, 2)
     return torch.block_diag(*turns)
     ### END SOLUTION
@@ -253,8 +250,8 @@ found = {name: order_properties(encode, 24, 8) for name, encode in candidates.it
 show.positional_encoding.requirements(found)
 
 # %% [markdown]
-# The clocks have it all. So do the powers, it seems, and they are worth a second look: $0.9^t$ is as relative as can be ($M$ multiplies by 0.9), but after a few hundred places every mark is nearly zero, and two of them differ by less than a computer can
-# tell. That is why the lecture wants $M$ to be *norm preserving*, with eigenvalues of size 1: a matrix that neither blows up nor dies away when you apply it a thousand times. Such a matrix turns.
+# The clocks have it all. So do the powers, it seems, and they are worth a second look: $0.9^t$ is as relative as can be ($M$ multiplies by 0.9), but after a few hundred places every mark is nearly zero, and added to a word it changes nothing that a computer can
+# hold. That is why the lecture wants $M$ to be *norm preserving*, with eigenvalues of size 1: a matrix that neither blows up nor dies away when you apply it a thousand times. Such a matrix turns.
 #
 # ## Or simply learn them
 #
@@ -298,8 +295,8 @@ check("LearnedPositions", LearnedPositions)
 # Look again at what attention does with marks: it takes dot products, $q_t \cdot k_s$. With added marks, $(x_t + p_t)$ and $(x_s + p_s)$ go through $W_q$ and $W_k$, and the product has four parts; the layer must *learn* to make
 # "how far apart" out of them. Could the distance be built in?
 #
-# Put the query on the clock. Take the numbers of $q$ two by two, each pair a hand of some length and direction, and **turn** hand $i$ by the angle $t\,w_i$. Turn the key by the angle of *its* place $s$. A dot product sees the angle between two hands and nothing else,
-# and that angle has changed by $(t - s)\,w_i$. The places themselves are gone; the distance remains. This is RoPE, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and place $t$:
+# Put the query on the clock. Take the numbers of $q$ two by two, each pair a hand of some length and direction, and **turn** hand $i$ by the angle $t\,w_i$. Turn the key by the angle of *its* place $s$. A dot product sees two hands' lengths, which a turn leaves alone,
+# and the angle between them, which has changed by $(t - s)\,w_i$. The places themselves are gone; the distance remains. This is RoPE, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and place $t$:
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/D} .$$
 #
@@ -392,7 +389,7 @@ for row in heard:
 # The first three places have nothing to say. Their target is −100, which `F.cross_entropy` leaves out by itself.
 #
 # Training lists have 16 letters. **You will be asked about longer ones**: full marks for 99 % on new lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. So choose well among the encodings you have built. `self.attend` helps with all of them: called as `self.attend(x, x)`
-# it knows no places, with `rotate=` a function it turns its queries and keys by it, with `score_bias=` a tensor it adds that to its scores; and what is added to `x` before, is yours to say. It returns output and weights.
+# it knows no places, with `rotate=` a function it turns its queries and keys by it, with `score_bias=` a tensor it adds that to its scores; and what you add to `x` beforehand is up to you. It returns output and weights.
 #
 # The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first what stands where is not drowned by which letter it is.
 #
@@ -513,7 +510,7 @@ show.positional_encoding.looks(maps, trained_on=16)
 # %% [markdown]
 # ## Play
 #
-# Drag the length, the width and the place. Questions to try: how many clocks make a full turn within 64 places, and what are the others good for? With which width does the dot product first single out place 20 clearly? What becomes of the table at $D = 2$, and where does it repeat?
+# Drag the length, the width and the place. Questions to try: how many clocks make a full turn within 64 places, and what are the others good for? With which width does the dot product first single out place 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
 
 # %%
 show.positional_encoding.explorer(sinusoidal)
@@ -546,7 +543,7 @@ show.positional_encoding.overview(sinusoidal, n=64, d_model=32, place=20)
 # - Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
 # - Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
-#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares all of ours and finds surprises.
+#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
 # - **Next.** Now every word sees every other, and knows where it stands: too much, if it is to guess the word after it. Topic 09 covers what must not be seen.
 
 # %%

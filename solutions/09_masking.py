@@ -196,7 +196,7 @@ for name, mask in {
 
 # %% [markdown]
 # The first recipe lets the padding in, since $e^0 = 1$. The second loses a part of the attention, and worse, it *knows the hidden scores*: they are in the sum it was divided by. With a causal mask that is a look into the future through the back door. The third is what you find in most programs. It is right wherever something is allowed, and looks at everything equally where
-# nothing is. (In half precision, on a GPU, no number is below −65,504, and −1e9 is −∞ after all.)
+# nothing is. (In float16 no number is below −65,504: there `masked_fill` with −1e9 is an error.)
 #
 # ## Means and losses
 #
@@ -261,7 +261,7 @@ for extra in columns:
 show.masking.loss_by_padding(columns, losses)
 
 # %% [markdown]
-# A model can make the middle curve as small as it likes: predicting "nothing follows nothing" is easy, and there is a lot of nothing. Two papers that report losses are only comparable if both divided by the same thing.
+# Whoever adds enough columns makes the lowest curve as small as they like, and the middle one, too, once the model has learned that nothing follows nothing: that is easy, and there is a lot of nothing. Two papers that report losses are only comparable if both divided by the same thing.
 #
 # ## Another mask: hide a word, and guess it
 #
@@ -344,7 +344,7 @@ print(f"a word, given the three before and the three after:  {-both:.2f}")
 #
 # ### Exercise: find the leak (about 15 minutes)
 #
-# `model_fn` maps ids $(B, T)$ to outputs $(B, T, \dots)$ and always answers the same. The output at place $t$ may depend on `ids[:, :t + 1]`. Does any depend on more? Put in other words only from those that occur in `ids` (there are at least two; the model may not know any others). Differences up to 1e-5 are rounding.
+# `model_fn` maps ids $(B, T)$ to outputs $(B, T, \dots)$ and always answers the same. The output at place $t$ may depend on `ids[:, :t + 1]`. Does any depend on more? As replacements use only words that occur in `ids` (there are at least two; the model may not know any others). Differences up to 1e-5 are rounding.
 
 
 # %% solution="leaks_future"
@@ -618,8 +618,8 @@ show.masking.who_sees_whom(masked_softmax)
 #
 # - Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
 # - Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and nearly as good. By which way does a word reach its own place all the same? What becomes of the first row?
-# - Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above.
-# - Widen `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
+# - Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
+# - Narrow `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
 # - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
 # - **Next.** Topic 10 builds the Transformer: one half of it sees everything, the other only the past, and your masks tell them which they are.
 

@@ -308,7 +308,7 @@ print(f"BERT-Base            {bert:>11,}")
 
 # %%
 class Parts(nn.Module):
-    """What a Transformer is made of; pad, sos and eos are ids, max_len the most words it writes."""
+    """Its parts; pad, sos and eos are ids, max_len the most words that it reads or writes."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers,
                  dropout=0.1, norm="post", pad=0, sos=1, eos=2, max_len=64):  # fmt: skip
@@ -367,7 +367,7 @@ check("Transformer", Transformer)
 #
 # While it learns, the decoder reads the *right* translation, one place late (`shift_right` of topic 05): at place $t$ it sees the words before $t$ and has to guess word $t$. Thanks to the causal mask all $T$ guesses of a sentence happen at once, in one pass. A recurrent decoder has to take them one after the other.
 #
-# The paper softens the loss. A one-hot target asks for a probability of 1, which softmax only reaches with infinite scores; so the model goes on shouting long after it is right. **Label smoothing** gives away a share $\varepsilon$ of the target, evenly to all $V$ words, the right one included:
+# The paper softens the loss. A one-hot target asks for a probability of 1, which softmax only reaches with infinite scores; so the model goes on shouting long after it is right. **Label smoothing** gives away a share $\varepsilon$ of the target, evenly to all $V$ words, the right one included ($[k = y]$ is 1 for the right word, else 0):
 #
 # $$q_k = (1 - \varepsilon)\,[k = y] + \frac{\varepsilon}{V}, \qquad L = -\sum_k q_k \log p_k .$$
 #
@@ -462,7 +462,15 @@ check("decode_greedy", decode_greedy)
 # %% [markdown]
 # ## The task: English to French
 #
-# A batch is `src`, `tgt`: ids $(B, S)$ and $(B, T)$, each sentence with `eos` at its end and padding (0) behind it; `tgt` has no `sos`. Here is the model; it counts about as many parameters as the recurrent one it will be compared with.
+# A batch is `src`, `tgt`: ids $(B, S)$ and $(B, T)$, each sentence with `eos` at its end and padding (0) behind it; `tgt` has no `sos`. This is one:
+
+# %%
+batch = next(data.stream("encoder_decoder_task", torch.Generator().manual_seed(0)))
+for name, ids in zip(("src", "tgt"), batch):
+    print(f"{name} {tuple(ids.shape)}, its first sentence {ids[0].tolist()}")
+
+# %% [markdown]
+# And this is the model; it counts about as many parameters as the recurrent one it will be compared with.
 
 
 # %%
@@ -533,6 +541,8 @@ def bleu(said, expected):
     logs = []
     for n in (1, 2, 3, 4):
         found = sum((runs(a, n) & runs(b, n)).total() for a, b in zip(said, expected))
+        if not found:
+            return 0.0
         logs.append(math.log(found / sum(runs(a, n).total() for a in said)))
     shortness = sum(map(len, expected)) / sum(map(len, said))
     return math.exp(sum(logs) / 4 + min(0, 1 - shortness))
@@ -547,7 +557,7 @@ print(f"faultless {right(said, french):.1%}, BLEU {bleu(said, french):.3f}")
 # %% [markdown]
 # ## Against topic 05
 #
-# The rival: `blocks.AttentionSeq2Seq`, two GRUs with attention between them, once with attention and once without. Same batches, same loss, same number of steps.
+# The rival: `blocks.AttentionSeq2Seq`, two GRUs with attention between them. Same batches, same loss, same number of steps.
 
 
 # %%

@@ -419,7 +419,7 @@ for n in sizes:
 show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
-# With two scans of each digit the linear model is far ahead. It *cannot* learn anything but which pixel speaks for which class, and here that is a good thing to be limited to. The ViT could learn nearly anything, even that the order of patches does not matter, and so it needs examples for
+# With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but which pixel speaks for which class, and here that is a good thing to be limited to. The ViT could learn nearly anything, even that the order of patches does not matter, and so it needs examples for
 # everything it should rather not believe. The curves meet at some hundred scans, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
 #
 # ## A larger canvas
@@ -449,7 +449,7 @@ def interpolate_positions(positions: torch.Tensor, new_grid: tuple[int, int]) ->
 check("interpolate_positions", interpolate_positions)
 
 # %% [markdown]
-# Two ways to the larger canvas, with all other weights the trained model's: your marks drawn larger, and new random ones. Both are tested at once, and again after 50 batches of the new size.
+# Two ways to the larger canvas, with all other weights the trained model's: your marks drawn larger, and new random ones. Both are tested straight away, and again after 50 batches of the new size.
 
 
 # %%
@@ -493,7 +493,7 @@ for name, positions in (
 #
 # ### Exercise: patches of sound (about 10 minutes)
 #
-# A band of frequencies after the other, within each the times; within a patch, too, time runs fastest. What is left over at the ends is dropped, and a spectrogram that is smaller than one patch raises `ValueError`.
+# One band of frequencies after another, and within each band the times in order; within a patch, too, time runs fastest. What is left over at the ends is dropped, and a spectrogram that is smaller than one patch raises `ValueError`.
 
 
 # %% solution="spectrogram_patches"
@@ -579,7 +579,7 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # - Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
 # - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
 # - On a GPU the budget is 400,000 images. Draw the similarity of the marks after so many: is the grid clearer?
-# - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your filters, your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+# - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
 # - **Next.** The leaves of the question want a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 
 # %%

@@ -1258,7 +1258,7 @@ def past_for_future(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, writing=turned)
 
 
-@architecture_masks.misconception("Who is padding in your mask: the word that asks, or the word that is asked?")
+@architecture_masks.misconception("Change what stands behind a short sentence: may anybody see it?")
 def padding_in_sight(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, source=torch.ones_like, cross=torch.ones_like)
 

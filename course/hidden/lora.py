@@ -43,8 +43,8 @@ def _norm(rng, width):
     name="LoRALinear",
     hints=(
         "Build one around a layer and give both the same x. Before any training, what should the difference be?",
-        "Print the name, shape and requires_grad of every parameter. How many numbers can learn? r (in + out), and no "
-        "others.",
+        "Print the name, shape and requires_grad of every parameter. How many numbers can learn? Count those in A "
+        "and in B.",
         "Set A and B by hand to numbers you can follow, with alpha = 6 and r = 2. How often does the update count?",
     ),
     forbidden=("peft",),
@@ -204,7 +204,7 @@ class ScaledByTheRoot(_Open):
         return self.alpha / self.r**0.5
 
 
-@LoRALinear.misconception("How many numbers can learn? Compare with r (in + out).")
+@LoRALinear.misconception("How many numbers can learn? Compare with those in A and in B.")
 class BaseStillLearns(_Open):
     def __init__(self, base, r, alpha):
         super().__init__(base, r, alpha)
@@ -688,7 +688,7 @@ def strength_not_handed_on(model, r, alpha, targets):
 
 
 @add_lora.misconception(
-    "New tasks often train the head as well. Are its numbers in r (in + out), which is asked for here?"
+    "New tasks often train the head as well. Are its numbers in A or in B, which are asked for here?"
 )
 def head_trained_as_well(model, r, alpha, targets):
     _put(model, _aimed(model, targets), r, alpha)
@@ -804,7 +804,9 @@ def all_frozen(model):
     return _keep(model, lambda name, owner: False)
 
 
-@add_bitfit.misconception("How many numbers do weights have, and how many biases? BitFit trains less than a hundredth.")
+@add_bitfit.misconception(
+    "How many numbers do weights have, and how many biases? Of our reader BitFit trains one in thirty-four."
+)
 def weights_instead(model):
     return _keep(model, lambda name, owner: not _bias(name, owner))
 

@@ -305,7 +305,7 @@ def words_of_strips(images, W, b, cls, positions):
     reference.linear_to_conv,
     hints=(
         "Row d of W makes number d of a word. Which C·p·p numbers of a patch does it multiply, and in what order?",
-        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does word 0 report?",
+        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every word report?",
         "Compare F.conv2d(images, yours, stride=p).flatten(2).mT with patchify(images, p) @ W.T.",
     ),
 )
@@ -314,7 +314,7 @@ def linear_to_conv(rng):
     yield call("three channels", rng.normal(5, 12), 3, 2, public=True)
     yield call("one channel", rng.normal(2, 9), 1, 3, public=True)
     yield call("two channels, larger patches", rng.normal(7, 50), 2, 5)
-    yield call("as many words as channels", rng.normal(5, 45), 5, 3)
+    yield call("words as wide as there are channels", rng.normal(5, 45), 5, 3)
     yield call("as wide as a patch", rng.normal(12, 12), 3, 2)
     yield call("patches of one pixel", rng.normal(5, 3), 3, 1, weight=0.5)
     yield call("float32", rng.normal(3, 8, dtype=torch.float32), 2, 2)
@@ -397,7 +397,7 @@ def _pieces(spec, p, step_f, step_t, order=(0, 1, 2, 3, 4)):
     return spec.unfold(1, p, step_f).unfold(2, p, step_t).permute(*order).reshape(len(spec), -1, p * p)
 
 
-@spectrogram_patches.misconception("How many rows do your patches 0 and 1 share? With p = 3 and a stride of 2, one.")
+@spectrogram_patches.misconception("How many columns do your patches 0 and 1 share? With p = 3 and a stride of 2, one.")
 def without_overlap(spec, p, stride):
     return _pieces(spec, p, p, p)
 
@@ -854,7 +854,7 @@ def lays_every_scan_on_it(images):
         "How fast does the loss fall in the first 200 batches? Try learning rates a factor of three apart.",
         "Shuffle the patches of a test image. If your model does not care, what has it not learned?",
         "How large are your marks when training starts, beside the words they are added to? Print both standard "
-        "deviations, and try marks ten times as large.",
+        "deviations. If they differ by a factor of ten, make them alike.",
         "Does the loss still tremble at the end? A learning rate that falls towards the end is worth several per cent.",
     ),
 )

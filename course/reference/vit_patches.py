@@ -140,7 +140,7 @@ class ViT(nn.Module):
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.patches = nn.Linear(channels * patch**2, d_model)
         self.cls = nn.Parameter(0.02 * torch.randn(d_model))
-        self.positions = nn.Parameter(0.02 * torch.randn(rows * columns + 1, d_model))
+        self.positions = nn.Parameter(0.2 * torch.randn(rows * columns + 1, d_model))
         self.layers = nn.ModuleList(_Layer(d_model, n_heads, d_ff, dropout) for _ in range(n_layers))
         self.drop = nn.Dropout(dropout)
         self.norm = nn.LayerNorm(d_model)

@@ -198,6 +198,11 @@ class _Translation:
         self.english = _words(sentence)
         place = next(model.parameters()).device
         src = phrases.encode([self.english], "english").to(place)
+        most = int(getattr(model, "max_len", src.shape[1]))
+        if src.shape[1] > most:
+            raise ValueError(
+                f"the model reads at most {most} words, the end included, and this sentence has {src.shape[1]}"
+            )
         with torch.no_grad(), one_thread(place):
             ids = decode(model, src)
         self.french = phrases.decode(ids[0], "french")

@@ -115,6 +115,18 @@ def test_the_translator_says_what_it_does_not_know(model):
     assert "no such sentence" in verdict.value and looks.value and len(french.options) == 3
 
 
+def test_a_sentence_longer_than_the_model_reads_is_refused(model):
+    widget = pictures.translator(model, knowing)
+    _, typed, french, _, looks, verdict, _ = widget.children
+    before, options = looks.value, french.options
+    longest = "the " * 10 + "cat ."  # 12 words: with the end, one more than the model reads
+    typed.value = longest
+    assert "the model reads at most 12 words, the end included, and this sentence has 13" in verdict.value
+    assert looks.value == before and french.options == options
+    with pytest.raises(ValueError, match="at most 12 words"):
+        pictures.translation(model, knowing, longest)
+
+
 def test_capitals_and_full_stops_are_mended():
     assert pictures._words("The cat and I sleep") == ["the", "cat", "and", "I", "sleep", "."]
     assert pictures._words("do i sleep?") == ["do", "I", "sleep", "?"]
