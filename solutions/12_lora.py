@@ -536,7 +536,7 @@ for r in (1, 2, 4, 8, 16, 40):
     print(f"change of rank {r:>2}: {accuracy(thinned(r), turned):.0%}")
 
 # %% [markdown]
-# At rank 8, a fifth of the full rank, hardly anything is lost: most of what training everything has changed did no harm and no good. But cut down to rank 1 this reader has become a poor one, while the one that was *trained* at rank 1 reads well. Nobody had told full training to be thin, and it spread over many directions what nearly fits into one. LoRA had only one, and found out what to do with it.
+# At rank 8, a fifth of the full rank, little is lost: most of what training everything has changed did no harm and no good. But cut down to rank 1 this reader has become a poor one, while the one that was *trained* at rank 1 reads well. Nobody had told full training to be thin, and it spread over many directions what nearly fits into one. LoRA had only one, and found out what to do with it.
 #
 # ## Play
 #
