@@ -91,7 +91,9 @@ def scaled_by_the_width(query, keys, W_q, W_k, v):
     return tanh(_both(query, keys, W_q, W_k)) @ v / len(v) ** 0.5
 
 
-@additive_scores.misconception("Which function keeps the scores of two opposite states apart: compare h with -h.")
+@additive_scores.misconception(
+    "Print what v is multiplied with. Can any of those numbers be negative in yours, and can they in the formula?"
+)
 def relu_for_tanh(query, keys, W_q, W_k, v):
     return torch.relu(_both(query, keys, W_q, W_k)) @ v
 
@@ -463,7 +465,7 @@ ALONE = "a sentence gets other logits in a batch than it gets alone"
     name="AttentionSeq2Seq",
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
-        "Write one step as a method: token, state and keys in; logits, new state and weights out. Both loops need it.",
+        "Hand what `decode_greedy` wrote to `forward` as its target. Do the largest logits name the same tokens again?",
         "Change one token of the target. Which logits may move, and which must not?",
         "Change one token in the middle of a long source. Do the logits move without attention? With it?",
         "Decode two sentences alone, then together. What happens to the one that ends later?",

@@ -316,7 +316,7 @@ def short_texts_accepted(ids, radius):
     hints=(
         "With all scores equal your loss must be log V, whatever V is. Is it?",
         "What is the probability of the target when the scores are [0, 10000]? And its logarithm, on a computer?",
-        "Write log(exp(z_y) / sum exp(z)) as a difference. torch.logsumexp knows how to compute one of the two safely.",
+        "Write log(exp(z_y) / sum exp(z)) as a difference. Which of the two overflows?",
     ),
     forbidden=BUILT_IN_LOSS,
 )

@@ -278,7 +278,7 @@ def keeps_h_for_c(x, h, c, W, U, b):
     return _lstm(i, f, g, o, h)
 
 
-@lstm_cell.misconception("Both results are right, and in the other order. Which one is bounded by 1?")
+@lstm_cell.misconception("Both results are right, but in the other order. Which one is bounded by 1?")
 def cell_before_output(x, h, c, W, U, b):
     return reference.lstm_cell(x, h, c, W, U, b)[::-1]
 
@@ -715,7 +715,7 @@ def backward_state_not_carried(cell_f, cell_b, xs, h0_f, h0_b):
 
 
 @run_bidirectional.misconception(
-    "The values are right, and turned round they are other units'. Which axis did you turn back?"
+    "The values are right, but they stand with the wrong units. Which axis did you turn back?"
 )
 def units_turned_round(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b).flip(1).flip(2)], -1)

@@ -220,7 +220,7 @@ def seen_or_not(ids, vocab_size, alpha=0.0):
     hints=(
         "What should the perplexity be when every token got probability 1/10? Try it.",
         "Put the same text twice in a row. Should a model be more perplexed by it?",
-        "Undo each step in its own coin: which function takes a natural logarithm back?",
+        "Which function undoes a natural logarithm?",
     ),
 )
 def perplexity(rng):
@@ -251,7 +251,7 @@ def summed(log_probs):
     return float(torch.exp(-log_probs.sum()))
 
 
-@perplexity.misconception("Can a model be unsure among less than one token? Look at the sign of a log-probability.")
+@perplexity.misconception("Can a model be unsure among fewer than one token? Look at the sign of a log-probability.")
 def sign_lost(log_probs):
     return float(torch.exp(log_probs.mean()))
 
@@ -397,12 +397,18 @@ def NGramModel(rng):
     names = rng.permutation(5)
     text = names[rng.integers(0, 5, 61)]
     contexts = [(rng.integers(0, 5, k),) for k in (0, 1, 2, 3, 5, 7, 2, 4)]
+    last = torch.tensor([5])  # a token of its own, so that no other context stands at the end of a text
     yield (
-        _fitted("distributions", 3, 5, 0.5, text, public=True)
+        _fitted("distributions", 3, 6, 0.5, torch.cat([text, last]), public=True)
         .map(contexts, method="next_distribution")
-        .law("shape_is", shape=(len(contexts), 5), because=_SHAPES)
+        .law("shape_is", shape=(len(contexts), 6), because=_SHAPES)
         .law("finite")
         .law("bounded", low=0.0, high=1.000001)
+        .law("sums_to_one")
+    )
+    yield (
+        _fitted("after the last token of the text", 3, 6, 0.5, torch.cat([text, last, text, last]), public=True)
+        .call(last, method="next_distribution")
         .law("sums_to_one")
     )
     # After (a, a) comes b, after (a, b) b, after (b, b) a, after (b, a) a: one token of context tells nothing.
@@ -640,6 +646,20 @@ class remembers_the_first_text(_Changed):
 class loses_the_last_window(reference.NGramModel):
     def fit(self, ids):
         return super().fit(ids[:-1])
+
+
+@NGramModel.misconception(
+    "The context at the very end of the text: how often did it occur, and how often was it followed by something?"
+)
+class counts_the_last_context(_Changed):
+    def next_distribution(self, context):
+        tokens, P = self.longest(context.tolist()), self.unigram.clone()
+        for length in range(1, len(tokens) + 1):
+            followed = self.counts(tokens[-length:])
+            occurred = followed.sum() + (self.text[-length:] == tokens[-length:])
+            if occurred > 0:
+                P = 0.5 * followed / occurred + 0.5 * P
+        return P
 
 
 @NGramModel.misconception(

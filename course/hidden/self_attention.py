@@ -315,7 +315,7 @@ def reshaped_for_transposed(q, k, v):
 
 
 @scaled_dot_product_attention.misconception(
-    "Both results are right, and in the other order. Which did the docstring promise first?"
+    "Both results are right, but in the other order. Which did the docstring promise first?"
 )
 def weights_before_output(q, k, v):
     weights = (_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1)
