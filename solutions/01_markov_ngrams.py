@@ -252,7 +252,7 @@ show.markov_ngrams.approximations(samples)
 #
 # $$P_n(u \mid h) = \lambda(h)\,\frac{c(h, u)}{c(h)} + \bigl(1 - \lambda(h)\bigr)\, P_{n-1}(u \mid h'),$$
 #
-# where $h$ holds the last $n-1$ tokens, $h'$ is $h$ without its oldest token, and $P_1(u) = (c(u) + \alpha) / (T + \alpha V)$. If $h$ never occurred, $\lambda(h) = 0$.
+# where $h$ holds the last $n-1$ tokens, $h'$ is $h$ without its oldest token, $c(h) = \sum_u c(h, u)$ says how often something *followed* $h$, and $P_1(u) = (c(u) + \alpha) / (T + \alpha V)$. If nothing ever followed $h$, $\lambda(h) = 0$.
 #
 # How far should one trust a context, that is, which $\lambda(h)$? Any sensible answer is fine here: a constant such as ½, or one that grows with the number of times $h$ was seen. A classic choice
 # (Witten and Bell, 1991) is $\lambda(h) = c(h) / \bigl(c(h) + N(h)\bigr)$ with $N(h)$ the number of *different* tokens seen after $h$: a context that has often been followed by something new
@@ -346,7 +346,7 @@ show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
 # Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on texts of its own, up to 60,000 characters long, and asks it about modules
 # that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points.
 #
-# If your curve looks like the one above and yours still falls short, think about $\lambda(h)$: print the distribution after a context that occurred once.
+# If your curve turns where ours does (at $n = 5$) and the judge is still not content, think about $\lambda(h)$: print the distribution after a context that occurred once.
 
 
 # %% solution="markov_ngrams_task"

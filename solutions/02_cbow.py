@@ -218,7 +218,7 @@ check("cross_entropy", cross_entropy)
 # %% [markdown]
 # How low can it go? Never to zero: between *dog* and *fox* the text itself tossed a coin. In this language we can ask
 # the grammar for the best possible guess, given that we know this or that of the words around. Your loss of its
-# log-probabilities is a **floor**: nobody who knows no more will ever be below it, whatever network they train.
+# log-probabilities is a **floor**: nobody who knows no more will be below it on average, whatever network they train.
 
 # %%
 contexts, targets = grammar.windows(4000, 2, torch.Generator().manual_seed(0))
@@ -296,11 +296,30 @@ def nearest(E: Tensor, index: int, k: int) -> Tensor:
 check("nearest", nearest)
 
 # %% [markdown]
+# ## A training loop
+#
+# Every training in this course has the same few lines. Here they teach a line to go through some points; the model and
+# its loss will change, the rest will not. `Adam` is a gradient descent that sets the length of its steps by itself,
+# parameter by parameter.
+
+# %%
+x = torch.linspace(-1, 1, 64)[:, None]
+line = nn.Linear(1, 1)
+optimizer = torch.optim.Adam(line.parameters(), lr=0.1)
+for _ in range(200):
+    loss = (line(x) - (3 * x - 1)).square().mean()
+    optimizer.zero_grad()  # forget the gradients of the step before
+    loss.backward()  # find the new ones, of all parameters
+    optimizer.step()  # go a little way downhill
+print(f"y = {line.weight.item():.2f} x + {line.bias.item():.2f}")
+
+# %% [markdown]
 # ## The task: train it (about 20 minutes)
 #
-# `fit` hands your function `train` the model and endless batches of running text, each a LongTensor `ids` of 512 words.
-# Cut it into windows of two words on either side, score them, take the loss, make a step; give each loss to
-# `batches.log` and watch the curve. The budget is a million words on a CPU, about ten seconds; more on a GPU.
+# `fit` hands your function `train` the model and batches of running text, each a tuple `(ids,)` of one LongTensor of
+# 512 words, until the budget is spent. Cut the text into windows of two words on either side, score them, take the
+# loss, make a step; give each loss to `batches.log` and watch the curve. The budget is a million words on a CPU, about
+# ten seconds; more on a GPU.
 #
 # The class is given but for one line. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
 # and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and that nine of
@@ -375,10 +394,8 @@ for word in ("fox", "Ada", "soup", "walks", "walk", "gentle", "often", "river", 
 show.cbow.word_map(E)
 
 # %% [markdown]
-# Classes are islands, and related ones lie side by side. Find two parallel rows: verbs for one, verbs for many. What
-# separates them is the same thing each time, the number of the subject.
-#
-# Look around. Type a word, or its first letters, and take one of those that are offered (Tab moves between the controls).
+# Classes are islands. Look around. Type a word, or its first letters, and take one of those that are offered (Tab
+# moves between the controls).
 # Try the words of two kinds: *lamb*, *duck*, *cook*, *guides*.
 
 # %%
@@ -395,14 +412,15 @@ words = ["goat", "lamb", "bread", "baker", "cook", "eat"]
 show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about food pl"])
 
 # %% [markdown]
-# *lamb* hangs between the animals and the meals, near to both and equal to neither; so does *cook* between a person and
-# what people do. The lecture's example is "I **can** buy a **can** of fish". A word has one vector here, whatever
-# sentence it stands in. From topic 06 on, each *occurrence* of a word gets a vector of its own.
+# *lamb* hangs between the animals and the meals, near to both and equal to neither. *cook* leans to the person, with a
+# clear trace of the verb that *baker* lacks (0.4 against −0.1). The lecture's example is "I **can** buy a **can** of
+# fish". A word has one vector here, whatever sentence it stands in. From topic 06 on, each *occurrence* of a word gets
+# a vector of its own.
 #
 # ### What did the company have to be?
 #
-# The classes were found through windows of two words on either side. Would one do? Or only the words before? Train a
-# model on each, briefly, and count how many of the five nearest neighbours are of the same class.
+# The classes were found through windows of two words on either side. Would one do? Or only the words before, or after?
+# Train a model on each, briefly, and count how many of the five nearest neighbours are of the same class.
 
 
 # %%
@@ -433,11 +451,13 @@ for name, keep in {
     "two and two": [0, 1, 2, 3],
     "one and one": [1, 2],
     "two before": [0, 1],
+    "two after": [2, 3],
 }.items():
     print(f"{name:<12} {share_of_a_kind(learn(keep)):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
-# One word on either side does as well as two; what comes after a word tells more about it than what came before. Then
+# One word on either side does as well as two. In $E$ a word stands as a *neighbour* of the one to guess: the third line
+# learns vectors only from what *follows* a word, the fourth only from what *precedes* it; the latter says more. Then
 # why a wider window? In real text, for the topic: *hospital* and *doctor* are seldom side by side. Small windows find
 # words that can stand for each other, wide ones find words that belong together.
 #
@@ -463,11 +483,11 @@ for name, keep in {
 # %% [markdown]
 # ## Going further
 #
-# - **Try it.** Make $W$ and $E$ the same table. What becomes of the loss, and why can a word not be its own neighbour
-#   then? Train with `sum` for `mean`: the loss hardly changes; what does the length of the vectors do?
+# - **Try it.** Make $W$ and $E$ the same table. What becomes of the loss, and why must the model now expect each word
+#   beside itself? Train with `sum` for `mean`: the loss hardly changes; what does the length of the vectors do?
 # - **Turn it round.** Guess the neighbours from the centre instead: that is skip-gram, the other half of word2vec. Your
 #   `context_windows` gives you its pairs already.
-# - **Real text.** `data.load("docstrings")` holds a quarter of a million words. The softmax over a large vocabulary
+# - **Real text.** `data.load("docstrings")` holds some 200,000 words. The softmax over a large vocabulary
 #   becomes the costly part; read about negative sampling, which replaces it.
 # - **Read.** T. Mikolov, K. Chen, G. Corrado, J. Dean, [Efficient Estimation of Word Representations in Vector
 #   Space](https://arxiv.org/abs/1301.3781) (2013). O. Levy, Y. Goldberg, *Neural Word Embedding as Implicit Matrix

@@ -154,16 +154,17 @@ check("lstm_cell", lstm_cell)
 show.lstm_gru.tape(lstm_cell)
 
 # %% [markdown]
-# Now be the gates. Choose a word, turn its three sliders, and make both stars: *He* must come out clearly positive,
+# Now be the gates. Choose a word, move its three sliders, and make both stars: *He* must come out clearly positive,
 # *She* clearly negative. Which gates did you have to touch, and at which words? (Tab goes from slider to slider, arrow
-# keys turn them.)
+# keys move them.)
 
 # %%
 show.lstm_gru.write_the_tape(lstm_cell)
 
 # %% [markdown]
-# Two gates are nearly always open or nearly always shut, and that is typical: what a trained LSTM learns is mostly
-# *when to write*. At "Jeanne" the old content must go as the new one comes. Nobody says that these are two decisions.
+# Input and output gate are shut at most words, the forget gate is open at most, and that is typical: what a trained
+# LSTM learns is mostly *when to write*. At "Jeanne" the old content must go just as the new one comes. Are these really
+# two decisions?
 #
 # ## The GRU
 #
@@ -232,10 +233,10 @@ for name, bias in (("LSTM", 0.0), ("LSTM", 1.0), ("LSTM", 3.0), ("GRU", 3.0), ("
 show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-11, 30))
 
 # %% [markdown]
-# Read the figure twice. With a bias of 3, a good part of the gradient survives forty steps, where Elman's network has
-# a billionth left: along the cell state nothing stands in its way but the forget gates, and
-# $\partial c_T / \partial c_0$ is about their product $f_1 \odot f_2 \odot \dots \odot f_T$. Hochreiter and Schmidhuber
-# called it the *constant error carousel*.
+# Read the figure twice. With a bias of 3, the gradient survives forty steps, where Elman's network has a billionth
+# left. Along the cell state nothing stands in its way but the forget gates: this direct way is their product
+# $f_1 \odot f_2 \odot \dots \odot f_T$. Hochreiter and Schmidhuber called it the *constant error carousel*. More comes
+# back through $h$ and the gates, with random weights even more than was sent: the LSTM's line of bias 3 ends above one.
 #
 # (The lines of the GRU and of the single gate lie on top of each other: both keep by one $z$.)
 #
@@ -434,7 +435,7 @@ check("GatedClassifier", GatedClassifier)
 # ## The task: beyond its own length (about 25 minutes)
 #
 # The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, which saves
-# a third of the work on padding. There are 100,000 of them on a CPU (about 15 seconds), more on a GPU.
+# the third of the work that padding would cost. There are 100,000 of them on a CPU (about 15 seconds), more on a GPU.
 #
 # At grading, the model reads new sequences with random tokens behind their ends: of the lengths of training, of 24
 # tokens, and of **48 tokens**, twice as long as any it has met. For all points it must be right on 90 %, 80 % and 58 %

@@ -5,10 +5,11 @@
 # that vector, a translation say? Sutskever, Cho and others showed in 2014 that it can: one network reads (the
 # **encoder**), another one writes (the **decoder**), and the last state of the first is the beginning of the second.
 #
-# And they saw it fail where you would expect it: as sentences grow longer, one vector of fixed width must hold ever more.
-# No person translates like that. You read a sentence once for its sense, and look back at the right word whenever you need
-# it. In this notebook the decoder learns to look back. It reads dates as people write them in five languages, writes them
-# as machines want them, and shows you at each character where it looked.
+# But Cho and others saw it fail where you would expect it: as sentences grow longer, one vector of fixed width must hold ever
+# more. (Sutskever's team held that off, with a very large state and sources read backwards.) No person translates like that.
+# You read a sentence once for its sense, and look back at the right word whenever you need it. In this notebook the decoder
+# learns to look back. It reads dates as people write them in five languages, writes them as machines want them, and shows you
+# at each character where it looked.
 #
 # Seven short exercises, one training task, one written question; about two and a half hours. Stuck?
 # `hint("additive_scores")` gives a hint, and a stronger one each time.
@@ -128,16 +129,21 @@ def general_scores(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 check("general_scores", general_scores)
 
 # %% [markdown]
-# What does each of the three cost? For one step of the decoder, in numbers to learn and in multiplications:
+# What does each of the three cost? In numbers to learn, and in multiplications: some are done once a sentence, the others
+# at every step of the decoder. ($W_k h_j$ is the same at each step. Your function computes it anew, to stay simple.)
 
 # %%
 S, Q, K, A = 30, 96, 96, 48
-print(f"additive {A * (Q + K + 1):>6,} numbers, {A * Q + S * A * (K + 1):>8,} multiplications")
-print(f"dot      {0:>6,} numbers, {S * K:>8,} multiplications")
-print(f"general  {Q * K:>6,} numbers, {Q * K + S * K:>8,} multiplications")
+costs = {  # numbers to learn, multiplications once a sentence and at each step
+    "additive": (A * (Q + K + 1), S * A * K, A * Q + S * A),
+    "dot": (0, 0, S * K),
+    "general": (Q * K, 0, Q * K + S * K),
+}
+for name, (learned, once, each) in costs.items():
+    print(f"{name:<8} {learned:>6,} numbers, {once:>8,} once a sentence, {each:>7,} at each step")
 
 # %% [markdown]
-# Remember the middle line. It is the one that will survive.
+# Remember the middle line: nothing to learn, nothing to prepare, and the cheapest step. It is the one that will survive.
 #
 # ## From scores to a context
 #
@@ -337,8 +343,9 @@ print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 /
 # alphabets; 0 is padding, 1 is `sos`, 2 is `eos`. All targets have 11 tokens, `eos` at their end.
 #
 # At grading the model writes dates that it has never met, in all forms. For full marks 96 % of them must be right to the
-# last character, long ones too, and for at least 80 % of the digits the right *word* must get most of the weight. Two things
-# help: gradients clipped to a norm of 1, and a learning rate of about 0.002.
+# last character, 93 % of the longest (more than 20 characters) and 85 % of the shortest (fewer than 10); and for at least
+# 80 % of the digits the right *word* must get most of the weight. Two things help: gradients clipped to a norm of 1, and a
+# learning rate of about 0.002.
 
 
 # %% solution="bahdanau_attention_task"
@@ -388,16 +395,16 @@ for row in chosen:
 show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
-# Straight down in Hungarian, which has the year in front as the machine has, from the top right to the bottom left in
-# Spanish, and back and forth in English: the model has found out who stands for what, and nobody told it. Two things to
-# notice. It knows a month by one
-# or two of its letters, not always the same ones: the encoder has read to both sides, so a state knows the word it stands
-# in. And hyphens look anywhere. They come from nowhere.
+# From left to right as it goes down in Hungarian, which has the year in front as the machine has, from the top right to the
+# bottom left in Spanish, and back and forth in English: the model has found out who stands for what, and nobody told it. Two
+# things to notice. It spreads its weight over several letters of a month, not always the same ones: the encoder has read to
+# both sides, so a state knows the word it stands in. And hyphens look anywhere. They come from nowhere.
 #
 # ### Exercise: `alignment_error_rate` (about 10 minutes)
 #
-# A picture of three dates is no measurement. Och and Ney (2003) count: for each real token of the target, does the largest
-# weight lie where it should? The **alignment error rate** is the share of those for which it does not.
+# A picture of three dates is no measurement. With one sure link for each token, the **alignment error rate** of Och and
+# Ney (2003) comes down to a count: for each real token of the target, does the largest weight lie where it should? The
+# rate is the share of those for which it does not.
 
 
 # %% solution="alignment_error_rate"
@@ -435,8 +442,8 @@ rates = [
 show.bahdanau_attention.errors_by_digit(rates)
 
 # %% [markdown]
-# Nearly always right, and the errors are no accident. Most of them stand where there is little to ask: at the first digits
-# of the year, which are 19 or 20, and at the first digit of a day. Others come from the encoder: a state beside a word knows
+# Nearly always right, and the errors are no accident. Most stand at the first digit of the day, some at that of the month,
+# both often a zero that is written nowhere; a few at the century. Others come from the encoder: a state beside a word knows
 # that word, too. The weights say where the decoder *looked*; they need not say why it wrote what it wrote. Keep that in mind
 # when somebody explains a large model by its attention.
 #
@@ -494,7 +501,7 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # Attention gets rid of the bottleneck, not of the need to be taught.
 #
 # And on the dates? Given the same 32,000 dates and no attention, our model writes 39 to 57 % of them without an error (three
-# trainings), the longest seldomer than the others, and nearly all after twice as many.
+# trainings), the longest less often than the others; after twice as many dates it writes nearly all of them.
 #
 # ## Step through it
 #
@@ -514,17 +521,17 @@ show.bahdanau_attention.one_step(record.model.cpu(), "Sonntag, 4. Juli 1999", st
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Look at the gradient's way. In the model without attention, how many steps lie between the logits of the last digit and
-# the first character of a source of 30? And with attention? Then: each state of the encoder can be reached in one step, so
-# why is there still a recurrent encoder at all? What would the keys of `4` in `04.07.1994` know of each other if they were
-# plain embeddings of characters? Five to eight sentences.
+# Look at the gradient's way. In the model without attention, how many steps lie between the logits of the last digit and a
+# character in the middle of a source of 30? And with attention? Then: each state of the encoder can be reached in one step,
+# so why is there still a recurrent encoder at all? How would the keys of the two 4s in `04.07.1994` differ if they were plain
+# embeddings of characters? Five to eight sentences.
 
 # %% [markdown] question="bahdanau_attention_question"
-# Without attention the gradient goes back through all of the decoder's steps or, since the last state is given to each step,
-# at least through the encoder: some 30 steps of a GRU from its end to the first character (fewer for the backward direction,
-# which ends there, but then the *last* character is 30 steps away). With attention the context reaches every state by one
-# weighted sum, so it is one step, whatever the length, as long as the weight is not zero: a shortcut, which is what the
-# lecture means by helping with the vanishing gradient.
+# Without attention the gradient goes back through all of the decoder's steps or, since the encoder's last states are given to
+# each step, at least through the encoder: about 15 steps of a GRU to the middle, from whichever end. (The two ends of the
+# source are near: the forward direction has just read the last character, the backward direction the first.) With attention
+# the context reaches every state by one weighted sum, so it is one step, whatever the length, as long as the weight is not
+# zero: a shortcut, which is what the lecture means by helping with the vanishing gradient.
 #
 # But a state must say more than which character stands there. As plain embeddings, the two digits 4 would be equal keys
 # with equal values: the decoder could find *a* 4, and never know whether it stands for the day, the month or the year, nor

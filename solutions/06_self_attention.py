@@ -63,7 +63,7 @@ show.self_attention.memory(found)
 #
 # $$\alpha_j = \frac{\exp(e_j)}{\sum_{k} \exp(e_k)}.$$
 #
-# All weights are positive, they sum to one, and the largest score gets the largest share. But $\exp(1000)$ is infinite in any floating-point format, and infinity divided by
+# All weights are positive, they sum to one, and the largest score gets the largest share. But $\exp(1000)$ is infinite in every format that PyTorch has, and infinity divided by
 # infinity is not a number. Adding the same number to all scores changes nothing in the quotient. You may choose that number.
 #
 # ### Exercise: softmax (about 10 minutes)
@@ -136,7 +136,7 @@ for firmness in (0, 1, 3, 10, 30):
 #
 # ## All words at once
 #
-# No word waits for another's result, so nothing needs a loop. Stack the queries as rows of $Q$, the keys as rows of $K$, the values as rows of $V$:
+# No word waits for another's result, so nothing needs a loop. Stack the queries as rows of $Q$, the keys as rows of $K$, the values as rows of $V$ (matrices, all three; in topic 05, $Q$ and $K$ were widths and $V$ counted tokens):
 #
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{QK^\top}{\sqrt{D}}\right) V .$$
 #
@@ -321,7 +321,7 @@ for name, layer in layers.items():
 # ## The task: recall
 #
 # Now let training choose the vectors. `blocks.PairSlots` turns a batch of lists into words `x` of shape $(B, S + 1, D)$: at each place the sum of a letter's and a digit's embedding, and at the
-# last place the query, a letter alone. One layer of your self-attention reads them, and a linear map reads the answer off. Of the $S + 1$ outputs, which one should it read?
+# last place the query, a letter alone. (It offers a key, too, so $S$ pairs make $S + 1$ keys.) One layer of your self-attention reads them, and a linear map reads the answer off. Of the $S + 1$ outputs, which one should it read?
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
@@ -436,7 +436,7 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # Your layer never saw a list of 26 pairs, and answers it as well as one of eight: to look something up it does not matter how much else is there. The RNN forgets, even on the lists it was trained on.
 #
 # And the flat list? Every letter and every digit is there, in full view of the query. Finding the letter again would be easy. But which digit stood *beside* it? To a layer that sees a
-# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list, the one that stands there most often. Looking is solved; **place** is missing. That is topic 08.
+# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list, the one that stands there most often. Looking is solved; **place** is missing, and, as you will see, a second look. Place is topic 08.
 #
 # ## Play
 #
@@ -470,7 +470,7 @@ show.self_attention.four_words(attend=scaled_dot_product_attention)
 # ## Going further
 #
 # - What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found no difference for the first,
-#   and 94 % against 100 % for the second.
+#   and 80 to 95 % against 100 % for the second.
 # - Choose $W_q$, $W_k$, $W_v$ and the embeddings by hand so that one layer recalls perfectly, with no training at all. The heat map of the four letters above shows where to begin.
 # - Wrong attention often learns, too. Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
 #   is what you think it is, and that is why every function here was checked on its own.
