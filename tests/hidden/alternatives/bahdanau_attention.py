@@ -90,6 +90,15 @@ def attend_row_by_row(scores, values, mask):
     return torch.stack(contexts), torch.stack(rows)
 
 
+def attend_into_zeros(scores, values, mask):
+    """Nothing is computed of a sentence in which nothing is allowed: its zeros hang on no score."""
+    weights = torch.zeros_like(scores)
+    for b in range(len(scores)):
+        if mask[b].any():
+            weights[b, mask[b]] = torch.softmax(scores[b, mask[b]], 0)
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
 def attend_by_a_large_number(scores, values, mask):
     weights = torch.softmax(torch.where(mask, scores, scores.new_full((), -1e30)), -1) * mask.any(1, keepdim=True)
     return (weights.unsqueeze(-1) * values).sum(1), weights
@@ -303,7 +312,13 @@ ALTERNATIVES = {
     ],
     "dot_scores": [dot_by_einsum, dot_by_sum, dot_by_bmm],
     "general_scores": [general_by_einsum, general_from_the_keys, general_by_bilinear],
-    "attend": [attend_by_exponentials, attend_with_infinity, attend_row_by_row, attend_by_a_large_number],
+    "attend": [
+        attend_by_exponentials,
+        attend_with_infinity,
+        attend_row_by_row,
+        attend_into_zeros,
+        attend_by_a_large_number,
+    ],
     "shift_right": [shifted_by_padding, shifted_by_rolling, shifted_into_a_new_one],
     "AttentionSeq2Seq": [LuongsTiming, WideAndDeep, SentenceBySentence],
     "alignment_error_rate": [errors_one_by_one, errors_by_selection, errors_by_the_largest],
