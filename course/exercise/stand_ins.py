@@ -155,6 +155,14 @@ class Oracle:
         mood = (tgt_in * (3 * place + 1)).cumsum(1) % moods  # (B, T): which words, and in which order
         return self.scores.to(src.device)[source, place, mood]
 
+    def eval(self) -> Oracle:
+        """As a module's: whoever decodes may ask for it. There is nothing to switch."""
+        return self
+
+    def train(self, mode: bool = True) -> Oracle:
+        """As a module's."""
+        return self
+
 
 @maker
 def oracle(scores: Tensor, pad: int, sos: int, eos: int) -> Oracle:

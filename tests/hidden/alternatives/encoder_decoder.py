@@ -255,6 +255,14 @@ def greedy_row_by_row(model, src):
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=model.pad)
 
 
+def greedy_of_a_module(model, src):
+    """As everybody decodes: without dropout, and as before when it is done."""
+    model.eval()
+    ids = greedy_row_by_row(model, src)
+    model.train()
+    return ids
+
+
 def greedy_without_an_early_end(model, src):
     """Writes to the last place and cleans up behind the ends."""
     said = torch.full((len(src), model.max_len + 1), model.pad)
@@ -354,6 +362,10 @@ def beam_with_a_heap(model, src, beam, length_penalty=1.0):
     return nn.utils.rnn.pad_sequence(rows, True, model.pad)
 
 
+def beam_of_a_module(model, src, beam, length_penalty=1.0):
+    return beam_by_hand(model.train(False).eval(), src, beam, length_penalty)
+
+
 # -- loss, schedule, masks -------------------------------------------------------------------------------------------
 
 
@@ -443,6 +455,6 @@ ALTERNATIVES = {
     "Transformer": [ByTheBook, OtherLayers, OwnWaves],
     "label_smoothing_loss": [smoothing_by_targets, smoothing_by_mixing, smoothing_in_a_loop],
     "warmup_schedule": [schedule_by_cases, schedule_by_tensors, schedule_by_the_peak],
-    "decode_greedy": [greedy_row_by_row, greedy_without_an_early_end, greedy_with_masks],
-    "decode_beam": [beam_by_hand, beam_in_one_batch, beam_with_a_heap],
+    "decode_greedy": [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks],
+    "decode_beam": [beam_by_hand, beam_in_one_batch, beam_with_a_heap, beam_of_a_module],
 }
