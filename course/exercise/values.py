@@ -117,7 +117,9 @@ class _Encoder:
             return ["bool", value]
         if isinstance(value, Tensor):
             return self._tensor(value)
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, np.generic):  # numpy's own numbers and words are Python's, as keys, too
+            return self.tree(value.item(), depth + 1)
+        if isinstance(value, np.ndarray):
             return ["numpy", self._place(torch.from_numpy(np.array(value)))]
         if isinstance(value, int):
             return ["int", str(int(value))]

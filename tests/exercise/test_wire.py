@@ -70,11 +70,18 @@ def test_facts_of_a_tensor_are_rebuilt():
 def test_words_and_described_values():
     assert math.isnan(unpack(pack(float("nan")))) and unpack(pack(-math.inf)) == -math.inf
     assert unpack(pack(Counter({("a", "b"): 2}))) == Counter({("a", "b"): 2})
-    assert isinstance(unpack(pack(np.float64(0.5))), np.ndarray)
+    assert isinstance(unpack(pack(np.array(0.5))), np.ndarray)
     for described in (Generator(3), Ref("model"), StandIn("x", {"n": 1})):
         assert unpack(pack(described)) == described
     assert unpack(pack(object())) == Other("object")
     assert unpack(pack(lambda: 1)).type_name == "function"
+
+
+def test_numpys_numbers_and_words_are_pythons():
+    counts = unpack(pack(Counter({(np.str_("a"), np.int64(2)): np.int32(3)})))
+    assert counts == Counter({("a", 2): 3}) and all(type(part) in (str, int) for key in counts for part in key)
+    assert repr(unpack(pack([np.float32(0.5), np.bool_(True)]))) == "[0.5, True]"
+    assert isinstance(unpack(pack(np.longdouble(1))), Other)
 
 
 def test_hostile_objects_become_a_type_name():
