@@ -16,6 +16,9 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 _ROOTS = {"torch": torch, "nn": nn, "F": nn.functional, "Tensor": torch.Tensor}
+_PARTS = ("nn", "functional", "autograd", "func", "Tensor", "blocks")
+_OFTEN_ONES_OWN = {"backward"}
+"""Methods of tensors that people give to their own classes, too: which one is called is seen while code runs."""
 _KERNELS = {  # the functions behind the recurrent layers
     "RNN": ("rnn_tanh", "rnn_relu"),
     "RNNCell": ("rnn_tanh_cell", "rnn_relu_cell"),
@@ -65,19 +68,11 @@ def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
     owner = node.value
     if isinstance(owner, ast.Name) and owner.id in ("self", "cls", "reference", "course", "np", "math"):
         return False
-    if isinstance(owner, ast.Name) and owner.id in ("torch", "nn", "F", "functional", "Tensor", "blocks"):
+    if isinstance(owner, ast.Name) and owner.id in {"torch", "F", *_PARTS}:
         return True
-    if isinstance(owner, ast.Attribute) and owner.attr in (
-        "nn",
-        "functional",
-        "autograd",
-        "utils",
-        "Tensor",
-        "special",
-        "blocks",
-    ):
+    if isinstance(owner, ast.Attribute) and owner.attr in {"utils", "special", *_PARTS}:
         return True
-    return f"Tensor.{node.attr}" in forbidden
+    return f"Tensor.{node.attr}" in forbidden and node.attr not in _OFTEN_ONES_OWN
 
 
 class _Watch(TorchFunctionMode):

@@ -662,7 +662,6 @@ def clear_words():
         "Print the shapes of contexts and targets, and one of each as words. Could you have guessed the target?",
         "If the loss still falls when the budget ends, the steps are too small; if it jumps about, too large.",
     ),
-    forbidden=BUILT_IN_LOSS,
 )
 def cbow_task(rng):
     """Loss against the bag's own floor on windows of the judge's, and neighbours by class. E is read, W is not."""

@@ -888,7 +888,7 @@ def GatedClassifier(rng):
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
-        .law("every_token_learns", tokens=11, because="only late tokens get a gradient: where is the way back cut?")
+        .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
         .law("learns_at_least", numbers=2400, because="it learns hardly more numbers than Elman's network: where are "
              "the weights of the gates?")
     )  # fmt: skip

@@ -32,6 +32,7 @@ def _within(largest_position):
         "Columns 2i and 2i + 1 hold one angle. Is the sum of their squares 1 in every row?",
         "How long is a full turn in the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 places.",
     ),
+    forbidden=("blocks.waves",),
 )
 def sinusoidal(rng):
     """A narrow table and a wide one, a long one; one pair alone; an odd width."""

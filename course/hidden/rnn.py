@@ -15,8 +15,9 @@ from course.reference import rnn as reference
 
 BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
 AUTOGRAD = (
-    *("torch.autograd.grad", "torch.autograd.backward", "Tensor.backward"),
-    *("torch.enable_grad", "torch.set_grad_enabled", "torch.func.grad", "torch.func.vjp", "torch.func.jacrev"),
+    *("torch.autograd.grad", "torch.autograd.backward", "Tensor.backward", "torch.enable_grad"),
+    *("torch.func.grad", "torch.func.vjp", "torch.func.jvp", "torch.func.jacrev", "torch.func.jacfwd"),
+    "torch.func.linearize",
 )
 
 
@@ -510,7 +511,7 @@ def ElmanClassifier(rng):
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
-        .law("every_token_learns", tokens=11, because="only late tokens get a gradient: where is the way back cut?")
+        .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
     )
     yield (
         case("other sizes", 2, 5, 7, weight=0.5)
@@ -814,6 +815,7 @@ def _refilled(ids, lengths, rng):
         "Measure the accuracy yourself, on `parentheses.examples`, with the padding replaced by random tokens.",
         "Try learning rates a factor of three apart, and print the norm of the gradients before clipping.",
     ),
+    forbidden=BUILT_IN,
 )
 def rnn_task(rng):
     """New sequences of the training's lengths, behind whose end stand random tokens.

@@ -857,6 +857,7 @@ def lays_every_scan_on_it(images):
         "deviations. If they differ by a factor of ten, make them alike.",
         "Does the loss still tremble at the end? A learning rate that falls towards the end is worth several per cent.",
     ),
+    forbidden=("blocks.ViT",),
 )
 def vit_patches_task(rng):
     """The 397 scans held out, at places that the judge draws; then what tells one half-trained model from another.

@@ -26,6 +26,26 @@ def test_blocks_are_noticed_while_they_run():
     assert seen == ["blocks.EncoderLayer"]
 
 
+def test_autograd_is_found_under_each_of_its_names():
+    forbidden = ("torch.autograd.grad", "torch.func.jvp", "Tensor.backward")
+    for used in (
+        "torch.func.jvp(f, x, v)",
+        "func.jvp(f, x, v)",
+        "autograd.grad(y, x)",
+        "from torch.func import jvp\njvp",
+    ):
+        assert forbidden_in_source(used, forbidden)
+
+
+def test_a_method_called_backward_is_ones_own_until_it_turns_out_to_be_torchs():
+    assert not forbidden_in_source("step.backward(grad)", ("Tensor.backward",))
+    assert forbidden_in_source("torch.Tensor.backward(loss)", ("Tensor.backward",))
+    seen = []
+    with watching(("Tensor.backward",), seen):
+        torch.ones(2, requires_grad=True).sum().backward()
+    assert seen == ["Tensor.backward"]
+
+
 def test_whole_packages_are_found_in_the_source():
     for used in ("import peft", "import peft.tuners as t", "from peft import LoraConfig", "x = peft.get_peft_model(m)"):
         assert forbidden_in_source(used, ("peft",)) == ["peft"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from functools import cache
 from importlib import import_module
@@ -14,6 +15,7 @@ from course.exercise.key import Key, key_of
 from course.exercise.recording import Recording
 from course.exercise.runner import run
 from course.exercise.script import Script
+from course.exercise.watch import forbidden_in_source
 from course.exercise.wire import pack, unpack
 from course.hidden import exercises, find
 from course.judge import Verdict, judge
@@ -46,6 +48,13 @@ def key_at(name: str, seed: int) -> Key:
 def listed(kind: str, topic, exercise):
     module = import_module(f"tests.hidden.{kind}.{topic.name}")
     return getattr(module, kind.upper()).get(exercise.name, [])
+
+
+@pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
+def test_alternatives_hold_nothing_forbidden(topic, exercise):
+    for answer in listed("alternatives", topic, exercise):
+        source = inspect.getsource(answer if inspect.isroutine(answer) or inspect.isclass(answer) else type(answer))
+        assert not forbidden_in_source(source, exercise.forbidden)
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
@@ -125,6 +134,30 @@ def _gaps(expected, seen, tolerance) -> list[float]:
     if isinstance(expected, dict) and isinstance(seen, dict) and set(expected) == set(seen):
         return [gap for name in expected for gap in _gaps(expected[name], seen[name], tolerance)]
     return [0.0 if type(expected) is type(seen) and not isinstance(seen, Tensor) and expected == seen else FAR]
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("bptt", "torch.func.jacfwd(f)(W_x)"),
+        ("sinusoidal", "sinusoidal = blocks.waves"),
+        ("rnn_task", "class ElmanClassifier(nn.LSTM): ..."),
+        ("vit_patches_task", "build = lambda: blocks.ViT(12, 3, 1, 10, 64, 4, 128, 2)"),
+    ],
+)
+def test_what_does_the_exercise_for_one_is_forbidden(name, source):
+    assert forbidden_in_source(source, find(name).forbidden)
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("bptt", "with torch.set_grad_enabled(False):\n    grad = step.backward(grad)"),
+        ("cbow_task", "loss = F.cross_entropy(model(contexts), targets)"),
+    ],
+)
+def test_what_only_sounds_like_it_is_allowed(name, source):
+    assert not forbidden_in_source(source, find(name).forbidden)
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)

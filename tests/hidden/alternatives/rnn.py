@@ -124,6 +124,31 @@ def bptt_row_by_row(xs, h0, W_x, W_h, b, grad_h_T):
     return {"W_x": total[0], "W_h": total[1], "b": total[2], "h0": torch.stack(grads_h0)}
 
 
+class _Step:
+    """One step that knows its own way back, as the layers of a library do."""
+
+    def __init__(self, x, h, W_x, W_h, b):
+        self.x, self.h, self.W_h = x, h, W_h
+        self.after = torch.tanh(x @ W_x.T + h @ W_h.T + b)
+
+    def backward(self, grad):
+        delta = grad * (1 - self.after.square())
+        return delta.T @ self.x, delta.T @ self.h, delta.sum(0), delta @ self.W_h
+
+
+def bptt_by_steps_with_a_way_back(xs, h0, W_x, W_h, b, grad_h_T):
+    with torch.set_grad_enabled(False):
+        steps, h = [], h0
+        for x in xs.unbind(1):
+            steps.append(_Step(x, h, W_x, W_h, b))
+            h = steps[-1].after
+        found = {name: torch.zeros_like(weight) for name, weight in (("W_x", W_x), ("W_h", W_h), ("b", b))}
+        for step in reversed(steps):
+            *gradients, grad_h_T = step.backward(grad_h_T)
+            found = {name: total + more for (name, total), more in zip(found.items(), gradients, strict=True)}
+    return {**found, "h0": grad_h_T}
+
+
 # -- clipping ----------------------------------------------------------------------------------------------------------
 
 
@@ -274,7 +299,7 @@ ALTERNATIVES = {
         forward_one_sequence_at_a_time,
         forward_into_a_tensor,
     ],
-    "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row],
+    "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back],
     "clip_grad_norm": [clip_as_torch_does, clip_one_long_vector, clip_in_python],
     "ElmanClassifier": [ElmanByEmbedding, ElmanByParameters, ElmanOneByOne],
     "generate": [generate_into_a_tensor, generate_by_gumbel, generate_by_cumulation],
