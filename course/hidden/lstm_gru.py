@@ -872,15 +872,16 @@ def GatedClassifier(rng):
         .call(words[:, [2, 0, 1, 3, 4]], full, into="other")
         .law("different", to="other", because="the same tokens in another order end in the same logits")
     )
-    tail = rng.integers(0, 11, 1, 60).expand(4, 60)
+    tail = rng.integers(0, 11, 1, 500).expand(4, 500)
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
-    steps = torch.full((4,), 63)
+    steps = torch.full((4,), 503)
     yield (
-        case("weak weights forget", scale=0.1)
+        case("weak weights forget", scale=0.025)  # even a gate that stands at 0.95 lets go, where nothing feeds it
         .call(one, steps)
         .call(two, steps, into="other")
-        .law("equal", to="other", within=1e-5, because="with weak weights a gate stands half open, and after 60 steps "
-             "nothing of the first tokens is left; yours still shows them: is it the last state alone that is read?")
+        .law("equal", to="other", within=1e-6, because="with weak weights a gate lets go of a part at every step, and "
+             "after 500 of them nothing of the first tokens is left; yours still shows them: is it the last state "
+             "alone that is read?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
@@ -889,7 +890,7 @@ def GatedClassifier(rng):
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
-        .law("learns_at_least", numbers=2400, because="it learns hardly more numbers than Elman's network: where are "
+        .law("learns_at_least", numbers=2300, because="it learns hardly more numbers than Elman's network: where are "
              "the weights of the gates?")
     )  # fmt: skip
     yield (

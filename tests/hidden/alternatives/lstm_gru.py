@@ -280,6 +280,44 @@ class LecturesGate(nn.Module):
         return self.fc_h2y(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
 
 
+class KeepsForLong(nn.Module):
+    """An LSTM whose forget gate has a constant for a bias that begins high: 0.95 it is with weak weights, too."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.from_token = nn.Embedding(vocab_size, 4 * hidden)
+        self.from_state = nn.Linear(hidden, 4 * hidden)
+        self.read = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h = c = self.read.weight.new_zeros(len(ids), self.read.in_features)
+        outputs = []
+        for x in self.from_token(ids).unbind(1):
+            i, f, g, o = (x + self.from_state(h)).chunk(4, 1)
+            c = torch.sigmoid(f + 3.0) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+            outputs.append(h)
+        return self.read(torch.stack(outputs, 1)[torch.arange(len(ids)), lengths - 1])
+
+
+class OneGateOverAFewNumbers(nn.Module):
+    """The lecture's gate with a constant, over words of eight numbers."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, 8)
+        self.gate, self.new = (nn.Linear(8 + hidden, hidden) for _ in range(2))
+        self.read = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, states = self.read.weight.new_zeros(len(ids), self.read.in_features), []
+        for x in self.embed(ids).unbind(1):
+            both = torch.cat([x, h], 1)
+            h = torch.lerp(torch.tanh(self.new(both)), h, torch.sigmoid(self.gate(both) + 2.0))
+            states.append(h)
+        return self.read(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
+
+
 ALTERNATIVES = {
     "gated_cell": [gate_by_lerp, gate_as_a_correction, gate_row_by_row],
     "lstm_cell": [lstm_by_slices, lstm_by_einsum, lstm_by_four_layers, lstm_row_by_row],
@@ -287,5 +325,5 @@ ALTERNATIVES = {
     "peephole_lstm_cell": [peepholes_as_diagonals, peepholes_in_one_product, peepholes_row_by_row],
     "run_bidirectional": [bidirectional_by_index, bidirectional_by_recursion, bidirectional_into_a_tensor],
     "lstm_parameters": [counted_by_formula, counted_on_tensors, counted_on_linear_layers],
-    "GatedClassifier": [GruByLayers, PeepholeLstm, LstmOneByOne, LecturesGate],
+    "GatedClassifier": [GruByLayers, PeepholeLstm, LstmOneByOne, LecturesGate, KeepsForLong, OneGateOverAFewNumbers],
 }
