@@ -19,7 +19,7 @@ from torch import Tensor
 from ..exercise.key import KeyCase
 from ..exercise.laws import EXPECTED, broken
 from ..exercise.recording import Raised, Recording
-from ..exercise.script import Case
+from ..exercise.script import Case, Step
 from ..exercise.values import Other
 
 Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
@@ -47,13 +47,13 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
     if case.raises:
         return _error_expected(case, seen)
     if seen.raised is not None:
-        return _mutated(seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised)
+        return _mutated(case, seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised, case)
     if case.values:
         found = values_differ(case, expected, seen, signature)
         if found is not None:
             return found
     if seen.mutated and not expected.mutated:
-        return _mutated(seen.mutated[0], signature)
+        return _mutated(case, seen.mutated[0], signature)
     if outgrown(expected, seen):
         return Difference("shape", "far more numbers came back than a right answer has")
     for use in case.laws:
@@ -111,15 +111,17 @@ def _error_expected(case: Case, seen: Recording) -> Difference | None:
     if case.raises in seen.raised.types:
         return None
     if seen.raised.name == "NotImplementedError":
-        return _raised(seen.raised)
+        return _raised(seen.raised, case)
     return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised: {seen.raised.message}")
 
 
-def _raised(raised: Raised) -> Difference:
+def _raised(raised: Raised, case: Case) -> Difference:
     if raised.name == "NotImplementedError":
         return Difference("missing", "not answered yet")
     where = f", at your line `{raised.line}`" if raised.line else ""
     if "in-place operation" in raised.message and "leaf" in raised.message:
+        if not any(_asks_for_a_gradient([*step.args, *step.kwargs.values()]) for step in _steps(case, raised.step)):
+            return Difference("raised", f"a parameter is changed in place{where}: that needs `torch.no_grad()`")
         return Difference("mutated", f"an input is changed in place{where}; work on a new tensor instead")
     message = " ".join(raised.message.split())
     if "MemoryError" in raised.types or any(words in message for words in NO_MEMORY):
@@ -127,9 +129,26 @@ def _raised(raised: Raised) -> Difference:
     return Difference("raised", f"raised {raised.name}: {message[:240]}{where}")
 
 
-def _mutated(where: str, signature: Sequence[str]) -> Difference:
-    name = _argument(where.rsplit(": ", 1)[-1], signature)
-    return Difference("mutated", f"the input {name} was changed: leave inputs as they came, and work on a new tensor")
+def _mutated(case: Case, where: str, signature: Sequence[str]) -> Difference:
+    into, _, position = where.rpartition(": ")
+    steps = _steps(case, into)
+    method = next((step.method or "forward" for step in steps if step.on != "answer" or step.method), "")
+    name = f"an argument of `{method}`" if method else f"the input {_argument(position, signature)}"
+    return Difference("mutated", f"{name} was changed: leave inputs as they came, and work on a new tensor")
+
+
+def _steps(case: Case, into: str) -> list[Step]:
+    """The calls whose result was kept under `into`."""
+    return [step for step in case.steps if step.into == into and step.verb in ("call", "map", "draws", "unroll")]
+
+
+def _asks_for_a_gradient(value: Any) -> bool:
+    """Whether a tensor in `value` does."""
+    if isinstance(value, list | tuple):
+        return any(map(_asks_for_a_gradient, value))
+    if isinstance(value, dict):
+        return any(map(_asks_for_a_gradient, value.values()))
+    return isinstance(value, Tensor) and value.requires_grad
 
 
 # -- values ------------------------------------------------------------------------------------------------------

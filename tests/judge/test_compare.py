@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from course.exercise.key import KeyCase
 from course.exercise.recording import Raised, Recording
-from course.exercise.script import call
+from course.exercise.script import build, call
 from course.judge.compare import agree, difference, distance, outgrown
 
 
@@ -93,6 +93,25 @@ def test_the_first_thing_said_is_the_first_thing_to_mend():
     assert compared(X, X, raised=Raised(("NotImplementedError",), "")).kind == "missing"
     assert "your line `y = x @ x`" in compared(X, X, raised=Raised(("RuntimeError",), "size", "y = x @ x")).message
     assert "`y` was changed" in compared(X, X, mutated=("out: 1",)).message
+
+
+def told(case, **seen):
+    return difference(KeyCase(case, Recording({"out": X}), lambda name: Recording()), Recording(**seen), ("V", "H"))
+
+
+def test_what_a_method_changes_is_not_named_after_what_the_class_was_made_with():
+    case = build("case", 5, 7).call(X).call(X, method="fit", into="fitted")
+    assert "an argument of `forward` was" in told(case, outputs={"out": X}, mutated=("out: 0",)).message
+    assert "an argument of `fit` was" in told(case, outputs={"out": X}, mutated=("fitted: 0",)).message
+    assert "the input `H` was" in told(case, outputs={"out": X}, mutated=("model: 1",)).message
+
+
+def test_a_parameter_changed_in_place_is_no_input():
+    leaf = "a leaf Variable that requires grad is being used in an in-place operation."
+    made = build("case", 5, 7).call(X)
+    assert "a parameter is changed" in told(made, raised=Raised(("RuntimeError",), leaf, step="model")).message
+    called = call("case", X)
+    assert "an input is changed" in told(called, raised=Raised(("RuntimeError",), leaf, step="out")).message
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), st.floats(1e-9, 1e-3))
