@@ -127,6 +127,40 @@ def test_what_was_impossible_and_came_breaks_the_law():
     assert broken(LawUse("frequencies", {"probabilities": p}), {"out": torch.tensor([0, 0, 1])})
 
 
+def test_nothing_drawn_follows_no_distribution():
+    use = LawUse("frequencies", {"probabilities": HALF})
+    asked = {"out": torch.tensor([0, 1] * 200)}
+    assert broken(use, {"out": torch.zeros(0).long()})
+    assert broken(use, {"out": torch.tensor([0, 1]), EXPECTED: asked})
+    assert not broken(use, {"out": asked["out"].flip(0), EXPECTED: asked})
+
+
+def test_perplexity_is_of_distributions_over_the_vocabulary_and_nothing_else():
+    targets, even = torch.tensor([0, 1]), torch.full((2, 3), 1 / 3)
+    use = LawUse("perplexity_within", {"targets": targets, "factor": 1.2})
+    assert not broken(use, {"out": even, EXPECTED: {"out": even}})
+    generous = torch.tensor([[1.0, 1.0, -1.0]]).expand(2, 3)
+    assert "no probability" in broken(use, {"out": generous, EXPECTED: {"out": even}})
+    more = torch.tensor([[0.5, 0.5, 0.0, 0.0]]).expand(2, 4)
+    assert "over 3 tokens" in broken(use, {"out": more, EXPECTED: {"out": even}})
+
+
+def test_many_slices_are_compared_one_by_one_and_far_too_many_not_at_all():
+    use, many = LawUse("slices_differ"), torch.arange(2000.0)[:, None].expand(2000, 64).contiguous()
+    assert not broken(use, {"out": many})
+    many[1999] = many[3]
+    assert "must differ" in broken(use, {"out": many})
+    assert "far more" in broken(use, {"out": torch.arange(10_000.0)[:, None]})
+
+
+def test_tokens_that_learn_beside_a_parameter_without_a_gradient():
+    every, some = LawUse("every_token_learns", {"tokens": 2}), LawUse("every_row_learns", {"rows": 2, "used": [0, 1]})
+    for use in (every, some):
+        assert not broken(use, {"gradients of out": {"w": torch.eye(2), "frozen": None}})
+        assert "no gradient" in broken(use, {"gradients of out": {"w": torch.diag(torch.ones(1), 1), "frozen": None}})
+        assert "no gradient" in broken(use, {"gradients of out": {"frozen": None}})
+
+
 def test_every_law_is_examined_here():
     ours = {case[0] for case in CASES}
     assert ours <= set(LAWS)

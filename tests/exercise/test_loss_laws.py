@@ -46,6 +46,13 @@ def test_nan_is_an_infinite_loss():
     assert "inf" in says("log_loss_at_most", wrong, targets=TARGETS, known=FLOOR, margin=1.0)
 
 
+def test_huge_scores_that_are_all_the_same_say_nothing():
+    huge = torch.full((500, 3), 2.0**57, dtype=torch.float64)
+    nothing = torch.full((500,), math.log(3))
+    assert "1.099" in says("log_loss_at_most", huge, targets=TARGETS, known=nothing, margin=-0.01)
+    assert not says("log_loss_at_most", huge, targets=TARGETS, known=nothing, margin=1e-6)
+
+
 def test_probabilities_are_no_scores():
     assert "softmax" in says("no_probabilities", TRUE.exp())
     assert not says("no_probabilities", TRUE)

@@ -363,6 +363,17 @@ def louder_than_one(vocab_size):
     return Counts(5, vocab_size, 0.1)
 
 
+class _OutOfNothing(reference.NGramModel):
+    """Every token is certain, and one that does not exist makes up for it."""
+
+    def next_distribution(self, context):
+        return torch.cat([torch.ones(self.vocab_size), torch.tensor([1.0 - self.vocab_size])]).double()
+
+
+def certain_of_everything(vocab_size):
+    return _OutOfNothing(1, vocab_size, 0.1)
+
+
 def a_class_for_a_model(vocab_size):
     return reference.NGramModel
 
@@ -437,6 +448,7 @@ MUTANTS = {
         nine_characters,
         uniform,
         louder_than_one,
+        certain_of_everything,
         a_class_for_a_model,
     ],
 }

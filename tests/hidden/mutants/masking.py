@@ -349,6 +349,12 @@ def nothing_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
     return ids.clone(), torch.full_like(ids, -100)
 
 
+def nothing_of_long_texts(ids, special, vocab_size, mask_id, generator, p=0.15):
+    if len(ids) > 100:
+        return ids[:0].clone(), ids[:0].clone()
+    return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+
+
 def changed_in_place(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     ids.copy_(inputs)
@@ -561,6 +567,7 @@ MUTANTS = {
         words_and_masks_exchanged,
         special_is_what_is_chosen,
         nothing_chosen,
+        nothing_of_long_texts,
         changed_in_place,
         pair_exchanged,
         a_list_of_two,
