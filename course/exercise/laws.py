@@ -330,6 +330,14 @@ def _expanded(mask: Tensor, shape: Any) -> Tensor | None:
         return None
 
 
+@law
+def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """Some value is negative, as scores are that nothing has bent or squashed."""
+    if bool((_tensor(outputs[of]) < 0).any()):
+        return ""
+    return because or "none of these scores is below 0, and of so many some should be: what has been done to them?"
+
+
 # -- gradients -------------------------------------------------------------------------------------------------------
 
 
@@ -417,6 +425,18 @@ def squares_that_matter(
     if at_least <= found <= (found if at_most is None else at_most):
         return ""
     return because or f"{found} squares of {side} x {side} pixels make a difference to the result"
+
+
+@law
+def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out", because: str = "") -> str:
+    """Wherever a parameter's axis is several times `rows`, one gate below the other, each block gets some gradient."""
+    for name, gradient in outputs[of].items():
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] % rows == 0):
+            blocks = gradient.movedim(axis, 0).reshape(gradient.shape[axis] // rows, -1)
+            idle = int((blocks == 0).all(dim=1).sum())
+            if idle:
+                return because or f"no gradient reaches {idle} of {len(blocks)} blocks of {name}"
+    return "" if outputs[of] else because or "no gradient reaches the parameters"
 
 
 # -- sequences that are written token by token -----------------------------------------------------------------------

@@ -45,6 +45,13 @@ CASES = [
         {"gradients of out": {"w": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "b": torch.ones(3)}},
     ),
     (
+        "every_block_learns",
+        {"rows": 2},
+        {"gradients of out": {"w": torch.tensor([1.0, 0.0, 0.0, 1.0]), "b": torch.zeros(3)}},
+        {"gradients of out": {"w": torch.tensor([1.0, 1.0, 0.0, 0.0]), "b": torch.ones(3)}},
+    ),
+    ("some_below_zero", {}, {"out": torch.tensor([3.0, -0.1])}, {"out": torch.tensor([3.0, 0.0])}),
+    (
         "something_learns",
         {},
         {"gradients of out": {"w": torch.zeros(2), "b": torch.ones(1)}},
