@@ -237,7 +237,10 @@ def _below(T):
     name="EncoderLayer",
 )
 def EncoderLayer(rng):
-    """Both norms, with masks of several shapes; gradients; and dropout 1, which leaves the road alone."""
+    """Both norms, with masks of several shapes; gradients; and dropout 1: in training it leaves the road alone.
+
+    In evaluation it leaves everything alone.
+    """
 
     def layer(title, norm, **settings):
         return _layer(title, reference.EncoderLayer, rng, norm, **settings)
@@ -254,6 +257,9 @@ def EncoderLayer(rng):
     for norm in ("post", "pre"):
         silent = layer(f"{norm}-norm in training, everything dropped", norm, dropout=1.0)
         yield silent.train().call(_words(rng, 2, 5))
+    for norm in ("post", "pre"):
+        awake = layer(f"{norm}-norm in evaluation, nothing dropped", norm, dropout=1.0, weight=0.5)
+        yield awake.call(_words(rng, 2, 5))
 
 
 class _Encoder(reference.EncoderLayer):
@@ -357,6 +363,14 @@ class RoadDroppedToo(_Encoder):
         return self.dropout(x + sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(x + sublayer(x)))
 
 
+@EncoderLayer.misconception("Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?")
+class DropsInEvaluation(_Encoder):
+    def around(self, norm, sublayer, x):
+        if self.norm == "pre":
+            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
+        return norm(x + F.dropout(sublayer(x), self.dropout.p))
+
+
 @EncoderLayer.misconception("Attention gave you two things. Which of them are the new words?")
 class WeightsComeAlong(_Encoder):
     def forward(self, x, mask=None):
@@ -378,7 +392,10 @@ class WeightsComeAlong(_Encoder):
     name="DecoderLayer",
 )
 def DecoderLayer(rng):
-    """T and S differ, and are once equal; both norms, both masks, each alone; gradients reach the memory."""
+    """T and S differ, and are once equal; both norms, both masks, each alone; gradients reach the memory.
+
+    A dropout of 1 silences every sublayer in training, and none in evaluation.
+    """
 
     def layer(title, norm, **settings):
         return _layer(title, reference.DecoderLayer, rng, norm, **settings)
@@ -399,6 +416,9 @@ def DecoderLayer(rng):
     for norm in ("post", "pre"):
         silent = layer(f"{norm}-norm in training, everything dropped", norm, dropout=1.0)
         yield silent.train().call(*inputs(2, 3, 5))
+    for norm in ("post", "pre"):
+        awake = layer(f"{norm}-norm in evaluation, nothing dropped", norm, dropout=1.0, weight=0.5)
+        yield awake.call(*inputs(2, 3, 5))
 
 
 class _Decoder(reference.DecoderLayer):
@@ -557,11 +577,14 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
     name="Transformer",
 )
 def Transformer(rng):
-    """Loaded by name into both norms; padding in the source; masks given, and masks of its own."""
+    """Loaded by name into both norms; padding in the source; masks given, and masks of its own.
 
-    def model(title, norm="post", n_layers=2, **settings):
+    With a dropout of 1 no word is left in training, and every word in evaluation.
+    """
+
+    def model(title, norm="post", n_layers=2, dropout=0.0, **settings):
         sizes = (SRC_VOCAB, TGT_VOCAB, D, HEADS, INNER, n_layers)
-        made = build(title, *sizes, dropout=0.0, norm=norm, max_len=11, **settings)
+        made = build(title, *sizes, dropout=dropout, norm=norm, max_len=11, **settings)
         parameters = reference.Transformer(*sizes, norm=norm).named_parameters()
         state = {name: rng.normal(*p.shape) / (2 if p.dim() > 1 else 1) for name, p in parameters}
         return made.call(method="double", into="model").load(state)
@@ -585,10 +608,19 @@ def Transformer(rng):
     yield model("a source mask alone", "pre").call(src, tgt, src_mask=some)
     yield model("nothing hidden at all").call(src, tgt, tgt_mask=torch.ones(5, 5, dtype=torch.bool))
     yield model("gradients of the weights").call(*ids(2, 5, 3)).gradients(wrt="parameters")
+    everything = {"n_layers": 1, "dropout": 1.0, "weight": 0.5}
+    yield model("in training, everything dropped", **everything).train().call(*ids(2, 5, 3))
+    yield model("in evaluation, nothing dropped", **everything).call(*ids(2, 5, 3))
 
 
 class _Model(reference.Transformer):
     """The reference with its pieces laid open."""
+
+    def embedded(self, ids, embed):
+        return self.dropout(self.placed(ids, embed))
+
+    def placed(self, ids, embed):
+        return embed(ids) * embed.embedding_dim**0.5 + self.positions[: ids.shape[1]]
 
     def towers(self, src, tgt_in, src_mask, tgt_mask):
         memory = self.embedded(src, self.src_embed)
@@ -613,33 +645,39 @@ class _Model(reference.Transformer):
 
 @Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
 class EmbeddingsNotScaled(_Model):
-    def embedded(self, ids, embed):
+    def placed(self, ids, embed):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
 @Transformer.misconception("Multiply the words, and then give them places: is that what you do, in this order?")
 class PlacesScaledToo(_Model):
-    def embedded(self, ids, embed):
+    def placed(self, ids, embed):
         return (embed(ids) + self.positions[: ids.shape[1]]) * embed.embedding_dim**0.5
 
 
 @Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone sees a set.")
 class NoPlaces(_Model):
-    def embedded(self, ids, embed):
+    def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5
 
 
 @Transformer.misconception("Who gets places: the words of the source, those of the target, or both?")
 class PlacesForTheSourceOnly(_Model):
-    def embedded(self, ids, embed):
+    def placed(self, ids, embed):
         x = embed(ids) * embed.embedding_dim**0.5
         return x + self.positions[: ids.shape[1]] if embed is self.src_embed else x
 
 
 @Transformer.misconception("Which vector does the very first word get? Places count from 0.")
 class PlacesFromOne(_Model):
-    def embedded(self, ids, embed):
+    def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5 + self.positions[1 : 1 + ids.shape[1]]
+
+
+@Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
+class WordsNotDropped(_Model):
+    def embedded(self, ids, embed):
+        return self.placed(ids, embed)
 
 
 @Transformer.misconception(

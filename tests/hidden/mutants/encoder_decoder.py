@@ -110,6 +110,13 @@ class EncoderDetached(reference.EncoderLayer):
         return super().around(norm, lambda y: sublayer(y).detach(), x)
 
 
+class EncoderDropsInEvaluationInPreNorm(reference.EncoderLayer):
+    def around(self, norm, sublayer, x):
+        if self.norm == "post":
+            return super().around(norm, sublayer, x)
+        return x + F.dropout(sublayer(norm(x)), self.dropout.p)
+
+
 class DecoderValuesFromTheTarget(reference.DecoderLayer):
     """Keys from the encoder, values from the decoder; possible only where T = S."""
 
@@ -184,6 +191,13 @@ class DecoderRoadPastTheCross(reference.DecoderLayer):
         return self.around(self.norm3, self.think, y)
 
 
+class DecoderDropsInEvaluation(reference.DecoderLayer):
+    def around(self, norm, sublayer, x):
+        if self.norm == "pre":
+            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
+        return norm(x + F.dropout(sublayer(x), self.dropout.p))
+
+
 # -- the model -------------------------------------------------------------------------------------------------------
 
 
@@ -254,6 +268,17 @@ class ModelLastPlaceOnly(reference.Transformer):
 class ModelLogProbabilities(reference.Transformer):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         return super().forward(src, tgt_in, src_mask, tgt_mask).log_softmax(-1)
+
+
+class ModelDropsInEvaluation(reference.Transformer):
+    def embedded(self, ids, embed):
+        return F.dropout(embed(ids) * math.sqrt(embed.embedding_dim) + self.positions[: ids.shape[1]], self.dropout.p)
+
+
+class ModelDropsWordsOfTheSourceOnly(reference.Transformer):
+    def embedded(self, ids, embed):
+        x = embed(ids) * math.sqrt(embed.embedding_dim) + self.positions[: ids.shape[1]]
+        return self.dropout(x) if embed is self.src_embed else x
 
 
 # -- decoding --------------------------------------------------------------------------------------------------------
@@ -475,6 +500,7 @@ MUTANTS = {
         EncoderFeedForwardFirst,
         EncoderNormOverWords,
         EncoderDetached,
+        EncoderDropsInEvaluationInPreNorm,
     ],
     "DecoderLayer": [
         DecoderValuesFromTheTarget,
@@ -486,6 +512,7 @@ MUTANTS = {
         DecoderMemoryDetached,
         DecoderCausalAlways,
         DecoderRoadPastTheCross,
+        DecoderDropsInEvaluation,
     ],
     "Transformer": [
         ModelScaledByTheWidth,
@@ -497,6 +524,8 @@ MUTANTS = {
         ModelPaddingHiddenInTheEncoderOnly,
         ModelLastPlaceOnly,
         ModelLogProbabilities,
+        ModelDropsInEvaluation,
+        ModelDropsWordsOfTheSourceOnly,
     ],
     "decode_greedy": [
         greedy_over_the_places,
