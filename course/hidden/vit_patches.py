@@ -707,6 +707,18 @@ def ViT(rng):
         .law("shape_is", shape=(2, 3))
         .law("shape_is", of="maps", shape=(1, 2, 1, 2, 2))
     )
+    yield (
+        case("scores for many classes", n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
+        .call(images)
+        .law("some_below_zero")
+    )
+    yield (
+        case("dropout, when training is over", dropout=0.5, weight=0.5)
+        .call(images)
+        .call(images, into="again")
+        .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
+             "time: who goes on dropping, and who would know that training is over?")
+    )  # fmt: skip
 
 
 def _looking_at_one(rng, channels):
@@ -793,6 +805,12 @@ class AlwaysDrops(_Open):
 class NeverDrops(_Open):
     def __init__(self, *sizes, dropout=0.0):
         super().__init__(*sizes, dropout=0.0)
+
+
+@ViT.misconception("Put it into eval(), with dropout=0.5, and call it twice. Which part does not know of eval()?")
+class DropsInEvaluation(_Open):
+    def words(self, images):
+        return F.dropout(super().words(images), self.drop.p)
 
 
 @ViT.misconception("Count its parameters with n_layers=1 and with n_layers=3. Is [layer] * 3 three layers, or one?")

@@ -464,6 +464,16 @@ class CutsChannelsApart(_ViT):
         return super()._read(reference.unpatchify(mixed, p, *images.shape[2:]))
 
 
+class LogitsBent(_ViT):
+    def forward(self, images):
+        return super().forward(images).relu()
+
+
+class SigmoidOnTheLogits(_ViT):
+    def forward(self, images):
+        return super().forward(images).sigmoid()
+
+
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
@@ -518,6 +528,7 @@ MUTANTS = {
         FrozenPositions, ClassWordDetached, FirstPatchLost, OneChannelOnly, OneLogitTooMany, LogitsOfEveryWord,
         MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, BatchNormalised, OneLayerOnly,
         ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
+        LogitsBent, SigmoidOnTheLogits,
     ],
     "vit_patches_task": [
         names_the_least_likely, confuses_two_digits, reads_the_upper_half, is_blind_to_one_in_eight,
