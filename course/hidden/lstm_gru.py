@@ -892,12 +892,20 @@ def GatedClassifier(rng):
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
         .law("learns_at_least", numbers=2300, because="it learns hardly more numbers than Elman's network: where are "
              "the weights of the gates?")
+        .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient: which number does "
+             "that gate multiply, and what is that number at every step?")
     )  # fmt: skip
     yield (
         case("other sizes", 2, 5, 7)
         .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
         .law("shape_is", shape=(1, 7))
     )  # fmt: skip
+    yield (
+        case("scores for many classes", classes=23, public=True)
+        .call(ids, lengths)
+        .law("no_probabilities")
+        .law("some_below_zero")
+    )
 
 
 class _Gated(reference.GatedClassifier):
@@ -978,6 +986,18 @@ class StateKeptBetweenBatches(_Gated):
 )
 class ElmanAgain(ElmanClassifier):
     """The network of topic 03."""
+
+
+@GatedClassifier.misconception("Sum one row of your result. Are these scores, or have they been through something?")
+class Probabilities(_Gated):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).softmax(-1)
+
+
+@GatedClassifier.misconception("An LSTM hands two states on. Print both after every step: does each of them remember?")
+class CellStateForgotten(_Gated):
+    def next(self, x, h, c):
+        return super().next(x, h, torch.zeros_like(c))
 
 
 @GatedClassifier.misconception("Exchange two tokens in the middle. A sum of words has forgotten who came first.")

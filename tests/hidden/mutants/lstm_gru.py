@@ -581,6 +581,16 @@ class TanhElman(nn.Module):
         return self.read(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
 
 
+class LogitsBent(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
+class LogitsSquashed(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).sigmoid()
+
+
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
@@ -724,6 +734,8 @@ MUTANTS = {
         FrozenGates,
         WindowOfThree,
         TanhElman,
+        LogitsBent,
+        LogitsSquashed,
     ],
     "lstm_gru_task": [
         always_corrupted,
