@@ -536,6 +536,12 @@ def AttentionSeq2Seq(rng):
              because="some tokens of the source get no gradient: where is the way back cut?")
     )  # fmt: skip
     yield from _writes(case, rng)
+    yield (
+        case("scores for many words", sizes=(13, 23, 6, 8), public=True)
+        .call(src, lengths, tgt)
+        .law("no_probabilities")
+        .law("some_below_zero")
+    )
 
 
 def _looks_back(case, rng):
@@ -750,6 +756,13 @@ class StopsWithTheFirst(_Open):
 class WritesOnAfterEos(_Open):
     def ended(self, ended):
         return torch.zeros_like(ended)
+
+
+@AttentionSeq2Seq.misconception("Sum the logits of one place. Are these scores, or have they been through something?")
+class ProbabilitiesForLogits(_Open):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.softmax(-1), state, weights
 
 
 @AttentionSeq2Seq.misconception("Print the decoded ids of a short date. With which token does it end?")

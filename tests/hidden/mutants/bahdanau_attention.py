@@ -247,6 +247,12 @@ class BagOfTokens(nn.Module):
         return self.inner(src, src_lengths, tgt).cummax(1).values
 
 
+class ScoresBent(Right):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.relu(), state, weights
+
+
 # -- how well it aligns ------------------------------------------------------------------------------------------------
 
 
@@ -363,6 +369,7 @@ MUTANTS = {
         EosHardWired,
         DrawnNotGreedy,
         BagOfTokens,
+        ScoresBent,
     ],
     "alignment_error_rate": [
         as_a_percentage,
