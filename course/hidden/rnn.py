@@ -488,6 +488,8 @@ def ElmanClassifier(rng):
         case("weak weights forget", weight=3.0, scale=0.1)
         .call(one, steps)
         .call(two, steps, into="other")
+        .law("bounded", low=-1.0, high=1.0, because="with weak weights a state stays small, and yours has grown over "
+             "43 steps: what is a new state made of?")
         .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
              "shows the first ones after 40 steps: is it the last state alone that is read?")
     )  # fmt: skip
@@ -518,6 +520,12 @@ def ElmanClassifier(rng):
         .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
         .law("shape_is", shape=(1, 7))
     )  # fmt: skip
+    yield (
+        case("scores for many classes", classes=23, weight=0.5, public=True)
+        .call(ids, lengths)
+        .law("no_probabilities")
+        .law("some_below_zero")
+    )
 
 
 class _Elman(reference.ElmanClassifier):
@@ -579,6 +587,26 @@ class StateNotCarried(_Elman):
 class TanhForRelu(_Elman):
     def next(self, x, h):
         return torch.tanh(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception("Sum one row of your result. Are these scores, or have they been through something?")
+class ProbabilitiesForScores(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).softmax(-1)
+
+
+@ElmanClassifier.misconception("Print some of your logits. A score may be any number: what keeps yours from 0 to 1?")
+class ScoresSquashed(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).sigmoid()
+
+
+@ElmanClassifier.misconception(
+    "Set the weights W_h to zero. Should anything be left of the old state? What is left of it in yours?"
+)
+class AddedToTheState(_Elman):
+    def next(self, x, h):
+        return h + super().next(x, h)
 
 
 @ElmanClassifier.misconception("Without a bend, many steps are one matrix. Where is the nonlinearity?")

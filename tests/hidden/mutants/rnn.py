@@ -307,6 +307,11 @@ class StateBetweenCalls(_Elman):
         return self.to_classes(h)
 
 
+class LogitsBent(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -454,6 +459,7 @@ MUTANTS = {
         Sigmoid,
         Probabilities,
         StateBetweenCalls,
+        LogitsBent,
     ],
     "generate": [
         reads_the_start_twice,
