@@ -224,7 +224,10 @@ def seen_or_not(ids, vocab_size, alpha=0.0):
     ),
 )
 def perplexity(rng):
-    """A uniform guess (whose answer is known), texts of several lengths, one impossible token."""
+    """A uniform guess (whose answer is known), texts of several lengths, one impossible token.
+
+    The longest text has a probability that no float can hold.
+    """
     yield call("ten equally likely tokens", torch.full((7,), 0.1, dtype=torch.float64).log(), public=True)
     yield call("a short text", rng.uniform(5, low=0.02, high=0.9).log(), public=True)
     yield call("a longer text", rng.uniform(83, low=0.001, high=0.999).log())
@@ -232,6 +235,7 @@ def perplexity(rng):
     yield call("everything certain", torch.zeros(3, dtype=torch.float64))
     yield call("float32, not contiguous", noncontiguous(rng.uniform(13, low=0.05, dtype=torch.float32).log()))
     yield call("an impossible token", torch.tensor([-0.3, -torch.inf, -1.2], dtype=torch.float64))
+    yield call("a whole chapter", rng.uniform(3001, low=0.01, high=0.99).log())
 
 
 @perplexity.misconception(
@@ -249,6 +253,11 @@ def bits_taken_back_with_e(log_probs):
 @perplexity.misconception("Put the same text twice in a row. Why should perplexity change?")
 def summed(log_probs):
     return float(torch.exp(-log_probs.sum()))
+
+
+@perplexity.misconception("How probable is a text of 3,000 tokens as a whole? Print that number.")
+def product_of_all(log_probs):
+    return float(log_probs.exp().prod() ** (-1 / len(log_probs)))
 
 
 @perplexity.misconception("Can a model be unsure among fewer than one token? Look at the sign of a log-probability.")
@@ -440,6 +449,7 @@ def NGramModel(rng):
     yield from _never_impossible(rng, names)
     yield (
         _fitted("a second fit starts anew", 2, 5, 0.2, text)
+        .map(contexts, method="next_distribution", into="asked in between")
         .call(memory, method="fit", into="fitted again")
         .map(contexts, method="next_distribution")
         .call(2, 5, 0.2, on="answer", into="fresh")

@@ -340,6 +340,17 @@ class TablesOfOnes(reference.NGramModel):
         return self
 
 
+class KeepsItsAnswers(reference.NGramModel):
+    """Remembers what it has said, and a second text changes nothing of it."""
+
+    def next_distribution(self, context):
+        answers = self.__dict__.setdefault("answers", {})
+        tokens = tuple(context.tolist())
+        if tokens not in answers:
+            answers[tokens] = super().next_distribution(context)
+        return answers[tokens]
+
+
 # -- the task --------------------------------------------------------------------------------------------------------
 
 
@@ -441,6 +452,7 @@ MUTANTS = {
         SumsToLess,
         LongestWithAlpha,
         TablesOfOnes,
+        KeepsItsAnswers,
     ],
     "markov_ngrams_task": [
         single_characters,
