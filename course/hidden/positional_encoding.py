@@ -420,6 +420,8 @@ def LearnedPositions(rng):
         filled("the marks are added to the words", 7, 2, public=True, weight=2.0)
         .call(x)
         .call(zeros(3, 5, 2), into="marks")
+        .call(-x, into="other")
+        .law("different", to="other", because="two different texts get the same: is anything of the words left?")
         .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
         .laws_only()
     )
@@ -449,6 +451,9 @@ def LearnedPositions(rng):
         .call(zeros(2, 5, 3))
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
+        .law(
+            "every_token_learns", tokens=5, because="some places of the table get no gradient: which ones never learn?"
+        )
         .laws_only()
     )
     yield (

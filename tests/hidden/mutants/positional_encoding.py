@@ -281,6 +281,26 @@ class OtherError(_Table):
         return super().forward(x)
 
 
+class PlaceNoughtTakenForPadding(nn.Module):
+    """An embedding whose row 0 stays as it is, as if it stood for padding."""
+
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.table = nn.Embedding(max_len, d_model, padding_idx=0)
+
+    def forward(self, x):
+        if x.shape[1] > self.table.num_embeddings:
+            raise ValueError("too long")
+        return x + self.table(torch.arange(x.shape[1]))
+
+
+class WordsMadeLoud(_Table):
+    """Words times the root of the width, as the Transformer of topic 10 has it."""
+
+    def forward(self, x):
+        return super().forward(x * math.sqrt(x.shape[-1]))
+
+
 # -- RoPE ------------------------------------------------------------------------------------------------------------
 
 
@@ -478,6 +498,8 @@ MUTANTS = {
         RefusesItsLastPlace,
         WordsChanged,
         OtherError,
+        PlaceNoughtTakenForPadding,
+        WordsMadeLoud,
     ],
     "rope": [
         rope_in_place,
