@@ -584,6 +584,8 @@ def add_lora(rng):
     yield added("blocks and numbers among the names", 2, 3, ["v"], model=deep, weight=0.5).learning()
     twins = _chain({"first": _chain({"q": _linear(rng, 5, 3)}), "second": _chain({"q": _linear(rng, 5, 3)})})
     yield added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
+    letters = {"Attend": _linear(rng, 7, 3), "A": _linear(rng, 5, 7), "B": _linear(rng, 3, 5), "q": _linear(rng, 2, 3)}
+    yield added("names with an A in them", 2, 3, ["q"], model=_chain(letters), weight=0.5).learning()
     case = added("a second time", 2, 6, ["q", "v"], raises="ValueError")
     yield case.call(Ref("model"), 2, 6, ["q", "v"], on="answer", into="again")
     case = added("a second time, with another name", 2, 6, ["q"], raises="ValueError", weight=0.5)
@@ -657,6 +659,14 @@ def every_linear_layer(model, r, alpha, targets):
     if not _aimed(model, targets):
         raise ValueError("no such name")
     return _put(model, _linears(model), r, alpha)
+
+
+@add_lora.misconception("Call a layer `Attend`. Can its weight learn afterwards, and should it?")
+def freed_by_a_letter(model, r, alpha, targets):
+    _put(model, _aimed(model, targets), r, alpha)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_("A" in name or "B" in name)
+    return _learning(model)
 
 
 @add_lora.misconception("How many layers have the name you asked for, and how many have you changed?")
@@ -757,6 +767,9 @@ def add_bitfit(rng):
         .read("head.bias")
     )
     yield fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again")
+    parts = {"up": _linear(rng, 5, 3), "norm": _norm(rng, 5), "down": _linear(rng, 2, 5)}
+    names = [f"{name}.{kind}" for name in parts for kind in ("weight", "bias")]
+    yield fitted("a model that is frozen already", _chain(parts, frozen=tuple(names)), weight=0.5)
 
 
 def _keep(model, wanted):

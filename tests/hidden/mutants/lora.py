@@ -409,6 +409,14 @@ def added_one_layer_shared(model, r, alpha, targets):
     return count
 
 
+def added_and_freed_by_a_part_of_the_name(model, r, alpha, targets):
+    """Whatever stands in something called A or B."""
+    reference.add_lora(model, r, alpha, targets)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(bool({"A", "B"} & set(name.split("."))))
+    return reference.trainable_parameters(model)[0]
+
+
 def bias_in_the_name(model):
     """The catalogue's: a relative bias is a table, and its weight no bias."""
     for name, parameter in model.named_parameters():
@@ -458,6 +466,14 @@ def bias_added_where_there_was_none(model):
 def bias_without_the_head(model):
     reference.add_bitfit(model)
     list(model.children())[-1].requires_grad_(False)
+    return reference.trainable_parameters(model)[0]
+
+
+def bias_as_it_came(model):
+    """Freezes the rest, and frees nothing."""
+    for name, parameter in model.named_parameters():
+        if name.rpartition(".")[2] != "bias":
+            parameter.requires_grad_(False)
     return reference.trainable_parameters(model)[0]
 
 
@@ -688,10 +704,12 @@ MUTANTS = {
         added_whatever_it_is, added_to_fresh_layers, added_with_a_plain_layer, added_by_the_first_part,
         added_without_a_count, added_and_model_returned, added_with_another_error, added_with_norms_free,
         added_factors_counted_once, added_twice_over, added_one_layer_shared,
+        added_and_freed_by_a_part_of_the_name,
     ],
     "add_bitfit": [
         bias_in_the_name, bias_without_norms, bias_by_dimension, bias_of_the_last_layer, bias_without_a_count,
         bias_by_setting_grad, bias_added_where_there_was_none, bias_without_the_head,
+        bias_as_it_came,
     ],
     "trainable_parameters": [
         counts_by_shape, counts_the_longest_side, counts_and_frees, counts_bytes, counts_a_share, counts_one_number,
