@@ -9,9 +9,11 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
 NEWER = Path(__file__).with_name("newer.txt")
@@ -114,3 +116,17 @@ def _modules(tree: ast.Module) -> Iterator[str]:
             yield from (one.name.split(".")[0] for one in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield (node.module or "").split(".")[0]
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+def test_every_pinned_version_is_for_each_python_declared(python):
+    refusing = {}
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.M):
+        try:
+            found = metadata(name)
+        except PackageNotFoundError:
+            continue  # not needed on this system
+        declared = found.get("Requires-Python", "")  # by get: the backport of importlib.metadata raises where [] gave None
+        if found["Version"].partition("+")[0] == version and python not in SpecifierSet(declared):
+            refusing[f"{name}=={version}"] = declared
+    assert not refusing
