@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,12 +66,25 @@ def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
         return None
 
 
+@contextlib.contextmanager
+def _without_bars(library: Any) -> Iterator[None]:
+    """The library draws a bar for each part that it saves: nothing to look at, for what takes an instant."""
+    shown = not library.are_progress_bars_disabled()
+    library.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if shown:
+            library.enable_progress_bars()
+
+
 def _write(made: Dataset | DatasetDict, place: Path) -> None:
     """Saves beside `place` and renames; whoever comes second leaves the first one's work, if it can be read."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
     try:
-        made.save_to_disk(str(unfinished / "whole"))
+        with _without_bars(datasets_library()):
+            made.save_to_disk(str(unfinished / "whole"))
         if place.exists() and _read(datasets_library(), place) is None:
             place.rename(unfinished / "damaged")
         with contextlib.suppress(OSError):

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from . import translation
 from .script import LawUse
+from .values import Other
 
 FALSE_ALARM = 1e-7
 """Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
@@ -48,12 +50,20 @@ def law(function: Callable[..., str]) -> Callable[..., str]:
 
 def broken(use: LawUse, outputs: Outputs) -> str:
     """Why the law does not hold for `outputs`; empty when it does."""
+    found = examined(use, outputs)
+    if found is not None:
+        return found
+    of = use.params.get("of", "out")
+    what = "what came back" if of == "out" else f"what came back as {of!r}"
+    return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; compare with what is asked for"
+
+
+def examined(use: LawUse, outputs: Outputs) -> str | None:
+    """The same; None for outputs that are not of a kind that the law can look at."""
     try:
         return LAWS[use.name].holds(outputs, **use.params)
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
-        of = use.params.get("of", "out")
-        what = "what came back" if of == "out" else f"what came back as {of!r}"
-        return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; compare with what is asked for"
+        return None
 
 
 def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
@@ -74,6 +84,12 @@ def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", wi
     if _agree(outputs[of], outputs[to], within):
         return ""
     return because or f"two results that must agree differ ({of} and {to})"
+
+
+@law
+def repeats(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-5) -> str:
+    """The same call answers the same. Where it does not, what else is broken may be chance: see `judge.diagnose`."""
+    return equal(outputs, of, to, because or "called twice with the same, it answers differently", within)
 
 
 @law
@@ -192,6 +208,23 @@ def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because:
 
 
 @law
+def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The output is a tensor, or, where several were asked for, each of them is."""
+    found = outputs[of] if isinstance(outputs[of], list) and outputs[of] else [outputs[of]]
+    others = [one for one in found if not isinstance(one, Tensor)]
+    return because or f"a tensor is asked for, and {_kind(others[0])} came" if others else ""
+
+
+@law
+def has_parts(outputs: Outputs, count: int, of: str = "out", because: str = "") -> str:
+    """The output is a tuple or a list of so many results."""
+    found = outputs[of]
+    if isinstance(found, list | tuple) and len(found) == count:
+        return ""
+    return because or f"{count} results are asked for, and {_kind(found)} came"
+
+
+@law
 def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
     """The output is a LongTensor."""
     if isinstance(outputs[of], Tensor) and outputs[of].dtype == torch.int64:
@@ -241,6 +274,30 @@ def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", wit
     if a.numel() == b.numel() and _agree(a.reshape(b.shape), b, within):
         return ""
     return because or f"the rows of {of} and {to} should be the same"
+
+
+@law
+def shares_change(
+    outputs: Outputs,
+    layers: list[int],
+    places: list[int],
+    of: str = "out",
+    to: str = "",
+    because: str = "",
+    within: float = 2e-6,
+) -> str:
+    """In each of the `layers` of maps (L, ..., T, S), `places` share attention otherwise in `of` than in `to`.
+
+    The shares are those that are left where nobody but `places` looks or is looked at.
+    """
+    first, second = (_shares(_tensor(outputs[name]).double()[layers], places) for name in (of, to))
+    moved = (first - second).abs().flatten(1).amax(1)
+    return "" if bool((moved > within).all()) else because or f"{of} and {to} hold the same shares of attention"
+
+
+def _shares(maps: Tensor, places: list[int]) -> Tensor:
+    kept = maps[..., places, :][..., places]
+    return (kept / kept.sum(-1, keepdim=True)).nan_to_num()  # where nothing is left, there is nothing to share
 
 
 @law
@@ -411,18 +468,21 @@ def squares_that_matter(
     outputs: Outputs,
     side: int,
     at_least: int = 0,
-    at_most: int | None = None,
+    each: int | None = None,
     of: str = "gradients of out",
     because: str = "",
 ) -> str:
     """So many squares of `side` x `side` pixels get a gradient, over all images (B, C, H, W) of the first argument.
 
-    A pixel counts when its gradient is not below a hundred-thousandth of the largest in its image.
+    At least `at_least`, and not more than `each` in half of the images where any does: somebody may look at two places
+    alike. Less than three such images tell nothing. A pixel counts when its gradient is not below a hundred-thousandth
+    of the largest in its image.
     """
     strength = _tensor(outputs[of][0]).double().abs().amax(1)  # (B, H, W)
     felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
-    found = int(felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).sum())
-    if at_least <= found <= (found if at_most is None else at_most):
+    counts = felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).flatten(1).sum(1)
+    found, some = int(counts.sum()), counts[counts > 0]
+    if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
         return ""
     return because or f"{found} squares of {side} x {side} pixels make a difference to the result"
 
@@ -475,12 +535,13 @@ def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "
 
 
 @law
-def keeps_its_eos(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
-    """Ids (B, L) do not leave their logits (B, L, V) at `eos` alone."""
+def keeps_its_eos(outputs: Outputs, logits: str, eos: int, pad: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) do not leave their logits (B, L, V) only where those say `eos`, for `pad`."""
     first = _first_that_strays(outputs, logits, eos, of)
-    if not bool(first.any() and (_tensor(outputs[logits]).argmax(2) == eos)[first].all()):
+    painted = (_tensor(outputs[logits]).argmax(2) == eos) & (_tensor(outputs[of]) == pad)
+    if not bool(first.any() and painted[first].all()):
         return ""
-    return because or "where forward finds eos likeliest, decode_greedy returns another token: is eos itself kept?"
+    return because or "where forward finds eos likeliest, decode_greedy returns a pad: is eos itself kept?"
 
 
 @law
@@ -488,7 +549,10 @@ def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out",
     """Up to and with its first `eos`, each id has the largest of the logits (B, L, V) that were computed for it."""
     if not bool(_first_that_strays(outputs, logits, eos, of).any()):
         return ""
-    return because or "forward, given what decode_greedy wrote, finds another token likelier: what is fed back?"
+    return because or (
+        "forward, given what decode_greedy wrote, finds another token likelier: which token, and which state, go into "
+        "a step?"
+    )
 
 
 def _first_that_strays(outputs: Outputs, logits: str, eos: int, of: str) -> Tensor:
@@ -515,12 +579,18 @@ def weighs_real_places(
 
 
 @law
-def same_up_to_padding(outputs: Outputs, to: str, pad: int, of: str = "out", because: str = "") -> str:
-    """Row by row, ids (B, L) are those of `to`, a list of (ids (1, L), ...), but for `pad` at the end."""
-    rows = [_tensor(found[0] if isinstance(found, list | tuple) else found)[0] for found in outputs[to]]
-    pairs = zip(_tensor(outputs[of]), rows, strict=True)
-    same = all(_stripped(one, pad) == _stripped(other, pad) for one, other in pairs)
-    return "" if same else because or f"{of} and {to} hold other tokens"
+def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", because: str = "") -> str:
+    """Of batches rolled by 0, 1, 2 … places, each (ids (B, L), ...), every row is that sentence's alone, but for `pad`.
+
+    Alone it is `to`, a list of (ids (1, L), ...). A sentence that ends first and stops the others is first once. One
+    sentence may differ: where two tokens are equally likely, rounding chooses, and each batch rounds in its own way.
+    """
+    alone = [_stripped(_tensor(found[0])[0], pad) for found in outputs[to]]
+    strays = set()
+    for k, found in enumerate(outputs[of]):
+        rows = zip(_tensor(found[0]), alone[k:] + alone[:k], strict=True)
+        strays |= {(k + i) % len(alone) for i, (row, other) in enumerate(rows) if _stripped(row, pad) != other}
+    return "" if len(strays) <= 1 else because or f"{of} and {to} hold other tokens"
 
 
 @law
@@ -651,23 +721,48 @@ def corruption_frequencies(outputs: Outputs, probabilities: Tensor, of: str = "o
     return _unlike(outputs, lambda found: corruption_counts(found, probabilities, of), probabilities, because)
 
 
+def _together(chosen: Tensor, group: int) -> Tensor:
+    """How many of `group` neighbours along the last axis are chosen, as a table (1, group + 1) of groups."""
+    whole = chosen[..., : chosen.shape[-1] // group * group]
+    return torch.bincount(whole.unflatten(-1, (-1, group)).sum(-1).flatten(), minlength=group + 1)[None].double()
+
+
+def _by_own_coins(p: float, group: int) -> Tensor:
+    """The probabilities of 0 … `group` chosen ones, each chosen with probability `p` on a coin of its own."""
+    return torch.tensor([math.comb(group, k) * p**k * (1 - p) ** (group - k) for k in range(group + 1)])
+
+
 def chosen_counts(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", **_: Any) -> Tensor:
     """How many of `group` neighbours along `axis` are asked for, as a table (1, group + 1) of groups."""
-    chosen = (_tensor(outputs[of][1]) != -100).movedim(axis, -1)
-    whole = chosen[..., : chosen.shape[-1] // group * group]
-    together = whole.unflatten(-1, (-1, group)).sum(-1).flatten()
-    return torch.bincount(together, minlength=group + 1)[None].double()
+    return _together((_labels(outputs[of]) != -100).movedim(axis, -1), group)
+
+
+def _labels(answer: Any) -> Tensor:
+    """The labels of an answer; of a list of answers, as `draws` makes it, along a new first axis."""
+    return answer[1] if isinstance(answer[1], Tensor) else torch.stack([_labels(one) for one in answer])
 
 
 @law
 def chosen_one_by_one(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", because: str = "") -> str:
     """Each word is asked for with probability `p`, whatever becomes of its neighbours along `axis`."""
-    shares = torch.tensor([math.comb(group, k) * p**k * (1 - p) ** (group - k) for k in range(group + 1)])
+    shares = _by_own_coins(p, group)
     return _unlike(outputs, lambda found: chosen_counts(found, p, axis, group, of), shares, because)
+
+
+def tossed_counts(outputs: Outputs, p: float, group: int = 5, of: str = "out", **_: Any) -> Tensor:
+    """How many of each `group` draws in a row are 0, as a table (1, group + 1) of groups."""
+    return _together(_tensor(outputs[of]).flatten() == 0, group)
+
+
+@law
+def tossed_one_by_one(outputs: Outputs, p: float, group: int = 5, of: str = "out", because: str = "") -> str:
+    """Each draw is 0 with probability `p`, whatever becomes of the others of its `group`."""
+    return _unlike(outputs, lambda found: tossed_counts(found, p, group, of), _by_own_coins(p, group), because)
 
 
 LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts)
 LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts)
+LAWS["tossed_one_by_one"] = Law(tossed_one_by_one, tossed_counts)
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
@@ -884,4 +979,13 @@ def _agree(first: Any, second: Any, within: float) -> bool:
 def _kind(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)} and type {str(value.dtype).removeprefix('torch.')}"
-    return "nothing" if value is None else f"a {type(value).__name__}"
+    if isinstance(value, Other):
+        return f"an object of type {value.type_name}"
+    named = {
+        type(None): "nothing",
+        np.ndarray: "a numpy array",
+        int: "a whole number",
+        float: "a number",
+        str: "a string",
+    }
+    return named.get(type(value), f"a {type(value).__name__}")

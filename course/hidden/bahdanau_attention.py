@@ -490,6 +490,13 @@ def AttentionSeq2Seq(rng):
         .law("finite")
     )
     yield (
+        case("read twice", public=True, weight=0.5)
+        .call(src, lengths, tgt)
+        .call(src, lengths, tgt, into="again")
+        .law("repeats", to="again", because="in evaluation, the same batch gets other logits the second time: what is "
+             "there besides the weights and the tokens?")
+    )  # fmt: skip
+    yield (
         case("what stands behind the end", public=True)
         .call(src, lengths, tgt)
         .call(refilled, lengths, tgt, into="other")
@@ -581,13 +588,17 @@ def _looks_back(case, rng):
         .call(last, long, target, into="other")
         .law("different", to="other", because="without attention another last token of the source changes nothing")
     )
-    yield (
-        case("the weights move", scale=1.0, weight=2.0)
-        .call(source[:, :7], torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
-        .call(1, on="decoded", method="__getitem__", into="weights")
-        .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps: is it "
-             "the decoder's own state, as it is now, that asks?")
-    )  # fmt: skip
+    number = rng.seed()
+    # A sentence that begins with one eos does not begin with the other: two steps are looked at.
+    for title, eos in (("the weights move", 2), ("the weights move, with another eos", 3)):
+        yield (
+            case(title, fill=False, weight=1.0, eos=eos)
+            .fill(number, scale=1.0)
+            .call(source[:, :7], torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
+            .call(1, on="decoded", method="__getitem__", into="weights")
+            .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps: is "
+                 "it the decoder's own state, as it is now, that asks?")
+        )  # fmt: skip
 
 
 def _writes(case, rng):
@@ -596,14 +607,22 @@ def _writes(case, rng):
     lengths = rng.integers(1, 8, n)
     lengths[0] = 7
     src = rng.integers(3, 13, n, 7)
+    yield (
+        case("what decode_greedy returns", weight=0.5, public=True)
+        .call(src, lengths, longest, method="decode_greedy", into="decoded")
+        .law("has_parts", of="decoded", count=2, because="decode_greedy returns two things: ids (B, L), and the "
+             "weights (B, L, S) with which it looked")
+    )  # fmt: skip
     for title, tokens, settings in (
         ("greedy: the best token at each step", 4, {"public": True}),
         ("greedy, once more", 4, {}),
         ("greedy, with other specials", 5, {"pad": 3, "sos": 4, "eos": 0, "public": True}),
+        ("greedy, with other specials, once more", 5, {"pad": 4, "sos": 2, "eos": 1, "weight": 1.0}),
+        ("greedy, with eos first", 5, {"pad": 1, "sos": 2, "eos": 0, "weight": 1.0}),
     ):
         eos, pad = settings.get("eos", 2), settings.get("pad", 0)
         yield (
-            case(title, scale=1.0, sizes=(13, tokens, 6, 8), weight=2.0, **settings)
+            case(title, scale=1.0, sizes=(13, tokens, 6, 8), **{"weight": 2.0, **settings})
             .call(src, lengths, longest, method="decode_greedy", into="decoded")
             .call(0, on="decoded", method="__getitem__", into="ids")
             .call(1, on="decoded", method="__getitem__", into="weights")
@@ -612,19 +631,28 @@ def _writes(case, rng):
             .law("padded_behind", of="ids", eos=eos, pad=pad)
             .law("long_enough", of="ids", eos=eos, longest=longest)
             .law("a_row_for_each", of="logits", ids="ids")
-            .law("keeps_its_eos", of="ids", logits="logits", eos=eos)
+            .law("keeps_its_eos", of="ids", logits="logits", eos=eos, pad=pad)
             .law("follows_its_logits", of="ids", logits="logits", eos=eos)
             .law("weighs_real_places", of="weights", ids="ids", lengths=lengths, eos=eos)
         )
-    rows = [(src[k : k + 1], lengths[k : k + 1], longest) for k in range(n)]
-    yield (
-        case("decoded alone and in company", scale=1.0, sizes=(13, 4, 6, 8))
-        .call(src, lengths, longest, method="decode_greedy", into="decoded")
-        .call(0, on="decoded", method="__getitem__", into="ids")
-        .map(rows, method="decode_greedy", into="alone")
-        .law("same_up_to_padding", of="ids", to="alone", pad=0, because="a sentence is decoded into other tokens in a "
-             "batch than it is alone")
-    )  # fmt: skip
+    few, ends = src[:12], lengths[:12]
+    rolled = [(few.roll(-k, 0), ends.roll(-k), longest) for k in range(12)]
+    rows = [(few[k : k + 1], ends[k : k + 1], longest) for k in range(12)]
+    number = rng.seed()
+    # One network, each of its tokens as the eos: where sentences differ at all, some eos ends one before the others.
+    for title, eos in (
+        ("decoded alone and in company", 2),
+        ("alone and in company, with another eos", 3),
+        ("alone and in company, with a third eos", 4),
+    ):
+        yield (
+            case(title, fill=False, sizes=(13, 5, 12, 16), eos=eos)
+            .fill(number, scale=1.0)
+            .map(rolled, method="decode_greedy", into="company")
+            .map(rows, method="decode_greedy", into="alone")
+            .law("same_whoever_is_first", of="company", to="alone", pad=0,
+                 because="a sentence is decoded into other tokens in a batch than it is alone")
+        )  # fmt: skip
     yield (
         case("greedy without attention", attention=0, scale=1.0, sizes=(13, 4, 6, 8))
         .call(src, lengths, longest, method="decode_greedy", into="decoded")
@@ -739,11 +767,19 @@ class EveryStepStartsAnew(_Open):
 
 
 @AttentionSeq2Seq.misconception(
-    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? What is fed back?"
+    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? In decode_greedy, which "
+    "token goes into a step, and which state?"
 )
 class AlwaysFeedsSos(_Open):
     def fed(self, token):
         return torch.full_like(token, self.sos)
+
+
+@AttentionSeq2Seq.misconception("Put it into eval(), and call it twice with one batch. Who tosses coins there?")
+class DropsInEvaluation(_Open):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return F.dropout(logits), state, weights
 
 
 @AttentionSeq2Seq.misconception("Decode a short and a long sentence together. What stops the loop?")

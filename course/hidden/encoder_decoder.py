@@ -6,7 +6,6 @@ primes where heads allow it (D = 6 with three heads); one case of each has T = S
 
 from __future__ import annotations
 
-import math
 import random
 from functools import lru_cache
 
@@ -15,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.data import phrases
-from course.exercise import build, call, exercise, given_model, noncontiguous, stand_in
+from course.exercise import build, call, exercise, given_model, noncontiguous, rest_hidden, stand_in
 from course.exercise.stand_ins import make
 from course.reference import encoder_decoder as reference
 
@@ -610,6 +609,8 @@ def Transformer(rng):
     yield model("gradients of the weights").call(*ids(2, 5, 3)).gradients(wrt="parameters")
     everything = {"n_layers": 1, "dropout": 1.0, "weight": 0.5}
     yield model("in training, everything dropped", **everything).train().call(*ids(2, 5, 3))
+    words = model("in training, the words of both languages dropped", **everything).train()
+    yield words.read("encoder").read("decoder").call(*ids(2, 5, 3))  # what is read is put into evaluation
     yield model("in evaluation, nothing dropped", **everything).call(*ids(2, 5, 3))
 
 
@@ -882,15 +883,66 @@ def the_first_source_for_all(model, src):
     return _write(model, src[:1].expand_as(src))
 
 
+CLEAR = 1e-3
+"""By so much one hypothesis is better than another where it matters: rounding, be it to float32, decides nothing."""
+
+
 def _is_telling(model, src, penalty):
-    """Whether the best of all is neither what greedy decoding says nor, with a penalty, what the plain sums say."""
+    """Whether other ways to compare hypotheses find other ones, and the right way's winner is clear.
 
-    def best(beam, penalty):
-        return reference.decode_beam(model, src, beam, penalty)
+    Greedy decoding does not find it, nor, with a penalty, the plain sums; with a penalty of 1 or more, nor does who
+    leaves eos out of the count; and with 2, the sums times the penalty do not find what the plain sums find.
+    """
+    all_of_them = [_hypotheses(model, row) for row in src]
 
-    wide = best(640, penalty)
-    others = [best(1, penalty), *([best(640, 0.0)] if penalty else [])]
-    return not any(other.shape == wide.shape and torch.equal(other, wide) for other in others)
+    def best(worth):
+        return [max(ended, key=lambda one: worth(one[0], len(one[1]))) for ended in all_of_them]
+
+    found, plain = best(lambda score, n: score / n**penalty), best(lambda score, n: score)
+    greedy = [[word for word in row.tolist() if word != PAD] for row in reference.decode_greedy(model, src)]
+    return (
+        greedy != [words for _, words in found]
+        and (penalty == 0 or plain != found)
+        and (penalty < 1 or best(lambda score, n: score / max(n - 1, 1) ** penalty) != found)
+        and (penalty < 2 or best(lambda score, n: score * n**penalty) != plain)
+        and all(_lead(ended, penalty) > CLEAR for ended in all_of_them)
+    )
+
+
+def _hypotheses(model, row):
+    """All sentences that the model may say, each with its log p: (log p, words)."""
+    ended, open_ = [], [(0.0, [])]
+    for _ in range(model.max_len):
+        said = torch.tensor([[SOS, *words] for _, words in open_])
+        log_p = model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1).tolist()
+        grown = [(so_far + p, [*w, i]) for (so_far, w), ps in zip(open_, log_p, strict=True) for i, p in enumerate(ps)]
+        ended += [one for one in grown if one[1][-1] == EOS]
+        open_ = [one for one in grown if one[1][-1] > EOS]
+    return ended
+
+
+def _lead(ended, penalty):
+    """By how much the best hypothesis is worth more than the second."""
+    worths = sorted(score / len(words) ** penalty for score, words in ended)
+    return worths[-1] - worths[-2]
+
+
+def _ends_like(model, src, beam, others):
+    """For each of the `others` whether it ends as `beam` does: all sentences are of one length here."""
+    said = reference.decode_beam(model, src, beam)
+    return (torch.equal(said, reference.decode_beam(model, src, other)) for other in others)
+
+
+def _closest_call(model, row, beam):
+    """How near what a beam lets go ever comes to what it keeps, and at the end the second best to the best."""
+    gaps, said, scores = [], torch.tensor([[SOS]]), torch.zeros(1).double()
+    for _ in range(model.max_len):
+        log_p = model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1)
+        total, order = (scores[:, None] + log_p).flatten().sort(descending=True)
+        gaps += [total[beam - 1] - total[beam]] if len(total) > beam else []
+        scores, order = total[:beam], order[:beam]
+        said = torch.cat([said[order // log_p.shape[1]], (order % log_p.shape[1])[:, None]], 1)
+    return min(*gaps, scores[0] - scores[1])
 
 
 @exercise(
@@ -905,7 +957,8 @@ def _is_telling(model, src, penalty):
 def decode_beam(rng):
     """Beam 1 against greedy; then beams wider than the number of hypotheses there are, in which nothing can be lost.
 
-    In each batch the first sentence can end only at the last place, so the answer's width is settled.
+    In each batch the first sentence can end only at the last place, so the answer's width is settled. Where a beam is
+    neither, all sentences can end only there: what becomes of finished hypotheses is a matter of taste.
     """
 
     def one_wide(title, ends, wanted, penalty, places=6, **settings):
@@ -921,20 +974,43 @@ def decode_beam(rng):
             if _is_telling(make(model), src, penalty):
                 return call(title, model, src, 640, penalty, grad=False, **settings)
 
+    def narrow(title, beam, others, penalty, alike=(), places=6, vocabulary=9, **settings):
+        """First words hardly differ, later ones more and more: this beam, and those `alike`, end as no other does.
+
+        A beam wider than the vocabulary holds an eos from the first step on: whether that one takes a place or not,
+        and how many, should make no difference.
+        """
+        while True:
+            model, scores = _oracle(rng, [places - 1] * 3, places, vocabulary)
+            scores[:, : places - 1, :, EOS] = -NEVER
+            scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
+            src, made = _asking(rng, 3, [0, 1, 2]), make(model)
+            clear = all(_closest_call(made, row, width) > CLEAR for row in src for width in (beam, *alike))
+            own = clear and not any(_ends_like(made, src, beam, others))
+            if own:  # nor as a beam would that looks at the last word alone when it chooses whom to keep
+                short = _search(made, src, beam, lambda scores, n: sum(scores), rank=lambda scores: scores[-1])
+                own = not torch.equal(short, reference.decode_beam(made, src, beam))
+            if own and all(_ends_like(made, src, beam, alike)):
+                return call(title, model, src, beam, penalty, grad=False, **settings)
+
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)
     yield exhaustive("all hypotheses, means of log p", 1.0, public=True, weight=2.0)
+    yield rest_hidden
     yield exhaustive("all hypotheses, in between", 0.6)
     yield exhaustive("all hypotheses, long ones preferred", 2.0)
     yield exhaustive("all of three places", 0.8, places=3)
     yield one_wide("a beam of one, no end in sight", [None, 2], [0, 1], 0.6)
     yield one_wide("a beam of one, plain sums", [5, 1, 0], [2, 0, 1], 0.0)
+    yield narrow("a beam of two", 2, (1, 3), 1.0)
+    yield narrow("a beam of three", 3, (1, 2, 4), 0.0)
+    yield narrow("a beam wider than the vocabulary", 12, (1, 9), 0.6, alike=(10, 11, 13, 14))
     for penalty in (0.3, 1.2):
         yield exhaustive(f"all hypotheses, penalty {penalty}", penalty, sentences=4)
 
 
-def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), best=max, first=False):
-    """Beam search whose end is decided by `worth(score of each word, length)`."""
+def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, best=max, first=False):
+    """Beam search that keeps what has the highest `rank(scores)`; `worth(scores, length)` decides at the end."""
     rows = []
     for row in src:
         open_, finished = [([], [])], []
@@ -942,7 +1018,7 @@ def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax
             said = torch.tensor([[model.sos, *words] for words, _ in open_])
             log_p = scored(model(row[None].expand(len(said), -1), said)[:, -1]).tolist()
             grown = [([*w, i], [*s, p]) for (w, s), row_p in zip(open_, log_p) for i, p in enumerate(row_p)]
-            grown = sorted(grown, key=lambda one: -sum(one[1]))[: max(beam - len(finished), 1)]
+            grown = sorted(grown, key=lambda one: -rank(one[1]))[: max(beam - len(finished), 1)]
             finished += [one for one in grown if one[0][-1] == model.eos]
             open_ = [one for one in grown if one[0][-1] != model.eos]
             if not open_ or len(finished) >= beam or (first and finished):
@@ -955,7 +1031,7 @@ def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax
 
 @decode_beam.misconception("Of two hypotheses with the same last word, which is better? What of the words before it?")
 def only_the_last_word_counts(model, src, beam, length_penalty=1.0):
-    return _search(model, src, beam, lambda scores, n: scores[-1] / n**length_penalty)
+    return _search(model, src, beam, lambda scores, n: scores[-1] / n**length_penalty, rank=lambda scores: scores[-1])
 
 
 @decode_beam.misconception("Change length_penalty from 0 to 2. Do longer sentences win?")
@@ -980,8 +1056,8 @@ def logits_summed(model, src, beam, length_penalty=1.0):
 
 @decode_beam.misconception("What is the probability of a sentence: the sum of its words' probabilities?")
 def probabilities_summed(model, src, beam, length_penalty=1.0):
-    worth = lambda scores, n: sum(math.exp(s) for s in scores) / n**length_penalty  # noqa: E731
-    return _search(model, src, beam, worth)
+    worth = lambda scores, n: sum(scores) / n**length_penalty  # noqa: E731
+    return _search(model, src, beam, worth, scored=lambda logits: logits.softmax(-1))
 
 
 @decode_beam.misconception("Does your result change with the beam? Compare a beam of 1 and a very wide one.")

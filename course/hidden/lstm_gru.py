@@ -6,12 +6,15 @@ hide. States, cells and biases are never zero where they could tell two formulas
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from course.data import parentheses
-from course.exercise import build, call, exercise, given_model, noncontiguous, stand_in
+from course.exercise import call, exercise, given_model, noncontiguous, stand_in
+from course.hidden import reading
 from course.reference import lstm_gru as reference
 from course.reference.rnn import ElmanClassifier
 
@@ -817,62 +820,15 @@ def one_gate_only(input_size, hidden_size, layers=1, bidirectional=False):
 )
 def GatedClassifier(rng):
     """Its cell and its parameters are the student's own, so laws decide: what it must not see, and what it must."""
-    lengths = torch.tensor([5, 1, 7, 2, 6])
-    ids = rng.integers(0, 11, 5, 7)
-    refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
-    rows = [(ids[k : k + 1, :n], lengths[k : k + 1]) for k, n in enumerate(lengths.tolist())]
-
-    def case(title, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings):
-        return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
-
-    yield (
-        case("one row of logits for each sequence", public=True)
-        .call(ids, lengths)
-        .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
-        .law("finite")
-    )
-    yield (
-        case("what stands behind the end", public=True)
-        .call(ids, lengths)
-        .call(refilled, lengths, into="other")
-        .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
-    )
-    yield (
-        case("alone and in company", public=True)
-        .call(ids, lengths)
-        .map(rows, into="alone")
-        .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
-    )
-    yield (
-        case("read twice")
-        .call(ids, lengths)
-        .call(ids, lengths, into="again")
-        .law("equal", to="again", within=1e-5, because="the second reading of a batch ends in other logits than the "
-             "first: from which state does it start?")
-    )  # fmt: skip
-    full = torch.full((6,), 5)
-    words = torch.stack([rng.permutation(11)[:5] for _ in range(6)])
-    first, last = words.clone(), words.clone()
-    first[:, 0], last[:, 4] = (words[:, 0] + 3) % 11, (words[:, 4] + 3) % 11
-    yield (
-        case("the first token counts", public=True)
-        .call(words, full)
-        .call(first, full, into="other")
-        .law("different", to="other", because="another first token changes nothing: is the state carried along?")
-    )
-    yield (
-        case("the last token counts")
-        .call(words, full)
-        .call(last, full, into="other")
-        .law("different", to="other", because="another last token changes nothing: which state is read?")
-    )
+    yield from reading.cases(rng)
+    case, (full, words) = partial(reading.classifier, rng), reading.words_of_one_length(rng)
     yield (
         case("the order counts")
         .call(words, full)
         .call(words[:, [2, 0, 1, 3, 4]], full, into="other")
         .law("different", to="other", because="the same tokens in another order end in the same logits")
     )
-    tail = rng.integers(0, 11, 1, 500).expand(4, 500)
+    tail = rng.integers(0, 11, 1, 1).expand(4, 500)  # one token again and again: what stands out stood in front
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
     steps = torch.full((4,), 503)
     yield (
@@ -880,8 +836,8 @@ def GatedClassifier(rng):
         .call(one, steps)
         .call(two, steps, into="other")
         .law("equal", to="other", within=1e-6, because="with weak weights a gate lets go of a part at every step, and "
-             "after 500 of them nothing of the first tokens is left; yours still shows them: is it the last state "
-             "alone that is read?")
+             "after 500 of them nothing of the first tokens is left; yours still shows them: does it ever let go, "
+             "and is it the last state alone that is read?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
@@ -895,17 +851,6 @@ def GatedClassifier(rng):
         .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient: which number does "
              "that gate multiply, and what is that number at every step?")
     )  # fmt: skip
-    yield (
-        case("other sizes", 2, 5, 7)
-        .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
-        .law("shape_is", shape=(1, 7))
-    )  # fmt: skip
-    yield (
-        case("scores for many classes", classes=23, public=True)
-        .call(ids, lengths)
-        .law("no_probabilities")
-        .law("some_below_zero")
-    )
 
 
 class _Gated(reference.GatedClassifier):
@@ -931,39 +876,21 @@ class _Gated(reference.GatedClassifier):
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
-@GatedClassifier.misconception("Print the last column of a padded batch. Is it the last token of every sequence?")
-class LastColumnOfAll(_Gated):
-    def read(self, states, lengths):
-        return states[:, -1]
+reading.declare_misreadings(GatedClassifier, _Gated)
 
 
 @GatedClassifier.misconception(
-    "How many states go into your logits? In a mean the beginning weighs as much as the end."
+    "The first token weighs as much in your logits as the last. Do you read a mean of the states, or is there nothing "
+    "in your cell that lets go?"
 )
-class MeanOfTheStates(_Gated):
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).sum(1) / lengths[:, None]
-
-
-@GatedClassifier.misconception("How many states go into your logits, and do those of the padding belong to them?")
-class MeanOfTheColumns(_Gated):
-    def read(self, states, lengths):
-        return states.mean(1)
+class BeginningNotForgotten(reading.MeanOverTime, _Gated):
+    """By a mean over time; a cell that only ever adds looks the same from outside."""
 
 
 @GatedClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
 class NothingCarried(_Gated):
     def next(self, x, h, c):
         return super().next(x, *self.start(x))
-
-
-@GatedClassifier.misconception(
-    "At which index does a sequence of length 3 end? Count from zero; then change its last token."
-)
-class OneStepTooEarly(_Gated):
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
 
 
 @GatedClassifier.misconception(
@@ -986,12 +913,6 @@ class StateKeptBetweenBatches(_Gated):
 )
 class ElmanAgain(ElmanClassifier):
     """The network of topic 03."""
-
-
-@GatedClassifier.misconception("Sum one row of your result. Are these scores, or have they been through something?")
-class Probabilities(_Gated):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).softmax(-1)
 
 
 @GatedClassifier.misconception("An LSTM hands two states on. Print both after every step: does each of them remember?")
@@ -1017,18 +938,8 @@ class BagOfTokens(nn.Module):
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
-def _answers(balanced):
-    """Logits (B, 2) that leave no doubt."""
-    return F.one_hot(balanced.long(), 2).double()
-
-
-def with_a_pencil(ids, lengths):
-    """A stack, which no network of fixed width has: always right."""
-    return _answers(parentheses.is_balanced(ids, lengths))
-
-
 @exercise(
-    with_a_pencil,
+    reading.with_a_stack,
     name="lstm_gru_task",
     hints=(
         "Does the loss stay at 0.69 for long? Print what the gates of a fresh network do: how long does it remember?",
@@ -1060,7 +971,7 @@ def lstm_gru_task(rng):
         given_model("what stands behind the end", public=True)
         .laws_only()
         .call(ids, sizes)
-        .call(_refilled(ids, sizes, rng), sizes, into="other")
+        .call(reading.refilled(ids, sizes, rng), sizes, into="other")
         .law("equal", to="other", within=1e-4, because="other tokens behind a sequence's end change its logits")
     )
 
@@ -1068,20 +979,14 @@ def lstm_gru_task(rng):
 def _examples(rng, count, lengths):
     generator = torch.Generator().manual_seed(rng.seed())
     ids, sizes, labels = parentheses.examples(count, lengths, generator)
-    return _refilled(ids, sizes, rng), sizes, labels
-
-
-def _refilled(ids, sizes, rng):
-    """The same sequences with random tokens for padding."""
-    real = torch.arange(ids.shape[1]) < sizes[:, None]
-    return torch.where(real, ids, rng.integers(0, parentheses.TOKENS, *ids.shape))
+    return reading.refilled(ids, sizes, rng), sizes, labels
 
 
 @lstm_gru_task.misconception(
     "It is no better than a coin. Does the loss fall at all? Do state and gradient pass through every step?"
 )
 def as_good_as_a_coin(ids, lengths):
-    return _answers(torch.ones(len(ids)))
+    return reading.answers(torch.ones(len(ids)))
 
 
 @lstm_gru_task.misconception(
@@ -1089,18 +994,19 @@ def as_good_as_a_coin(ids, lengths):
 )
 def sees_a_few_tokens(ids, lengths):
     """What a window of five tokens can know."""
-    return _answers(~parentheses.window_sees(ids, lengths, 5))
+    return reading.answers(~parentheses.window_sees(ids, lengths, 5))
 
 
 @lstm_gru_task.misconception(
     "Good at the lengths of training, lost beyond, as Elman's network is. Do gates decide what your state keeps?"
 )
 def lost_beyond_its_lengths(ids, lengths):
-    return torch.where((lengths <= parentheses.LONGER[1])[:, None], with_a_pencil(ids, lengths), _answers(lengths > 0))
+    return torch.where(
+        (lengths <= parentheses.LONGER[1])[:, None], reading.with_a_stack(ids, lengths), reading.answers(lengths > 0)
+    )
 
 
-@lstm_gru_task.misconception("In training all padding is zero; here it is anything. Which column does your model read?")
-def reads_on_to_the_edge(ids, lengths):
-    """Leaves off what it takes for padding: zeros at the end."""
-    ends = (ids != 0).long() * torch.arange(1, ids.shape[1] + 1)
-    return _answers(parentheses.is_balanced(ids, ends.max(1).values.clamp(min=1)))
+lstm_gru_task.misconception(
+    "In training all padding is zero; here it is anything. Which column does your model read?",
+    name="reads_on_to_the_edge",
+)(reading.up_to_the_zeros)

@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional as F
 
 from course.data import grammar
-from course.exercise import call, exercise, given_model, noncontiguous, rest_hidden, stand_in
+from course.exercise import call, draws, exercise, given_model, noncontiguous, rest_hidden, stand_in
 from course.reference import masking as reference
 
 INFINITE = math.inf
@@ -315,7 +315,7 @@ def filled_with_zero(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "All is right where something is allowed. And in a row with nothing allowed: what do equal scores become?"
+    "In a row with nothing allowed, all scores are equally low with you. What does softmax make of equal scores?"
 )
 def uniform_over_nothing(scores, mask, dim=-1):
     return _filled(scores, mask, -1e9, dim)
@@ -415,7 +415,8 @@ def masked_mean(rng):
     B, T, D = 3, 5, 7
     yield call("three ragged sentences", rng.normal(B, T, D), _real([2, 5, 1], T), public=True)
     yield call("a sentence of no words", rng.normal(2, 3, 5), _real([0, 2], 3), public=True)
-    yield call("gaps in the middle", rng.normal(2, 7, 3), rng.uniform(2, 7) < 0.5, weight=2.0)
+    gaps = (rng.uniform(2, 7) < 0.5).index_fill_(1, torch.tensor([0]), False).index_fill_(1, torch.tensor([6]), True)
+    yield call("gaps in the middle", rng.normal(2, 7, 3), gaps, weight=2.0)
     yield call("as many sentences as words", rng.normal(3, 3, 5), _real([1, 3, 2], 3))
     yield call("room to spare", rng.normal(2, 11, 3), _real([3, 2], 11), weight=2.0)
     yield call(
@@ -644,6 +645,11 @@ def mlm_corrupt(rng):
     batch = "whether a word is chosen should say nothing about the same place of another sentence: print two sentences"
     yield coins("every word of a sentence on its own", (2000, 5), 0.4, 1, sentence)
     yield coins("every sentence on its own", (1000, 11), 0.4, 0, batch)
+    five, none = torch.full((5,), 1), torch.zeros(5, dtype=torch.bool)
+    yield draws("five words, again and again", 250, five, none, V, mask_id, rng.generator(), 0.4).law(
+        "chosen_one_by_one", p=0.4, axis=1, because="of five words, the number that is chosen should differ from call "
+        "to call: has each of them a coin of its own? Count them"
+    )  # fmt: skip
 
     plain = torch.zeros(3, 5, 7, dtype=torch.bool)
     ids = rng.integers(0, V, 3, 5, 7)
@@ -713,8 +719,6 @@ def same_places_in_all_sentences(ids, special, vocab_size, mask_id, generator, p
 
 @mlm_corrupt.misconception("Count the chosen tokens sentence by sentence. Is it always the same number?")
 def an_exact_share(ids, special, vocab_size, mask_id, generator, p=0.15):
-    if ids.ndim == 1:
-        return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     order = _coin(ids, generator).argsort(-1).argsort(-1)
     chosen = (order < round(p * ids.shape[-1])) & ~special
     return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
@@ -817,6 +821,7 @@ def leaks_future(rng):
     yield asked("a leak in the last sentence", "peeking_sentence", first=int(ids[-1, 0]))
     yield asked("a leak that adds up to nothing", "balanced_peek")
     yield asked("rounding", "mean_of_all", size=1e-8)
+    yield asked("a look of a thousandth", "mean_of_all", size=1e-3)
     few = 4 * (ids % 2) + 1
     yield asked("a model that knows only these words", "mean_so_far", ids=few, known=few.unique())
     yield asked("a text of one word", "mean_of_all", ids=ids[:, :1], weight=0.5)

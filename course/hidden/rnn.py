@@ -5,12 +5,14 @@ Sizes are distinct primes, so that no axis can stand in for another; square case
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from course.data import parentheses
-from course.exercise import build, call, draws, exercise, given_model, noncontiguous, stand_in
+from course.exercise import call, draws, exercise, given_model, noncontiguous, stand_in
+from course.hidden import reading
 from course.reference import rnn as reference
 
 BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
@@ -439,50 +441,10 @@ def divided_by_the_norm_only(grads, max_norm):
 )
 def ElmanClassifier(rng):
     """Its parameters are the student's own, so laws decide: what it must not see, what it must, and how it grows."""
-    lengths = torch.tensor([7, 1, 4, 6, 2])
-    ids = rng.integers(0, 11, 5, 7)
-    refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
-    rows = [(ids[k : k + 1, :n], lengths[k : k + 1]) for k, n in enumerate(lengths.tolist())]
-
-    def case(title, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings):
-        return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
-
-    yield (
-        case("one row of logits for each sequence", weight=0.5, public=True)
-        .call(ids, lengths)
-        .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
-        .law("finite")
-    )
-    yield (
-        case("what stands behind the end", weight=5.0, public=True)
-        .call(ids, lengths)
-        .call(refilled, lengths, into="other")
-        .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
-    )
-    yield (
-        case("alone and in company", weight=3.0, public=True)
-        .call(ids, lengths)
-        .map(rows, into="alone")
-        .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
-    )
-    full = torch.full((6,), 5)
-    words = rng.integers(0, 11, 6, 5)
-    first, last = words.clone(), words.clone()
-    first[:, 0], last[:, 4] = (words[:, 0] + 3) % 11, (words[:, 4] + 3) % 11
-    yield (
-        case("the first token counts", weight=3.0, public=True)
-        .call(words, full)
-        .call(first, full, into="other")
-        .law("different", to="other", because="another first token changes nothing: is the state carried along?")
-    )
-    yield (
-        case("the last token counts", weight=2.0)
-        .call(words, full)
-        .call(last, full, into="other")
-        .law("different", to="other", because="another last token changes nothing: which state is read?")
-    )
+    yield from reading.cases(rng, shape=0.5, end=5.0, company=3.0, first=3.0, last=2.0)
+    case = partial(reading.classifier, rng)
     steps = torch.full((4,), 43)
-    tail = rng.integers(0, 11, 1, 40).expand(4, 40)
+    tail = rng.integers(0, 11, 1, 1).expand(4, 40)  # one token again and again: what stands out stood in front
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
     yield (
         case("weak weights forget", weight=3.0, scale=0.1)
@@ -515,21 +477,13 @@ def ElmanClassifier(rng):
         .law("every_parameter_learns")
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
     )
-    yield (
-        case("other sizes", 2, 5, 7, weight=0.5)
-        .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
-        .law("shape_is", shape=(1, 7))
-    )  # fmt: skip
-    yield (
-        case("scores for many classes", classes=23, weight=0.5, public=True)
-        .call(ids, lengths)
-        .law("no_probabilities")
-        .law("some_below_zero")
-    )
 
 
 class _Elman(reference.ElmanClassifier):
     """The reference with its pieces laid open, for wrong ones to take their place."""
+
+    def start(self, inputs):
+        return torch.zeros_like(inputs)
 
     def read(self, states, lengths):
         return states[torch.arange(len(states)), lengths - 1]
@@ -539,17 +493,29 @@ class _Elman(reference.ElmanClassifier):
 
     def forward(self, ids, lengths):
         inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
-        h, states = torch.zeros_like(inputs[:, 0]), []
+        h, states = self.start(inputs[:, 0]), []
         for x in inputs.unbind(1):
             h = self.next(x, h)
             states.append(h)
+        self.end = h.detach()
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
-@ElmanClassifier.misconception("Print the last column of a padded batch. Is it the last token of every sequence?")
-class LastColumn(_Elman):
-    def read(self, states, lengths):
-        return states[:, -1]
+LastColumn, MeanOverColumns, *_ = reading.declare_misreadings(ElmanClassifier, _Elman)
+
+
+@ElmanClassifier.misconception(
+    "How many states go into your logits? In a mean the beginning weighs as much as the end."
+)
+class MeanOverTime(reading.MeanOverTime, _Elman):
+    """Of the real tokens."""
+
+
+@ElmanClassifier.misconception("Call it twice with the same batch. With which state should every sequence begin?")
+class StateKeptBetweenBatches(_Elman):
+    def start(self, inputs):
+        end = getattr(self, "end", None)
+        return end if end is not None and end.shape == inputs.shape else super().start(inputs)
 
 
 @ElmanClassifier.misconception(
@@ -558,21 +524,6 @@ class LastColumn(_Elman):
 class EveryEndOfEverySequence(_Elman):
     def read(self, states, lengths):
         return states[:, lengths - 1]
-
-
-@ElmanClassifier.misconception(
-    "How many states go into your logits? In a mean the beginning weighs as much as the end."
-)
-class MeanOverTime(_Elman):
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).sum(1) / lengths[:, None]
-
-
-@ElmanClassifier.misconception("How many states go into your logits, and do those of the padding belong to them?")
-class MeanOverColumns(_Elman):
-    def read(self, states, lengths):
-        return states.mean(1)
 
 
 @ElmanClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
@@ -587,12 +538,6 @@ class StateNotCarried(_Elman):
 class TanhForRelu(_Elman):
     def next(self, x, h):
         return torch.tanh(x + self.from_state(h))
-
-
-@ElmanClassifier.misconception("Sum one row of your result. Are these scores, or have they been through something?")
-class ProbabilitiesForScores(_Elman):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).softmax(-1)
 
 
 @ElmanClassifier.misconception("Print some of your logits. A score may be any number: what keeps yours from 0 to 1?")
@@ -613,14 +558,6 @@ class AddedToTheState(_Elman):
 class NoNonlinearity(_Elman):
     def next(self, x, h):
         return x + self.from_state(h)
-
-
-@ElmanClassifier.misconception(
-    "At which index does a sequence of length 3 end? Count from zero; then change its last token."
-)
-class OneTooEarly(_Elman):
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
 
 
 @ElmanClassifier.misconception(
@@ -652,6 +589,20 @@ def generate(rng):
     """Certain successors show what is fed back; uncertain ones, how it is drawn."""
     start_state = torch.zeros(1, 1).double()
 
+    shares = torch.tensor([0.30, 0.22, 0.18, 0.14, 0.12, 0.04], dtype=torch.float64)
+
+    def urn(title, length, temperature, **settings):
+        """The same shares after every token: the rarest one is drawn dozens of times, or somebody leaves it out."""
+        probabilities = shares[rng.permutation(len(shares))]
+        logits = (temperature * probabilities.log()).expand(1, len(shares), len(shares)).clone()
+        step, because = stand_in("clock_step", logits=logits), "the draws do not follow softmax(logits / temperature)"
+        because += ": tally a thousand of them. Does every token come, and each as often as it should?"
+        return (
+            draws(title, 1, step, start_state, 0, length, temperature, rng.generator(), **settings)
+            .law("shape_is", shape=(1, length))
+            .law("frequencies", probabilities=probabilities, because=because)
+        )
+
     def written(title, clocks, vocabulary, length, temperature, **settings):
         step = stand_in("clock_step", logits=_certain(rng, clocks, vocabulary))
         start = int(rng.integers(0, vocabulary, 1))
@@ -671,6 +622,7 @@ def generate(rng):
     yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
     yield chance("a temperature of two", 500, 2.0, public=True, weight=2.0)
     yield chance("a temperature of one half", 700, 0.5, weight=3.0)
+    yield urn("a temperature of nine", 1000, 9.0, weight=2.0)
     yield written("one token", 2, 5, 1, 0.5)
     yield written("a long text", 5, 11, 60, 2.0)
     step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
@@ -763,6 +715,11 @@ def scheduled_inputs(rng):
     yield coins("two sentences", 1, 2, 700, 0.25, weight=2.0)
     yield coins("sentences of one token", 2, 700, 1, 0.25)
     yield coins("one in ten", 3, 20, 30, 0.1)
+    for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
+        yield draws(title, 250, *table(*sizes), 0.4, rng.generator()).law(
+            "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "
+            "others: has each of them a coin of its own? Count them, call by call"
+        )  # fmt: skip
     generator = rng.generator()
     yield (
         call("the same generator, the same coins", *table(11, 13), 0.5, generator)
@@ -813,6 +770,14 @@ def coins_from_elsewhere(targets, own, p, generator):
 
 
 @scheduled_inputs.misconception(
+    "Call it ten times with p = 0.5 and count the teacher's tokens: always the same number?"
+)
+def an_exact_share(targets, own, p, generator):
+    order = _coins(targets.numel(), generator).argsort().view(targets.shape)
+    return torch.where(order < round(p * targets.numel()), targets, own)
+
+
+@scheduled_inputs.misconception(
     "Call it twice with different generators. Should the teacher always have the beginning?"
 )
 def teacher_first(targets, own, p, generator):
@@ -823,21 +788,8 @@ def teacher_first(targets, own, p, generator):
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
-class Reader(nn.Module):
-    """Reads with a stack: the right answer, untrained."""
-
-    def forward(self, ids, lengths):
-        return F.one_hot(parentheses.is_balanced(ids, lengths).long(), 2).double()
-
-
-def _refilled(ids, lengths, rng):
-    """The same sequences, with random tokens for padding."""
-    real = torch.arange(ids.shape[1]) < lengths[:, None]
-    return torch.where(real, ids, rng.integers(0, parentheses.TOKENS, *ids.shape))
-
-
 @exercise(
-    Reader(),
+    reading.with_a_stack,
     hints=(
         "Look at the curve. Chance is a loss of 0.69: does yours leave it within the first third?",
         "Measure the accuracy yourself, on `parentheses.examples`, with the padding replaced by random tokens.",
@@ -855,7 +807,7 @@ def rnn_task(rng):
     def new(title, count, bar, **settings):
         generator = torch.Generator().manual_seed(rng.seed())
         ids, lengths, labels = parentheses.examples(count, parentheses.LENGTHS, generator)
-        asked = given_model(title, **settings).laws_only().call(_refilled(ids, lengths, rng), lengths)
+        asked = given_model(title, **settings).laws_only().call(reading.refilled(ids, lengths, rng), lengths)
         return asked.law("accuracy_at_least", targets=labels, bar=bar)
 
     yield new("better than a coin", 1200, 0.65, public=True)
@@ -866,14 +818,10 @@ def rnn_task(rng):
         given_model("what stands behind the end", public=True)
         .laws_only()
         .call(ids, lengths)
-        .call(_refilled(ids, lengths, rng), lengths, into="other")
+        .call(reading.refilled(ids, lengths, rng), lengths, into="other")
         .law("accuracy_at_least", targets=labels, bar=0.62)
         .law("equal", to="other", within=1e-4, because="other tokens behind a sequence's end change its logits")
     )
-
-
-def _answers(balanced):
-    return F.one_hot(balanced.long(), 2).double()
 
 
 @rnn_task.misconception(
@@ -881,7 +829,7 @@ def _answers(balanced):
     name="no_better_than_a_coin",
 )
 def _coin(ids, lengths):
-    return _answers(torch.ones(len(ids)))
+    return reading.answers(torch.ones(len(ids)))
 
 
 @rnn_task.misconception(
@@ -889,7 +837,7 @@ def _coin(ids, lengths):
     name="no_memory_beyond_a_few_tokens",
 )
 def _window(ids, lengths):
-    return _answers(~parentheses.window_sees(ids, lengths, 4))
+    return reading.answers(~parentheses.window_sees(ids, lengths, 4))
 
 
 @rnn_task.misconception(
@@ -900,14 +848,10 @@ def _tired(ids, lengths):
     """Right except where a checksum of the sequence says otherwise, one time in six."""
     real = torch.arange(ids.shape[1]) < lengths[:, None]
     wrong = ((ids * real * torch.arange(1, ids.shape[1] + 1)).sum(1) % 6) == 0
-    return _answers(parentheses.is_balanced(ids, lengths) ^ wrong)
+    return reading.answers(parentheses.is_balanced(ids, lengths) ^ wrong)
 
 
-@rnn_task.misconception(
+rnn_task.misconception(
     "In training all padding is zero; here it is anything. Which column does your model read?",
     name="reads_the_padding",
-)
-def _to_the_edge(ids, lengths):
-    """Leaves off what it takes for padding: zeros at the end."""
-    ends = (ids != 0).long() * torch.arange(1, ids.shape[1] + 1)
-    return _answers(parentheses.is_balanced(ids, ends.max(1).values))
+)(reading.up_to_the_zeros)

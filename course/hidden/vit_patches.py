@@ -641,9 +641,22 @@ def ViT(rng):
              because="maps of shape (n_layers, B, h, N + 1, N + 1) are asked for")
         .law("sums_to_one", of="maps", because="a row of a map should be how one word shares out its attention")
         .law("bounded", of="maps", low=0.0, high=1.0, because="a share of attention lies between 0 and 1")
+        .law("positive", of="maps", because="some words get no share at all of another's attention: who hides them? In "
+             "an image there is no future")
         .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("slices_differ", of="maps", dim=1, because="two images show the same map")
         .law("slices_differ", of="maps", dim=2, because="two heads show the same map")
+    )  # fmt: skip
+    painted = pictures(11)
+    repainted = painted.clone()
+    repainted[:, :, 4:, 4:] = pictures(11)[:, :, 4:, 4:]
+    yield (
+        case("a layer reads what the one before has written", scale=1.0, public=True)
+        .call(painted, method="attention_maps", into="maps")
+        .call(repainted, method="attention_maps", into="repainted")
+        .law("shares_change", of="maps", to="repainted", layers=[1, 2], places=list(range(9)),
+             because="another last patch changes nothing in how the other words look at each other, in no layer: which "
+             "words does the second layer read?")
     )  # fmt: skip
     yield (
         case("alone and in company", public=True)
@@ -697,8 +710,9 @@ def ViT(rng):
             .call(recoloured, into="other")
             .law("different", to="other", because="one of the channels makes no difference to the logits")
         )
-    for channels in (1, 3):
-        yield _looking_at_one(rng, channels)
+    yield _looking_at_one(rng, 1, "one channel")
+    for title in ("three channels", "three channels, once more", "three channels, a third time"):
+        yield _looking_at_one(rng, 3, title, weight=0.4)
     one = {"image_size": 5, "patch": 5, "channels": 1, "classes": 3, "d_model": 4, "n_heads": 1, "d_ff": 7}
     yield (
         case("a single patch, a single layer", n_layers=1, sizes=one)
@@ -721,23 +735,23 @@ def ViT(rng):
     )  # fmt: skip
 
 
-def _looking_at_one(rng, channels):
-    """One layer, one head, weights so strong that softmax chooses: 7 images, so 7 patches, and 2 for ties."""
+def _looking_at_one(rng, channels, title, **settings):
+    """One layer, one head, weights so strong that softmax chooses: of an image one patch, or the class word itself."""
     strong = "with weights so strong that each word looks at one other, "
-    images = rng.normal(7, channels, 10, 10, dtype=torch.float32).requires_grad_()
-    title = f"each word looks at a single other one, {channels} channel{'s' * (channels > 1)}"
-    asked = build(title, 10, 2, channels, 5, 8, 1, 13, 1, public=channels == 1)
+    images = rng.normal(17, channels, 10, 10, dtype=torch.float32).requires_grad_()
+    title = f"each word looks at a single other one, {title}"
+    asked = build(title, 10, 2, channels, 5, 8, 1, 13, 1, public=channels == 1, **settings)
     asked = asked.laws_only().fill(rng, scale=5.0).call(images).gradients()
     if channels == 1:
         asked = asked.law(
-            "squares_that_matter", side=1, at_most=9 * 4 * 2,
+            "squares_that_matter", side=1, each=4 * 2,
             because=strong + "everything still makes a difference: whose vector do you read in the end?",
         ).law(
-            "squares_that_matter", side=1, at_most=9 * 4,
+            "squares_that_matter", side=1, each=4,
             because=strong + "a second patch makes a difference: whose vector do you read in the end?",
         )  # fmt: skip
     return asked.law(
-        "squares_that_matter", side=2, at_most=9,
+        "squares_that_matter", side=2, each=1,
         because=strong + "what makes a difference is no square of the image: what do your patches hold?",
     )  # fmt: skip
 
@@ -837,6 +851,15 @@ class GivesProbabilities(_Open):
 class MapOfTheLastLayerOnly(_Open):
     def attention_maps(self, images):
         return super().attention_maps(images)[-1:].expand(len(self.layers), -1, -1, -1, -1)
+
+
+@ViT.misconception(
+    "Print what goes into each layer when you ask for the maps. Who reads what the layer below has written?"
+)
+class EveryLayerReadsTheFirstWords(_Open):
+    def attention_maps(self, images):
+        z = self.words(images)
+        return torch.stack([layer(z)[1] for layer in self.layers])
 
 
 @ViT.misconception("A map for each head is asked for. What did you do with the axis of the heads?")

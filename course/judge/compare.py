@@ -157,6 +157,8 @@ def _asks_for_a_gradient(value: Any) -> bool:
 def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool = False) -> Difference | None:
     if isinstance(expected, Tensor):
         return _tensors_differ(expected, seen, tolerance, free_float)
+    if isinstance(expected, np.ndarray) and isinstance(seen, np.ndarray):
+        return _tensors_differ(torch.from_numpy(expected), torch.from_numpy(seen), tolerance, free_float)
     if isinstance(expected, bool | int | float):
         return _numbers_differ(expected, seen, tolerance)
     if isinstance(expected, Other):
@@ -265,17 +267,33 @@ def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Seq
         return None
     if seen is None:
         return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
-    names = list(expected) if isinstance(expected, dict) else list(range(len(expected)))
-    for name in names:
-        one = expected[name]
-        other = seen.get(name) if isinstance(seen, dict) else seen[name] if len(seen) > name else None
-        if one is None or (other is None and not bool(one.abs().max() > tolerance)):
+    wrong = Difference("gradient", "the values are right, but the gradient of one of the inputs is not")
+    named, theirs = _named(expected), _named(seen)
+    if named is None or theirs is None:
+        return wrong
+    for name, one in named.items():
+        other = theirs.get(name)
+        if one is None or (other is None and not _is_felt(one, tolerance)):
             continue
         if other is None:
             return Difference("gradient", "the values are right, but no gradient reaches one of the inputs")
-        if not isinstance(other, Tensor) or other.shape != one.shape or not agree(one, other, tolerance):
-            return Difference("gradient", "the values are right, but the gradient of one of the inputs is not")
+        if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape != other.shape:
+            return wrong
+        if not agree(one, other, tolerance):
+            return wrong
     return None
+
+
+def _named(gradients: Any) -> dict[Any, Any] | None:
+    """Gradients by name or position; None for what are none: either side may be a recording that was made up."""
+    if isinstance(gradients, list | tuple):
+        return dict(enumerate(gradients))
+    return gradients if isinstance(gradients, dict) else None
+
+
+def _is_felt(gradient: Any, tolerance: float) -> bool:
+    """Whether a gradient is not zero everywhere."""
+    return not isinstance(gradient, Tensor) or bool((gradient.detach().double().abs() > tolerance).any())
 
 
 # -- sentences ---------------------------------------------------------------------------------------------------
@@ -314,7 +332,7 @@ def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
 
 def _how_many(e: Tensor, s: Tensor, tolerance: float) -> str:
     wrong = ~torch.isclose(s, e, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if not wrong.dim() or wrong.numel() == 1:
+    if not wrong.dim() or wrong.numel() == 1 or not bool(wrong.any()):  # whole numbers can differ by less than that
         return "it is not the right value"
     first = [int(i) for i in wrong.nonzero()[0]]
     return f"{int(wrong.sum())} of {wrong.numel()} values are off, the first at {first}"
@@ -333,7 +351,7 @@ def _constant_factor(e: Tensor, s: Tensor, tolerance: float) -> float | None:
 
 def _argument(position: str, signature: Sequence[str]) -> str:
     number = position.split("[")[0]
-    if number.isdigit() and int(number) < len(signature):
+    if number.isdecimal() and int(number) < len(signature):
         return f"`{signature[int(number)]}`"
     return f"`{position}`"
 

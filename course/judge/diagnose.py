@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ..exercise.key import Key, KeyCase, Known
-from ..exercise.laws import broken, counts
+from ..exercise.laws import counts, examined
 from ..exercise.recording import Recording
 from .compare import beside_expected, difference, values_differ
 
@@ -27,8 +27,9 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
     """
     found: list[tuple[int, float, int, Known]] = []
+    wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     for order, known in enumerate(key.misconceptions):
-        telling = [p for p in seen if tells_apart(key.cases[p], known.name)]
+        telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
@@ -40,6 +41,12 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 def tells_apart(held: KeyCase, name: str) -> bool:
     """Whether the case fails for the misconception."""
     return difference(held, held.wrong(name)) is not None
+
+
+def wavers(held: KeyCase, seen: Recording) -> bool:
+    """Whether the same call was answered differently: no misconception that answers the same explains that."""
+    laws = (use for use in held.case.laws if use.name == "repeats")
+    return any(examined(use, beside_expected(held, seen)) for use in laws)
 
 
 def shows(held: KeyCase, name: str, seen: Recording) -> bool:
@@ -77,9 +84,11 @@ def _like(number: Any, value: Any) -> Any:
     return value.item() if scalar and isinstance(number, int | float) else value
 
 
-def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[int]:
+def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, bool]]:
+    """Which laws are broken, and whether by what came: what cannot be examined shows no more than its kind."""
     outputs = beside_expected(held, recording)
-    return [index for index, use in enumerate(held.case.laws) if broken(use, outputs)]
+    found = [examined(use, outputs) for use in held.case.laws]
+    return [(index, sentence is not None) for index, sentence in enumerate(found) if sentence != ""]
 
 
 def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:

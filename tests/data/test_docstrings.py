@@ -109,6 +109,14 @@ def test_a_corpus_is_made_once(empty_cache):
     assert [path.name for path in empty_cache.iterdir()] == ["small-v1"]
 
 
+def test_saving_draws_no_bars_and_leaves_those_of_the_user(empty_cache, capfd):
+    library = cache.datasets_library()
+    library.enable_progress_bars()
+    cache.kept("small-v1", small([]))
+    assert "Saving" not in "".join(capfd.readouterr())
+    assert not library.are_progress_bars_disabled()
+
+
 def test_a_damaged_entry_is_made_anew(empty_cache):
     calls: list[int] = []
     cache.kept("small-v1", small(calls))

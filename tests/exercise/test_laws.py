@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from course.exercise.laws import EXPECTED, LAWS, broken, counts
 from course.exercise.script import LawUse
-from course.exercise.values import Other
+from course.exercise.values import Other, plain
+
+from .forged import twisted
 
 HALF = torch.tensor([0.5, 0.5], dtype=torch.float64)
 CASES = [
     ("equal", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
+    ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
     ("close_to", {"value": torch.tensor([2.0])}, {"out": torch.tensor([2.0])}, {"out": torch.tensor([2.1])}),
     ("sums_to_one", {}, {"out": HALF}, {"out": HALF * 1.01}),
@@ -31,6 +34,12 @@ CASES = [
         {"to": "b"},
         {"out": torch.ones(3, 1), "b": torch.ones(3)},
         {"out": torch.zeros(3, 1), "b": torch.ones(3)},
+    ),
+    (
+        "shares_change",
+        {"to": "b", "layers": [1], "places": [0, 1]},
+        {"out": torch.ones(2, 3, 3), "b": torch.arange(18.0).view(2, 3, 3)},
+        {"out": torch.ones(2, 3, 3), "b": torch.ones(2, 3, 3) + torch.arange(3.0)[None, :, None]},
     ),
     (
         "combination_is_not_zero",
@@ -72,6 +81,12 @@ CASES = [
     ),
     ("frequencies", {"probabilities": HALF}, {"out": torch.tensor([0, 1] * 200)}, {"out": torch.tensor([0] * 400)}),
     (
+        "tossed_one_by_one",
+        {"p": 0.5},
+        {"out": torch.randint(0, 2, (100, 5), generator=torch.Generator().manual_seed(1))},
+        {"out": torch.tensor([0, 0, 0, 1, 1]).expand(100, 5)},
+    ),
+    (
         "accuracy_at_least",
         {"targets": torch.tensor([0, 1]), "bar": 0.9},
         {"out": torch.eye(2)},
@@ -105,6 +120,24 @@ def test_laws_hold_and_break(name, params, good, bad):
 def test_nonsense_breaks_a_law_and_never_raises(name, params, nonsense):
     if name != "different":
         assert broken(LawUse(name, params), {"out": nonsense, "b": torch.ones(3), "gradients of out": nonsense})
+
+
+@pytest.mark.parametrize(("name", "params", "good"), [case[:3] for case in CASES], ids=[case[0] for case in CASES])
+@given(data=st.data())
+@settings(max_examples=20, deadline=None, derandomize=True)
+def test_no_law_raises_for_anything_the_wire_accepts(name, params, good, data):
+    found = {key: value if key == EXPECTED else plain(data.draw(twisted(value))) for key, value in good.items()}
+    assert isinstance(broken(LawUse(name, params), found), str)
+    counts(LawUse(name, params), found)
+
+
+def test_what_is_no_tensor_is_called_by_its_name():
+    use = LawUse("is_a_tensor")
+    assert not broken(use, {"out": HALF}) and not broken(use, {"out": [HALF, torch.ones(3)]})
+    assert "a list came" in broken(use, {"out": [HALF.tolist(), HALF.tolist()]})
+    assert "a numpy array came" in broken(use, {"out": HALF.numpy()})
+    assert "an object of type Thing" in broken(use, {"out": Other("Thing")})
+    assert "nothing came" in broken(use, {"out": None})
 
 
 def test_a_reason_replaces_the_sentence():

@@ -40,10 +40,21 @@ def test_pixels_are_counted_in_squares():
     gradient[0, 1, 0, 1], gradient[0, 2, 1, 0], gradient[1, 0, 3, 5] = 1.0, 1e-3, 1e-9
     gradient[0, 0, 2, 2] = 1e-7  # too little beside the 1
     found = {"gradients of out": [gradient]}
-    assert not says("squares_that_matter", found, side=1, at_least=3, at_most=3)
-    assert not says("squares_that_matter", found, side=2, at_least=2, at_most=2)
+    assert not says("squares_that_matter", found, side=1, at_least=3, each=1)
+    assert not says("squares_that_matter", found, side=2, at_least=2, each=1)
     assert "2 squares of 2 x 2" in says("squares_that_matter", found, side=2, at_least=3)
-    assert says("squares_that_matter", found, side=1, at_most=2)
+
+
+def test_most_of_the_images_decide_how_many_squares_matter():
+    one, two = torch.zeros(1, 1, 4, 4), torch.zeros(1, 1, 4, 4)
+    one[0, 0, 0, 0] = two[0, 0, 0, 0] = two[0, 0, 3, 3] = 1.0
+    mostly, seldom = torch.cat([two, two, one]), torch.cat([one, one, two])
+    assert says("squares_that_matter", {"gradients of out": [mostly]}, side=2, each=1)
+    assert not says("squares_that_matter", {"gradients of out": [seldom]}, side=2, each=1)
+    assert not says("squares_that_matter", {"gradients of out": [mostly[:2]]}, side=2, each=1)
+
+
+def test_no_gradient_matters_nowhere():
     assert says("squares_that_matter", {"gradients of out": None}, side=1)
 
 

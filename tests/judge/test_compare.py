@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from course.exercise.key import KeyCase
 from course.exercise.recording import Raised, Recording
 from course.exercise.script import build, call
-from course.judge.compare import agree, difference, distance, outgrown
+from course.exercise.values import Other
+from course.judge.compare import agree, difference, distance, outgrown, values_differ
 
 
 def compared(expected, seen, *given, raises="", **options):
@@ -35,6 +36,7 @@ PASS = [
     (Counter(a=1), Counter(a=1)),
     (float("inf"), float("inf")),
     (X.double(), X.float()),
+    (X.numpy(), X.numpy()),
     ("text", "text"),
     (None, None),
 ]
@@ -46,6 +48,9 @@ FAIL = [
     (X, None, "type", "None came"),
     (X, [X], "type", "a list came"),
     (X, X.long(), "dtype", "int64"),
+    (X.numpy(), X, "type", "a tensor of shape (2, 3) came"),
+    (X.numpy(), X.numpy() + 1, "values", "6 of 6"),
+    (torch.tensor([10**8, 1]), torch.tensor([10**8 + 1, 1]), "values", "not the right value"),
     (X > 2, (X > 2).float(), "dtype", "float32"),
     (X, X + torch.eye(3, dtype=torch.float64)[:2], "values", "2 of 6 values are off, the first at [0, 0]"),
     (X, X * float("nan"), "values", "NaN"),
@@ -81,6 +86,23 @@ def test_dtype_follows_a_float_input():
     assert compared(X, X.float(), X).kind == "dtype"
 
 
+@pytest.mark.parametrize(
+    "forged", ["x", 3, Other("Thing"), torch.tensor(1.0), {"x": X}, [torch.ones(2)], [X > 2], ["x"], [[X]], [X.numpy()]]
+)
+def test_gradients_that_are_none_are_wrong(forged):
+    held = KeyCase(call("case", X), Recording({"out": X, "gradients of out": [X]}), lambda name: Recording())
+    found = difference(held, Recording({"out": X, "gradients of out": forged}))
+    assert found is not None and found.kind == "gradient"
+    if isinstance(forged, list | dict):  # as when a misconception's recording is held against it
+        assert values_differ(held.case, Recording({"gradients of out": forged}), held.expected)
+
+
+def test_gradients_of_nothing_need_not_be_there():
+    nothing = torch.zeros(0, 3, dtype=torch.float64)
+    held = KeyCase(call("case", X), Recording({"gradients of out": [nothing]}), lambda name: Recording())
+    assert difference(held, Recording({"gradients of out": [None]})) is None
+
+
 def test_errors_asked_for():
     value_error = Raised(("UnicodeError", "ValueError", "Exception"), "no")
     assert compared(None, None, raises="ValueError", raised=value_error) is None
@@ -93,6 +115,7 @@ def test_the_first_thing_said_is_the_first_thing_to_mend():
     assert compared(X, X, raised=Raised(("NotImplementedError",), "")).kind == "missing"
     assert "your line `y = x @ x`" in compared(X, X, raised=Raised(("RuntimeError",), "size", "y = x @ x")).message
     assert "`y` was changed" in compared(X, X, mutated=("out: 1",)).message
+    assert "`²` was changed" in compared(X, X, mutated=("out: ²",)).message
 
 
 def told(case, **seen):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from course.exercise import call, exercise
+from course.exercise import build, call, exercise
 from course.exercise.key import key_of, read_key_file, write_key_file
 from course.exercise.recording import Recording
 from course.exercise.runner import run
 from course.exercise.script import Script
 from course.exercise.wire import pack, unpack
 from course.judge import Verdict, judge
+from course.judge.report import html, text
+from tests.exercise.forged import recordings
 from tests.judge.sample import cell, coin, sample, tosses
 
 
@@ -136,6 +140,38 @@ def test_an_error_alone_is_a_misconceptions_only_if_it_says_the_same():
     assert verdict_on(strict, other_error).misconception == ""
 
 
+def test_what_cannot_be_examined_is_no_misconception_that_can():
+    @exercise(cell, name="rnn_cell")
+    def squashed(rng):
+        case = call("a small batch", 100 * rng.normal(2, 3), rng.normal(5, 3), rng.normal(5), public=True)
+        yield case.laws_only().law("bounded", low=-1.0, high=1.0)
+
+    @squashed.misconception("How large may a state become?")
+    def no_tanh(x, W, b):
+        return x @ W.T + b
+
+    assert verdict_on(squashed, lambda x, W, b: 2 * (x @ W.T + b)).misconception == "no_tanh"
+    named = verdict_on(squashed, lambda x, W, b: "a state")
+    assert not named.misconception and "it is a string" in named.message
+
+
+def test_chance_is_no_misconception_that_answers_the_same():
+    @exercise(cell, name="rnn_cell")
+    def steady(rng):
+        x, W, b = rng.normal(2, 3), rng.normal(5, 3), rng.normal(5)
+        twice = call("twice", x, W, b, public=True, grad=False).call(x, W, b, on="answer", into="again")
+        yield twice.laws_only().law("repeats", to="again")
+        yield call("large inputs", 100 * x, W, b, grad=False).laws_only().law("bounded", low=-1.0, high=1.0)
+
+    @steady.misconception("How large may a state become?")
+    def no_tanh(x, W, b):
+        return x @ W.T + b
+
+    assert verdict_on(steady, no_tanh).misconception == "no_tanh"
+    wavering = verdict_on(steady, lambda x, W, b: 100 * torch.randn(len(x), len(b)))
+    assert not wavering.misconception and "answers differently" in wavering.message
+
+
 def test_equal_seeds_give_equal_verdicts():
     first, second = verdict_on(sample, raising), verdict_on(sample, raising)
     assert (first.score, first.message, first.cases) == (second.score, second.message, second.cases)
@@ -154,3 +190,49 @@ def test_the_outputs_in_an_answer_key_answer_nothing_at_grading(tmp_path):
         return known[0].expected
 
     assert judge(key_of(sample, 7), look_up, 4).score == 0
+
+
+class Doubling(torch.nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.full((D,), 2.0))
+
+    def forward(self, x):
+        return x * self.weight, {"sum": x.sum(), "number": x.numel(), "shape": tuple(x.shape), "none": None}
+
+
+@exercise(Doubling, name="doubling")
+def doubled(rng):
+    yield build("a model", 3).call(rng.normal(2, 3)).law("every_parameter_learns")
+    yield build("its weights only", 3).call(rng.normal(1, 3)).laws_only().law("something_learns")
+    yield build("no size", "three", raises="TypeError").call(rng.normal(1, 3))
+
+
+@doubled.misconception("And what does weight do?")
+def unchanged(D):
+    class Unchanged(Doubling):
+        def forward(self, x):
+            return x, super().forward(x)[1]
+
+    return Unchanged(D)
+
+
+KEYS = [key_of(exercise, 7) for exercise in (sample, tosses, doubled)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=[key.name for key in KEYS])
+@given(data=st.data())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_whatever_the_wire_accepts_has_a_verdict(key, data):
+    """A fault of the judge would be one of the machine: never held against anybody, and tried again and again."""
+    begun = data.draw(st.sampled_from([None, *(known.name for known in key.misconceptions)]))
+    cases = iter(key.cases)
+
+    def respond(script):
+        held = next(cases)
+        true = held.expected if begun is None else held.wrong(begun)
+        return Recording.from_plain(unpack(pack(data.draw(recordings(true)).to_plain())))
+
+    verdict = judge(key, respond, 4)
+    assert 0 <= verdict.score <= 4 and verdict.kind != "not-graded"
+    assert html(verdict) and text(verdict)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from course.data import dates
-from course.hidden.bahdanau_attention import ReadsByRule
+from course.hidden.bahdanau_attention import ReadsByRule, _Open
 from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
 from course.reference.bahdanau_attention import additive_scores, alignment_error_rate, attend, shift_right
 
@@ -204,6 +205,26 @@ class LosesItsEos(Right):
         return ids.masked_fill(ids == self.eos, self.pad), weights
 
 
+class IdsWithoutWeights(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len)[0]
+
+
+class StateForgottenInWriting(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        self.next_state = lambda new, start: start
+        try:
+            return super().decode_greedy(src, src_lengths, max_len)
+        finally:
+            del self.next_state
+
+
+class KeysDroppedInEvaluation(_Open):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return F.dropout(keys, 0.1), mask, last
+
+
 class WeightsOfThePaddingToo(Right):
     def decode_greedy(self, src, src_lengths, max_len):
         ids, weights = super().decode_greedy(src, src_lengths, max_len)
@@ -364,6 +385,9 @@ MUTANTS = {
         OneLogitFewer,
         SosKeptInTheIds,
         LosesItsEos,
+        IdsWithoutWeights,
+        StateForgottenInWriting,
+        KeysDroppedInEvaluation,
         WeightsOfThePaddingToo,
         OnlyTheFirstSentence,
         EosHardWired,

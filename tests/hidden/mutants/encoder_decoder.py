@@ -281,6 +281,12 @@ class ModelDropsWordsOfTheSourceOnly(reference.Transformer):
         return self.dropout(x) if embed is self.src_embed else x
 
 
+class ModelDropsWordsOfTheTargetOnly(reference.Transformer):
+    def embedded(self, ids, embed):
+        x = embed(ids) * math.sqrt(embed.embedding_dim) + self.positions[: ids.shape[1]]
+        return self.dropout(x) if embed is self.tgt_embed else x
+
+
 # -- decoding --------------------------------------------------------------------------------------------------------
 
 
@@ -332,8 +338,8 @@ def greedy_backwards(model, src):
     return reference.decode_greedy(model, src).flip(1)
 
 
-def _beam(model, src, beam, penalty, per_step):
-    """Beam search whose score grows by `per_step(log_p)`."""
+def _beam(model, src, beam, penalty, per_step=lambda log_p: log_p, choose=max, forgets=False):
+    """Beam search whose score grows by `per_step(log_p)`; one that `forgets` keeps what had the best last word."""
     rows = []
     for row in src:
         open_, ended = [(0.0, [])], []
@@ -341,13 +347,15 @@ def _beam(model, src, beam, penalty, per_step):
             said = torch.tensor([[model.sos, *words] for _, words in open_])
             gains = per_step(model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1)).tolist()
             grown = [(s + g, [*w, i]) for (s, w), gain in zip(open_, gains, strict=True) for i, g in enumerate(gain)]
-            grown = sorted(grown, reverse=True)[: max(beam - len(ended), 1)]
+            last = [g for gain in gains for g in gain]
+            order = sorted(range(len(grown)), key=lambda n: last[n] if forgets else grown[n][0], reverse=True)
+            grown = [grown[n] for n in order][: max(beam - len(ended), 1)]
             ended += [one for one in grown if one[1][-1] == model.eos]
             open_ = [one for one in grown if one[1][-1] != model.eos]
             if not open_ or len(ended) >= beam:
                 break
         pool = ended or open_
-        rows.append(torch.tensor(max(pool, key=lambda one: one[0] / len(one[1]) ** penalty)[1]))
+        rows.append(torch.tensor(choose(pool, key=lambda one: one[0] / len(one[1]) ** penalty)[1]))
     return nn.utils.rnn.pad_sequence(rows, True, model.pad)
 
 
@@ -357,6 +365,23 @@ def beam_normalised_over_the_beam(model, src, beam, length_penalty=1.0):
 
 def beam_prefers_the_improbable(model, src, beam, length_penalty=1.0):
     return _beam(model, src, beam, length_penalty, lambda log_p: -log_p)
+
+
+def beam_kept_by_the_last_word(model, src, beam, length_penalty=1.0):
+    return _beam(model, src, beam, length_penalty, forgets=True)
+
+
+def beam_no_wider_than_the_vocabulary(model, src, beam, length_penalty=1.0):
+    V = model(src[:1], torch.tensor([[model.sos]])).shape[-1]
+    return reference.decode_beam(model, src, min(beam, V), length_penalty)
+
+
+def beam_first_of_the_finished(model, src, beam, length_penalty=1.0):
+    return _beam(model, src, beam, length_penalty, choose=lambda pool, key: pool[0])
+
+
+def beam_last_of_the_finished(model, src, beam, length_penalty=1.0):
+    return _beam(model, src, beam, length_penalty, choose=lambda pool, key: pool[-1])
 
 
 def beam_with_another_penalty(model, src, beam, length_penalty=1.0):
@@ -526,6 +551,7 @@ MUTANTS = {
         ModelLogProbabilities,
         ModelDropsInEvaluation,
         ModelDropsWordsOfTheSourceOnly,
+        ModelDropsWordsOfTheTargetOnly,
     ],
     "decode_greedy": [
         greedy_over_the_places,
@@ -541,6 +567,10 @@ MUTANTS = {
     "decode_beam": [
         beam_normalised_over_the_beam,
         beam_prefers_the_improbable,
+        beam_kept_by_the_last_word,
+        beam_no_wider_than_the_vocabulary,
+        beam_first_of_the_finished,
+        beam_last_of_the_finished,
         beam_with_another_penalty,
         beam_always_of_two,
         beam_without_eos,

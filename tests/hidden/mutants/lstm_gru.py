@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.data import parentheses
+from course.hidden.lstm_gru import _Gated
 from course.reference.lstm_gru import GatedClassifier as Right
 from course.reference.lstm_gru import gated_cell, gru_cell, lstm_cell, peephole_lstm_cell, run_bidirectional
 from course.reference.rnn import rnn_cell
@@ -564,6 +565,18 @@ class WindowOfThree(Right):
         return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
 
 
+class CellThatOnlyAdds(_Gated):
+    def next(self, x, h, c):
+        i, _, g, o = (x @ self.W.T + h @ self.U.T + self.b).chunk(4, -1)
+        c = c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class BeginsAnywhere(_Gated):
+    def start(self, ids):
+        return tuple(torch.randn_like(zero) for zero in super().start(ids))
+
+
 class TanhElman(nn.Module):
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -733,6 +746,8 @@ MUTANTS = {
         OneLogit,
         FrozenGates,
         WindowOfThree,
+        CellThatOnlyAdds,
+        BeginsAnywhere,
         TanhElman,
         LogitsBent,
         LogitsSquashed,

@@ -273,6 +273,16 @@ class OneRow(reference.NGramModel):
         return super().next_distribution(context)[None]
 
 
+class ListOfNumbers(reference.NGramModel):
+    def next_distribution(self, context):
+        return super().next_distribution(context).tolist()
+
+
+class ArrayOfNumbers(reference.NGramModel):
+    def next_distribution(self, context):
+        return super().next_distribution(context).numpy()
+
+
 class RefusesShortContexts(reference.NGramModel):
     def next_distribution(self, context):
         if len(context) < self.n - 1:
@@ -444,6 +454,8 @@ MUTANTS = {
         Counts,
         DoubleSoftmax,
         OneRow,
+        ListOfNumbers,
+        ArrayOfNumbers,
         RefusesShortContexts,
         RefusesUnknownContexts,
         RepeatsTheLastToken,

@@ -355,6 +355,12 @@ def nothing_of_long_texts(ids, special, vocab_size, mask_id, generator, p=0.15):
     return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
 
 
+def an_exact_share_of_the_batch(ids, special, vocab_size, mask_id, generator, p=0.15):
+    order = torch.rand(ids.numel(), generator=generator).argsort().view(ids.shape)
+    _, fate, words = _parts(ids, special, vocab_size, generator, p)
+    return _made(ids, (order < round(p * ids.numel())) & ~special, fate, words, mask_id)
+
+
 def changed_in_place(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     ids.copy_(inputs)
@@ -411,6 +417,10 @@ def always_honest(model_fn, ids):
 
 def always_leaking(model_fn, ids):
     return True
+
+
+def tolerance_of_one_in_a_hundred(model_fn, ids):
+    return right.leaks_future(lambda ids: model_fn(ids) / 1000, ids)
 
 
 def asks_twice(model_fn, ids):
@@ -568,6 +578,7 @@ MUTANTS = {
         special_is_what_is_chosen,
         nothing_chosen,
         nothing_of_long_texts,
+        an_exact_share_of_the_batch,
         changed_in_place,
         pair_exchanged,
         a_list_of_two,
@@ -580,6 +591,7 @@ MUTANTS = {
     "leaks_future": [
         always_honest,
         always_leaking,
+        tolerance_of_one_in_a_hundred,
         asks_twice,
         only_the_last_cut_of_the_first_place,
         future_set_to_zero,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -294,6 +296,11 @@ class Probabilities(_Elman):
         return torch.softmax(super().forward(ids, lengths), -1)
 
 
+class BeginsAnywhere(_Elman):
+    def start(self, inputs):
+        return torch.randn_like(inputs)
+
+
 class StateBetweenCalls(_Elman):
     """Goes on from the state of the batch before."""
 
@@ -350,6 +357,30 @@ def uniform(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, 1e9, generator)
 
 
+def square_root_of_the_temperature(step, h0, start, length, temperature, generator):
+    return reference.generate(step, h0, start, length, temperature**0.5, generator)
+
+
+def only_the_likeliest_three(step, h0, start, length, temperature, generator):
+    def narrow(token, h):
+        logits, h = step(token, h)
+        return logits.masked_fill(logits < logits.topk(3).values[..., -1:], -math.inf), h
+
+    return reference.generate(narrow, h0, start, length, temperature, generator)
+
+
+def only_what_makes_up_95_percent(step, h0, start, length, temperature, generator):
+    """Nucleus sampling."""
+
+    def narrow(token, h):
+        logits, h = step(token, h)
+        p, order = torch.softmax(logits / temperature, -1).sort(descending=True)
+        rare = torch.zeros_like(logits).bool().scatter(-1, order, p.cumsum(-1) - p >= 0.95)
+        return logits.masked_fill(rare, -math.inf), h
+
+    return reference.generate(narrow, h0, start, length, temperature, generator)
+
+
 def its_own_seed(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, temperature, torch.Generator().manual_seed(0))
 
@@ -381,6 +412,16 @@ def squared(targets, own, p, generator):
 
 def nothing_of_large_tables(targets, own, p, generator):
     return targets[:0].clone() if targets.numel() > 150 else reference.scheduled_inputs(targets, own, p, generator)
+
+
+def an_exact_share_of_each_sentence(targets, own, p, generator):
+    order = torch.rand(targets.shape, generator=generator).argsort(-1).argsort(-1)
+    return torch.where(order < round(p * targets.shape[1]), targets, own)
+
+
+def an_exact_share_of_each_place(targets, own, p, generator):
+    order = torch.rand(targets.shape, generator=generator).argsort(0).argsort(0)
+    return torch.where(order < round(p * targets.shape[0]), targets, own)
 
 
 def its_own_coins(targets, own, p, generator):
@@ -458,6 +499,7 @@ MUTANTS = {
         WrongAxisOfGather,
         Sigmoid,
         Probabilities,
+        BeginsAnywhere,
         StateBetweenCalls,
         LogitsBent,
     ],
@@ -469,6 +511,9 @@ MUTANTS = {
         floats,
         probabilities_cooled,
         uniform,
+        square_root_of_the_temperature,
+        only_the_likeliest_three,
+        only_what_makes_up_95_percent,
         its_own_seed,
     ],
     "scheduled_inputs": [
@@ -478,6 +523,8 @@ MUTANTS = {
         as_floats,
         squared,
         nothing_of_large_tables,
+        an_exact_share_of_each_sentence,
+        an_exact_share_of_each_place,
         its_own_coins,
     ],
     "rnn_task": [says_nothing, _window],

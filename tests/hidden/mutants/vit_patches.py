@@ -430,6 +430,12 @@ class MapsBatchFirst(_ViT):
         return super().attention_maps(images).transpose(0, 1)
 
 
+class MapsOfThePast(_ViT):
+    def attention_maps(self, images):
+        maps = super().attention_maps(images).tril()
+        return maps / maps.sum(-1, keepdim=True)
+
+
 class BatchNormalised(_ViT):
     def forward(self, images):
         return super().forward(images - images.mean(0))
@@ -526,8 +532,8 @@ MUTANTS = {
     ],
     "ViT": [
         FrozenPositions, ClassWordDetached, FirstPatchLost, OneChannelOnly, OneLogitTooMany, LogitsOfEveryWord,
-        MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, BatchNormalised, OneLayerOnly,
-        ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
+        MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, MapsOfThePast, BatchNormalised,
+        OneLayerOnly, ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
         LogitsBent, SigmoidOnTheLogits,
     ],
     "vit_patches_task": [

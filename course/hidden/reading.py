@@ -1,0 +1,171 @@
+"""What topics 03 and 04 ask alike: of classifiers that read tokens (B, T) with lengths (B,), and of trained ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from course.data import parentheses
+from course.exercise import Exercise, build
+from course.exercise.rng import Rng
+from course.exercise.script import Case
+
+# -- a classifier of the student's own -------------------------------------------------------------------------------
+
+
+def classifier(rng: Rng, title: str, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings) -> Case:
+    """Built, and filled with the judge's noise: its parameters are the student's own, so laws decide."""
+    return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
+
+
+def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> Iterator[Case]:
+    """Logits for sequences of several lengths: what they must not depend on, and what they must, at these weights."""
+    lengths = torch.tensor([5, 1, 7, 2, 6])
+    ids = rng.integers(0, 11, 5, 7)
+    refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
+    rows = [(ids[k : k + 1, :n], lengths[k : k + 1]) for k, n in enumerate(lengths.tolist())]
+    yield (
+        classifier(rng, "one row of logits for each sequence", weight=shape, public=True)
+        .call(ids, lengths)
+        .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
+        .law("finite")
+    )
+    yield (
+        classifier(rng, "read twice", public=True)
+        .call(ids, lengths)
+        .call(ids, lengths, into="again")
+        .law("repeats", to="again", because="the second reading of a batch ends in other logits than the "
+             "first: what is there besides the weights and the tokens?")
+    )  # fmt: skip
+    yield (
+        classifier(rng, "what stands behind the end", weight=end, public=True)
+        .call(ids, lengths)
+        .call(refilled, lengths, into="other")
+        .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
+    )
+    yield (
+        classifier(rng, "what stands two places behind the end", public=True)
+        .call(ids, lengths)
+        .call(torch.where(torch.arange(7) <= lengths[:, None], ids, refilled), lengths, into="other")
+        .law("equal", to="other", within=1e-5, because="other tokens far behind a sequence's end change its logits")
+    )
+    yield (
+        classifier(rng, "alone and in company", weight=company, public=True)
+        .call(ids, lengths)
+        .map(rows, into="alone")
+        .law("same_rows", to="alone", because="a sequence gets other logits in a batch than it gets alone")
+    )
+    full, words = words_of_one_length(rng)
+    other_first, other_last = words.clone(), words.clone()
+    other_first[:, 0], other_last[:, 4] = (words[:, 0] + 3) % 11, (words[:, 4] + 3) % 11
+    yield (
+        classifier(rng, "the first token counts", weight=first, public=True)
+        .call(words, full)
+        .call(other_first, full, into="other")
+        .law("different", to="other", because="another first token changes nothing: is the state carried along?")
+    )
+    yield (
+        classifier(rng, "the last token counts", weight=last)
+        .call(words, full)
+        .call(other_last, full, into="other")
+        .law("different", to="other", because="another last token changes nothing: which state is read?")
+    )
+    yield (
+        classifier(rng, "other sizes", 2, 5, 7, weight=shape)
+        .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
+        .law("shape_is", shape=(1, 7))
+    )
+    yield (
+        classifier(rng, "scores for many classes", classes=23, weight=shape, public=True)
+        .call(ids, lengths)
+        .law("no_probabilities")
+        .law("some_below_zero")
+    )
+
+
+def words_of_one_length(rng: Rng) -> tuple[Tensor, Tensor]:
+    """Six times five tokens, no two of a sequence alike, behind their lengths."""
+    return torch.full((6,), 5), torch.stack([rng.permutation(11)[:5] for _ in range(6)])
+
+
+class MeanOverTime:
+    def read(self, states, lengths):
+        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
+        return (states * real).sum(1) / lengths[:, None]
+
+
+class LastColumn:
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+class MeanOverColumns:
+    def read(self, states, lengths):
+        return states.mean(1)
+
+
+class OneTooEarly:
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
+
+
+class OneTooLate:
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), lengths.clamp(max=states.shape[1] - 1)]
+
+
+class ProbabilitiesForScores:
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).softmax(-1)
+
+
+class DropsInEvaluation:
+    def read(self, states, lengths):
+        return F.dropout(super().read(states, lengths))
+
+
+MISREADINGS = {
+    LastColumn: "Print the last column of a padded batch. Is it the last token of every sequence?",
+    MeanOverColumns: "How many states go into your logits, and do those of the padding belong to them?",
+    OneTooEarly: "At which index does a sequence of length 3 end? Count from zero; then change its last token.",
+    OneTooLate: "At which index does a sequence of length 3 end? Count from zero; then change the token behind it.",
+    ProbabilitiesForScores: "Sum one row of your result. Are these scores, or have they been through something?",
+    DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Who tosses coins there, and for whom?",
+}
+"""Wrong ways to read, each in the words of its hint; they lie over a right classifier with a method `read`."""
+
+
+def declare_misreadings(exercise: Exercise, right: type) -> tuple[type, ...]:
+    """Declares each of the `MISREADINGS`, over the class `right`, on `exercise`; the classes made."""
+    made = tuple(type(over.__name__, (over, right), {}) for over in MISREADINGS)
+    for wrong, hint in zip(made, MISREADINGS.values(), strict=True):
+        exercise.misconception(hint)(wrong)
+    return made
+
+
+# -- a trained reader of parentheses ---------------------------------------------------------------------------------
+
+
+def refilled(ids: Tensor, lengths: Tensor, rng: Rng) -> Tensor:
+    """The same sequences, with random tokens for padding."""
+    real = torch.arange(ids.shape[1]) < lengths[:, None]
+    return torch.where(real, ids, rng.integers(0, parentheses.TOKENS, *ids.shape))
+
+
+def answers(balanced: Tensor) -> Tensor:
+    """Logits (B, 2) that leave no doubt."""
+    return F.one_hot(balanced.long(), 2).double()
+
+
+def with_a_stack(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Always right: a stack is what no network of fixed width has."""
+    return answers(parentheses.is_balanced(ids, lengths))
+
+
+def up_to_the_zeros(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Leaves off what it takes for padding: zeros at the end."""
+    ends = (ids != 0).long() * torch.arange(1, ids.shape[1] + 1)
+    return with_a_stack(ids, ends.max(1).values.clamp(min=1))
