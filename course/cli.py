@@ -266,7 +266,7 @@ def _parser() -> argparse.ArgumentParser:
     grading.add_argument(
         "--spot-check", type=_share, default=0.0, metavar="5%", help="train the models of so many anew, and compare"
     )
-    grading.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
+    grading.add_argument("--workers", type=int, help="processes that execute; one a core, if memory allows")
     grading.add_argument(
         "--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786"
     )
@@ -316,7 +316,7 @@ def _parser() -> argparse.ArgumentParser:
     showing = command("demo", demo)
     showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
     showing.add_argument("--folder", type=Path, help="where to put the class; a temporary folder by default")
-    showing.add_argument("--workers", type=int, help="processes that execute; as many as there are cores")
+    showing.add_argument("--workers", type=int, help="processes that execute; one a core, if memory allows")
 
     command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
     command("wheel", wheel).add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import glob
 import json
 import logging
-import os
 import re
 import shutil
 import tempfile
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from course.grading.executor import crew, execute_all
+from course.grading.executor import crew, execute_all, most_workers
 from course.grading.gradebook import Scores, clear_scores, keep_engines, keep_schemas, read_scores
 from course.grading.preflight import examine
 from course.grading.problem import Problem
@@ -265,7 +264,7 @@ def grade_class(
     Work that was graded before stays as it is, and results that are kept are not made again, unless `force` is given.
 
     Args:
-        workers: processes that execute; by default as many as there are cores.
+        workers: processes that execute; by default as many as `most_workers` says.
         scheduler: the address of a Dask scheduler whose workers execute instead.
         stale: look only at work graded before, at that whose tests have changed since; verdicts on exercises whose
             tests have not changed stay as they are.
@@ -282,7 +281,7 @@ def grade_class(
     if stale:
         chosen = {student: folder for student, folder in chosen.items() if classroom.stale(student)}
     round_ = _Round(classroom, chosen, force, stale, progress or Silence())
-    most = max(1, min(workers or os.cpu_count() or 1, len(chosen)))
+    most = max(1, min(workers or most_workers(), len(chosen)))
     try:
         jobs = round_.jobs()
         first = next(jobs, None)

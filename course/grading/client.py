@@ -22,12 +22,14 @@ from typing import Any, Literal
 
 import zmq
 from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.session import Session
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
 from nbformat.v4 import output_from_msg
+from traitlets import Int
 
 from course.grading.task import Limits
 from course.grading.warm.keeper import LOG
@@ -38,6 +40,10 @@ from course.grading.warm.watch import Excess
 
 AFTER_INTERRUPT = 4
 """Seconds an interrupted cell gets to come to an end before its kernel is killed: nbclient's own `iopub_timeout`."""
+
+LAST_WORDS = 1.0
+"""Seconds a cell that printed too much gets to end by itself: an interrupt that meets a kernel on its way out of a cell
+can take the reply with it, which is then waited for."""
 
 LIMIT = "LimitExceeded"
 """The name of the error in a cell during which the notebook used too much."""
@@ -144,6 +150,8 @@ class NotebookRun(NotebookClient):
             return CellEnd("skipped")
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
+        self._brake: asyncio.TimerHandle | None = None
+        self._out_of_memory = out_of_memory()
         if self.handle is not None:
             self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
@@ -151,25 +159,33 @@ class NotebookRun(NotebookClient):
         try:
             end = await self._execute(index, cell)
         finally:
+            if self._brake is not None:
+                self._brake.cancel()
             self.leave(index, end)
         return end
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return self._cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds were used up")
+        limit = self._get_timeout(cell)
+        clock = asyncio.timeout(None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT)
         try:
-            limit = self._get_timeout(cell)
-            hard = None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT
-            await asyncio.wait_for(self.async_execute_cell(cell, index, store_history=True), hard)
+            async with clock:
+                await self.async_execute_cell(cell, index, store_history=True)
         except DeadKernelError as error:
+            if clock.expired():  # messages without end kept nbclient from looking at its own
+                return self._not_answering(cell)
             excess = self._excess()
             if self.handle is not None and self.handle.lost:
                 raise KernelFault("the process that keeps the kernel ended") from error
+            if excess is None and self._was_killed() and out_of_memory() > self._out_of_memory:
+                raise KernelFault("the machine ran out of memory while the kernel was killed") from error
             return self._cut_by(cell, excess)
-        except TimeoutError:  # nbclient's own, or messages without end kept it from looking at the clock
-            return self._cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
+        except TimeoutError:
+            return self._not_answering(cell)
         except Exception as error:  # a kernel can send anything: an output that cannot be read is the cell's fault
-            return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
+            if not self._flooded:
+                return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
         if self._timed_out:
             return CellEnd("time", "CellTimeoutError", f"no end after {self._get_timeout(cell):g} seconds")
         excess = self._excess()
@@ -195,6 +211,9 @@ class NotebookRun(NotebookClient):
                 cell.outputs, cell.execution_count = [], None
                 self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
 
+    def _was_killed(self) -> bool:
+        return self.handle is not None and self.handle.returncode == -signal.SIGKILL
+
     def _excess(self) -> Excess | None:
         if self.handle is None:
             return None
@@ -208,6 +227,9 @@ class NotebookRun(NotebookClient):
         kind = {"cpu": "time", "memory": "memory"}.get(excess.what, "died")
         ename = "Unresponsive" if kind == "time" else LIMIT
         return self._cut(cell, ename, f"the notebook {excess.sentence()}", kind)
+
+    def _not_answering(self, cell: NotebookNode) -> CellEnd:
+        return self._cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 
     def _cut(self, cell: NotebookNode, ename: str, evalue: str, kind: Any = "time") -> CellEnd:
         """End a cell with an error output, which is worth nothing to nbgrader."""
@@ -230,12 +252,12 @@ class NotebookRun(NotebookClient):
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
         """Keep what a kernel sends as long as it is not too much: outputs, changes to earlier ones, widgets."""
-        if msg["msg_type"] not in ("status", "execute_input"):
+        if msg["msg_type"] not in ("status", "execute_input") or isinstance(msg["content"], bytes):
             size = _size(msg["content"]) + sum(map(len, msg.get("buffers", ())))
             if self._kept + size > self.limits.output or self._printed + size > MOST_CELLS_FULL * self.limits.output:
                 if not self._flooded:
                     self._flooded = True
-                    self.interrupt()
+                    self._brake = self._loop.call_later(LAST_WORDS, self.interrupt)
                 return None
             self._kept, self._printed = self._kept + size, self._printed + size
         return super().process_message(msg, cell, cell_index)
@@ -278,6 +300,7 @@ class NotebookRun(NotebookClient):
         """
         assert self.km is not None
         self.kc = self.km.client()
+        self.kc.session = _Session(key=self.kc.session.key, most=self.limits.output)
         self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.kc.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
         self.kc.start_channels()
@@ -345,11 +368,43 @@ MOST_CELLS_FULL = 4
 """A notebook may print as much as that many cells."""
 
 LARGEST_MESSAGE = 64 * 2**20
-"""Bytes of a kernel's message: what is larger is dropped before it is read. A kernel sends five times a second what was
-printed meanwhile, so a print that never ends makes messages of some megabytes, which are cut and not dropped."""
+"""Bytes of a kernel's message: a larger one ends the connection, and so the notebook. A kernel sends five times a
+second what was printed meanwhile, so a print that never ends makes messages of some megabytes, which are not read."""
 
 MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
+
+
+BOX = 100
+"""Characters that a list or a dict counts for, as empty ones take most: two kilobytes while a notebook is written."""
+
+
+class _Session(Session):
+    """Leaves a message's content of more than `most` bytes as bytes: reading it takes thirty times its size."""
+
+    most = Int()
+
+    def deserialize(self, msg_list: Any, content: bool = True, copy: bool = True) -> dict[str, Any]:
+        """A message from its parts: a signature, three headers, the content, and what else there is.
+
+        Raises:
+            ValueError: its headers are larger than any content may be.
+        """
+        if sum(map(len, msg_list[1:4])) > self.most:
+            raise ValueError("the headers of a message are too large")
+        return super().deserialize(msg_list, content and sum(map(len, msg_list[4:5])) <= self.most, copy)
+
+
+def out_of_memory() -> int:
+    """How many processes this machine has killed since it was started because its memory ran out; 0 if it cannot say.
+
+    Whose they were is not told. A notebook that kills itself just then is executed again, which does it no good.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
 
 
 def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
@@ -399,7 +454,7 @@ def _millions(count: int) -> str:
 def _size(value: Any) -> int:
     """About how many characters an output holds."""
     if isinstance(value, dict):
-        return sum(_size(part) for part in value.values())
+        return BOX + sum(_size(key) + _size(part) for key, part in value.items())
     if isinstance(value, list | tuple):
-        return sum(_size(part) for part in value)
-    return len(value) if isinstance(value, str | bytes) else 8
+        return BOX + sum(map(_size, value))
+    return 8 + len(value) if isinstance(value, str | bytes) else 8

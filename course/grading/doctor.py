@@ -6,7 +6,6 @@ It needs nothing but the standard library: whatever it looks at may be missing o
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -19,6 +18,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
+
+from course.grading.memory import memory_at_hand
 
 DISTRIBUTION = "sequence-course"
 GIB = 2**30
@@ -60,7 +61,7 @@ def examine(folder: Path) -> list[Finding]:
         torch_works,
         jupyter,
         kernel,
-        lambda: [memory(_memory()), disk(folder, shutil.disk_usage(_existing(folder)).free)],
+        lambda: [memory(memory_at_hand()), disk(folder, shutil.disk_usage(_existing(folder)).free)],
         lambda: writable(folder),
     ]
     if find_spec("course.hidden") is not None:
@@ -324,26 +325,6 @@ def memory(size: float) -> Finding:
             "note", "memory", said, "open one notebook at a time, and shut its kernel down when you leave it"
         )
     return Finding("fine", "memory", said)
-
-
-def _memory() -> float:
-    """Bytes of memory this process may have: the machine's, or less where a container or a hub says so."""
-    sizes = []
-    try:
-        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        if find_spec("psutil") is not None:
-            import psutil
-
-            sizes.append(psutil.virtual_memory().total)
-    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(name).read_text().strip()
-        except OSError:
-            continue
-        sizes += [int(text)] if text.isdigit() else []
-    sizes += [int(text) for text in [os.environ.get("MEM_LIMIT", "")] if text.isdigit()]  # as JupyterHub sets it
-    return float(min(sizes, default=0))
 
 
 def disk(folder: Path, free: float) -> Finding:

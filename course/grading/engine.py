@@ -10,10 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
-from course.syllabus import OUTLINE, TOPICS
+from course.syllabus import OURS, OUTLINE, TOPICS
 
 OWN = ("hidden", "reference")
-"""Folders with one module a topic: a change to one of them leaves the results of the other topics as they are."""
+"""Folders with a module for each topic: a change to one of them leaves the results of the other topics as they are."""
 
 BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
 """What decides nothing."""
@@ -43,8 +43,8 @@ def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
 
 
 def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
+    others = {topic.name for topic in OURS} - topics
     for path in package.rglob("*.py"):
         parts = path.relative_to(package).parts
-        others = parts[0] in OWN and path.stem != "__init__" and path.stem not in topics
-        if not others and not set(BESIDE) & set(parts):
+        if not (parts[0] in OWN and path.stem in others) and not set(BESIDE) & set(parts):
             yield path

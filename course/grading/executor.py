@@ -22,6 +22,7 @@ from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any, Protocol
 
+from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
 from course.grading.task import Outcome, Task
 
@@ -32,6 +33,16 @@ HANDS = "course.grading.hands"
 
 ATTEMPTS = 3
 """How often work is tried when the grading machine fails."""
+
+
+ROOM = 2**30
+"""Bytes of memory a worker is counted with: what the hungriest solved notebook of the course takes."""
+
+
+def most_workers() -> int:
+    """How many workers begin where nobody says: one for each core, or fewer where they would not have `ROOM`."""
+    cores, memory = os.cpu_count() or 1, memory_at_hand()
+    return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
 
 class Crew(Protocol):
@@ -54,33 +65,58 @@ def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[
     A job that failed `ATTEMPTS` times comes back with an outcome that says why. Where workers die, nobody knows whose
     work it was: all that was under way is tried again one at a time, and only who fails alone has failed.
     """
-    running: dict[Future[bytes], tuple[str, Task]] = {}
-    tries: Counter[str] = Counter()
-    waiting = iter(jobs)
-    again: list[tuple[str, Task]] = []
-    suspects: deque[tuple[str, Task]] = deque()
-    alone: Future[bytes] | None = None
-    while True:
-        if suspects and not running:
-            alone = crew.submit(suspects[0][1].to_bytes())
-            running[alone] = suspects.popleft()
-        most = 0 if suspects or alone in running else 2 * crew.size
-        while len(running) < most and (job := again.pop() if again else next(waiting, None)):
-            running[crew.submit(job[1].to_bytes())] = job
-        if not running:
-            return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
+    work = _Work(jobs, crew)
+    while work.begin():
+        yield from work.collect()
+
+
+class _Work:
+    """The jobs of a crew: those that run, those to be tried again, and those suspected of killing workers."""
+
+    def __init__(self, jobs: Iterable[tuple[str, Task]], crew: Crew) -> None:
+        self.crew, self.waiting = crew, iter(jobs)
+        self.running: dict[Future[bytes], tuple[str, Task]] = {}
+        self.again: list[tuple[str, Task]] = []
+        self.suspects: deque[tuple[str, Task]] = deque()
+        self.alone = False
+        self.tries: Counter[str] = Counter()
+
+    def begin(self) -> bool:
+        """Submit what may run just now: a suspect, alone, once all the others are done. Says whether anything runs."""
+        self.alone = bool(self.suspects) and not self.running
+        if self.alone:
+            self._submit(self.suspects.popleft())
+        elif not self.suspects:
+            while len(self.running) < 2 * self.crew.size and (job := self._next()):
+                self._submit(job)
+        return bool(self.running)
+
+    def collect(self) -> Iterator[tuple[str, Task, bytes]]:
+        """Wait until some are done; yields those that need no other attempt."""
+        done, _ = wait(self.running, return_when=FIRST_COMPLETED)
+        own = self.alone or (len(self.running) == 1 and not self.suspects)
         for future in done:
-            lonely = future is alone or (len(running) == 1 and not suspects)
-            job = running.pop(future)
+            job = self.running.pop(future)
             outcome, broken = _result(future, job[1])
             if broken:
-                crew.renew()
-            tries[job[0]] += lonely or not broken
-            if (lonely or not broken) and (Outcome.from_bytes(outcome).final or tries[job[0]] >= ATTEMPTS):
+                self.crew.renew()
+            if broken and not own:
+                self.suspects.append(job)
+            elif self._is_settled(job[0], outcome):
                 yield (*job, outcome)
             else:
-                (suspects if broken else again).append(job)
+                (self.suspects if broken else self.again).append(job)
+
+    def _submit(self, job: tuple[str, Task]) -> None:
+        self.running[self.crew.submit(job[1].to_bytes())] = job
+
+    def _next(self) -> tuple[str, Task] | None:
+        return self.again.pop() if self.again else next(self.waiting, None)
+
+    def _is_settled(self, name: str, outcome: bytes) -> bool:
+        """Whether an attempt of its own was a job's last."""
+        self.tries[name] += 1
+        return Outcome.from_bytes(outcome).final or self.tries[name] >= ATTEMPTS
 
 
 def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,8 +70,9 @@ def grade_topic(
     summary.show(topic, graded)
     if spot_check:
         from course.grading import spot_check as spot_checking
+        from course.grading.executor import most_workers
 
-        hands = workers or os.cpu_count() or 1
+        hands = workers or most_workers()
         found = spot_checking.spot_check(
             root, topic, graded, spot_check, workers=hands, scheduler=scheduler, settings=settings
         )

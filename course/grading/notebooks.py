@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -24,6 +23,7 @@ import course.syllabus
 from course.grading import opening
 from course.grading.problem import Problem
 from course.grading.root import find_root
+from course.notebook.folder import write_atomically
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -167,15 +167,12 @@ def write(notebook: NotebookNode, path: Path) -> None:
     """Write `notebook` in one step, so that nobody ever reads half of it; its folder is made when missing."""
     import nbformat
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     _replace(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n")
 
 
 def _replace(path: Path, text: str) -> None:
     # Beside the assignment's folder, never inside: nbgrader copies whatever it finds there.
-    temporary = path.parent.parent / f".{path.name}.{os.getpid()}"
-    temporary.write_text(text, "utf-8")
-    temporary.replace(path)
+    write_atomically(path, text.encode(), by_way_of=path.parent.parent)
 
 
 def _write_built(notebook: NotebookNode, path: Path) -> None:
@@ -229,9 +226,7 @@ def _recorded(notebook: Path) -> list[str]:
 
 
 def _record(notebook: Path, digests: list[str]) -> None:
-    path = _record_path(notebook)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _replace(path, "".join(f"{digest}\n" for digest in digests))
+    _replace(_record_path(notebook), "".join(f"{digest}\n" for digest in digests))
 
 
 def _is_stale(notebook: Path, source: Path) -> bool:

@@ -163,7 +163,7 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     if not isinstance(thing, FunctionType | type):
         return False
     definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
+    if not isinstance(definition, ast.FunctionDef | ast.ClassDef) or not _is_own(definition, thing):
         return False
     own, definition.decorator_list, definition.name = definition.name, [], name
     space = vars(sys.modules[thing.__module__])
@@ -187,6 +187,13 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     del parts[name]
     parts[name] = ast.unparse(definition)
     return True
+
+
+def _is_own(definition: ast.FunctionDef | ast.ClassDef, thing: Any) -> bool:
+    """Whether this is what `thing` was made from: a class that no class statement made is given another's source."""
+    if isinstance(definition, ast.FunctionDef):
+        return True
+    return len(definition.bases) == len(set(thing.__bases__) - {object})
 
 
 RIGHT_ONE = "right_"

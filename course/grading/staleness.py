@@ -124,13 +124,18 @@ def _module(package: Path, file: str) -> _Module:
 
 
 def _names(statement: ast.stmt) -> Collection[str]:
-    """The names a top-level statement defines, and those it adds to: a misconception adds to its exercise."""
+    """The names a top-level statement defines, and those it adds to: a misconception adds to its exercise.
+
+    So may a function that is given the exercise.
+    """
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name, *map(_root, statement.decorator_list)}
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
     names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return names | {_root(node) for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    given = {argument.id for call in calls for argument in call.args if isinstance(argument, ast.Name)}
+    return names | given | {_root(call) for call in calls}
 
 
 def _root(node: ast.expr) -> str:

@@ -31,7 +31,8 @@ class Limits:
 
     They are seconds on the clock, and as many of processor time with all processes together. `None` sets no limit.
     A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as they come, which takes
-    longer than an exercise. `output` is what is kept of one cell, in characters: four times a large figure.
+    longer than an exercise. `output` is what is kept of one cell, in characters: four times a large figure. A message
+    of more bytes than that is not even read.
     """
 
     cell: float | None = 30.0

@@ -130,6 +130,16 @@ OUTPUT = (
         "deep = []\nfor _ in range(700): deep = [deep]\n"
         "from IPython.display import display\ndisplay({'application/json': deep}, raw=True)",
     ),
+    Probe(
+        "ten million brackets",
+        "the grader's memory",
+        "from IPython.display import display\ndisplay({'application/json': [[0]] * 2_000_000}, raw=True)",
+    ),
+    Probe(
+        "a small message of empty dicts",
+        "the grader's memory",
+        "from IPython.display import display\ndisplay({'application/json': [{}] * 30_000}, raw=True)",
+    ),
     Probe("half a character", "the graded notebook", "raise ValueError('\\ud800')"),
     Probe(
         "a forged output of no known form",

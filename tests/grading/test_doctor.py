@@ -118,7 +118,7 @@ def test_memory(gib: float, kind: str) -> None:
 
 def test_a_hubs_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM_LIMIT", str(GIB // 2))
-    assert doctor.memory(doctor._memory()).kind == "wrong"
+    assert doctor.memory(doctor.memory_at_hand()).kind == "wrong"
 
 
 @pytest.mark.parametrize(("gib", "kind"), [(0.1, "wrong"), (1.0, "note"), (20, "fine")])

@@ -215,6 +215,15 @@ def test_a_crew_that_is_interrupted_goes_home_at_once():
     assert not any(process.is_alive() for process in processes)
 
 
+@pytest.mark.parametrize(
+    ("cores", "gigabytes", "workers"), [(4, 16, 4), (4, 3.6, 3), (4, 0.5, 1), (4, 0, 4), (None, 16, 1)]
+)
+def test_where_memory_is_short_fewer_workers_begin(monkeypatch, cores, gigabytes, workers):
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(executor, "memory_at_hand", lambda: gigabytes * 2**30)
+    assert executor.most_workers() == workers
+
+
 def test_no_scheduler_is_one_sentence():
     with pytest.raises(Problem, match="no Dask scheduler answers at tcp"):
         executor.DaskCrew("tcp://127.0.0.1:1")

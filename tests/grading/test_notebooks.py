@@ -217,3 +217,19 @@ def test_wrong_metadata_is_told_in_a_sentence(tmp_path: Path, old: str, new: str
     with pytest.raises(Problem, match=complaint) as caught:
         _build(root)
     assert str(caught.value).startswith("99_sample.py: ")
+
+
+def test_a_notebook_on_its_way_is_never_in_the_folder_nbgrader_copies(root: Path, monkeypatch) -> None:
+    """And leaves nothing behind when it does not arrive."""
+    path = root / "folder" / "notebook.ipynb"
+    seen: list[Path] = []
+
+    def refuse(temporary: Path, target: Path) -> None:
+        seen.append(temporary)
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="full"):
+        notebooks.write(_build(root), path)
+    assert [temporary.parent for temporary in seen] == [root]
+    assert not seen[0].exists() and not list(path.parent.iterdir())

@@ -19,7 +19,7 @@ from .lesson import NAME
 from .test_resume import counted
 
 PARTS = ("hidden", "reference", "exercise", "judge", "data")
-NAMES = ("softmax", "attention_for_one", "attention_cost", "crossover_length")
+NAMES = ("softmax", "attention_for_one", "attention_cost", "crossover_length", "ElmanClassifier", "rnn_cell")
 
 
 @pytest.fixture
@@ -48,7 +48,10 @@ OVERFLOWS = "def overflows(x, dim):"
     [
         ("hidden/self_attention.py", "What is exp(1000) on a computer?", "How large is exp(1000)?", {"softmax"}),
         ("hidden/self_attention.py", OVERFLOWS, f"{OVERFLOWS}\n    # a comment and a line\n", set()),
-        ("hidden/rnn.py", "What comes out of your cell", "What leaves your cell", set()),
+        ("hidden/rnn.py", "What comes out of your cell", "What leaves your cell", {"rnn_cell"}),
+        ("hidden/cbow.py", "def nearest(rng):", "def nearest(random):", set()),
+        ("hidden/reading.py", "Print the last column", "Look at the last column", {"ElmanClassifier"}),
+        ("hidden/reading.py", "another first token changes", "a first token changes", {"ElmanClassifier"}),
         ("judge/report.py", "not right yet", "wrong", set()),
         ("judge/compare.py", '"""', '"""Another docstring. ', set(NAMES)),
     ],

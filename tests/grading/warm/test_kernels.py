@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import json
 import os
@@ -13,7 +14,9 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import psutil
@@ -21,6 +24,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
+from course.grading import client
 from course.grading.execution import execute
 from course.grading.sandbox import tier as tiers
 from course.grading.sandbox.confines import MEGABYTE, Allowance
@@ -157,6 +161,57 @@ def test_endless_output_is_cut_and_the_next_cell_runs():
     assert printed(after) == "after\n"
 
 
+BRACKETS = (
+    "from IPython.display import display\n"
+    "display({'text/plain': '', 'application/json': [[0]] * 3_000_000}, raw=True, display_id='brackets')"
+)
+
+
+def test_a_message_that_is_too_large_is_not_read_and_the_next_cell_runs():
+    """Fifteen million characters, which as lists take half a gigabyte."""
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _, (before, during, after) = run("print('before')", BRACKETS, "print('after')")
+    assert (printed(before), printed(after)) == ("before\n", "after\n")
+    assert error(during)[0] == "OutputLimit" and "printed more than 4.2 million" in error(during)[1]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 200_000
+
+
+def test_what_is_printed_beside_a_large_message_stays():
+    _, (during,) = run(f"print('first', flush=True)\n{BRACKETS}")
+    assert printed(during) == "first\n" and error(during)[0] == "OutputLimit"
+
+
+@pytest.mark.parametrize("part", ["{}", "''"])
+def test_empty_things_fill_a_cell_as_well(part):
+    source = f"from IPython.display import display\ndisplay({{'application/json': [{part}] * 20_000}}, raw=True)"
+    _, (during,) = run(source, limits=Limits(20.0, output=150_000))
+    assert error(during)[0] == "OutputLimit"
+
+
+def test_a_large_reply_is_too_much_output():
+    _, (during, after) = run("raise ValueError('x' * 300_000)", "print('after')", limits=Limits(20.0, output=100_000))
+    assert error(during)[0] == "OutputLimit" and printed(after) == "after\n"
+
+
+def test_a_cell_whose_last_word_is_too_much_ends_at_once():
+    """An interrupt that meets a kernel on its way out of a cell takes the reply with it."""
+    _, (during, after) = run("'x' * 300_000", "print('after')", limits=Limits(20.0, output=100_000))
+    assert error(during)[0] == "OutputLimit" and printed(after) == "after\n"
+
+
+def test_large_headers_are_no_message():
+    """Not even their own fault is told from what they hold."""
+    source = (
+        "kernel = get_ipython().kernel\n"
+        "kernel.session.send(kernel.iopub_socket, 'stream', {'name': 'stdout', 'text': 'x'},\n"
+        "    parent=kernel.get_parent(), metadata={'x': [[0]] * 100_000})"
+    )
+    _, (during, after) = run(source, "print('after')", limits=Limits(20.0, output=100_000))
+    assert error(during) == ("ValueError", "an output of this cell could not be read") and printed(after) == "after\n"
+
+
 def test_a_loop_that_ignores_interrupts_ends_the_notebook_and_leaves_nothing_behind():
     mark = f"outlives-{os.getpid()}"
     source = (
@@ -167,6 +222,43 @@ def test_a_loop_that_ignores_interrupts_ends_the_notebook_and_leaves_nothing_beh
     _, (during, after) = run(source, "print('after')", limits=Limits(2.0))
     assert error(during)[0] == "Unresponsive" and error(after)[0] == "NotReached"
     assert not _running(mark)
+
+
+class Flooded(client.NotebookRun):
+    """A notebook whose kernel always has something else to say before its reply, for ten seconds."""
+
+    async def _meet(self) -> None:
+        await super()._meet()
+        assert self.kc is not None
+        channel: Any = self.kc.shell_channel
+        honest, end = channel.get_msg, time.monotonic() + 10
+
+        async def something(timeout: float | None = None) -> Any:
+            await asyncio.sleep(0)
+            return {"parent_header": {}} if time.monotonic() < end else await honest(timeout=timeout)
+
+        channel.get_msg = something
+
+
+def test_messages_without_end_do_not_make_a_cell_last(monkeypatch):
+    """They keep nbclient from looking at its clock."""
+    monkeypatch.setattr("course.grading.execution.NotebookRun", Flooded)
+    monkeypatch.setattr(client, "AFTER_INTERRUPT", 1)
+    _, (during, after) = run("print('during')", "print('after')", limits=Limits(1.0), client={"iopub_timeout": 1})
+    assert error(during)[0] == "Unresponsive" and error(after)[0] == "NotReached"
+
+
+def test_what_a_later_cell_makes_of_an_earlier_ones_output_can_be_saved():
+    """Half a character is a string like any other, until it is written."""
+    shown = "from IPython.display import display\nprint('shown')\n_ = display('text', display_id='shown')"
+    change = (
+        "import json\n"
+        "get_ipython().kernel.session.pack = lambda value: json.dumps(value, default=str).encode()\n"
+        "display({'text/plain': '\\ud800'}, raw=True, display_id='shown', update=True)\nprint('changed')"
+    )
+    _, (before, changed, after) = run("print('before')", shown, change)
+    assert error(changed) == ("OutputLimit", "an output of this cell could not be read")
+    assert (printed(before), printed(after)) == ("before\n", "changed\n")
 
 
 def test_kernels_end_with_a_grader_that_is_killed(tmp_path):
@@ -252,6 +344,23 @@ def test_a_kernel_whose_keeper_is_killed_is_a_fault_of_the_machine():
     outcome = Outcome.from_bytes(execute(given.to_bytes()))
     killer.join()
     assert "keeps the kernel" in outcome.fault and not outcome.final
+
+
+KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+
+
+def test_a_kernel_killed_as_the_machines_memory_ran_out_is_a_fault_of_the_machine(monkeypatch):
+    killings = count()
+    monkeypatch.setattr(client, "out_of_memory", lambda: next(killings))
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nb = new_notebook(cells=[new_code_cell(KILLED)], metadata={"kernelspec": kernelspec})
+    outcome = Outcome.from_bytes(execute(Task("nb", notebook_bytes(nb)).to_bytes()))
+    assert "ran out of memory" in outcome.fault and not outcome.final
+
+
+def test_a_kernel_that_kills_itself_has_only_itself_to_blame():
+    outcome, (during,) = run(KILLED)
+    assert error(during) == ("DeadKernelError", "the notebook's process ended") and outcome.final
 
 
 def _keeps_a_kernel(process: psutil.Process) -> bool:
