@@ -69,7 +69,7 @@ ids[:12], decode(ids[:12])
 #
 # Then all there is to know about a text is how often each **n-gram** occurs, each window of $n$ neighbours. Windows overlap: `abcd` has the 2-grams `ab`, `bc` and `cd`.
 #
-# ### Exercise: count the windows (about 10 minutes)
+# ### Exercise: `count_ngrams`, count the windows (about 10 minutes)
 #
 # Count every window of $n$ tokens that lies wholly inside the text. Tokens may be anything that can be counted: characters, words, numbers. A text shorter than $n$ has no
 # window; a window shorter than 1 makes no sense and is a `ValueError`.
@@ -118,7 +118,7 @@ show.markov_ngrams.windows_seen(read, met_later, V)
 # $c(v, u)$ counts how often $u$ came right after $v$. The $\alpha \ge 0$ is added to *every* count, as if each pair had been met $\alpha$ times before the first page: without it, a pair never
 # read would be impossible for ever.
 #
-# ### Exercise: the transition matrix (about 15 minutes)
+# ### Exercise: `transition_matrix` (about 15 minutes)
 #
 # Row $v$ of the matrix is the distribution $p_v$ over the next token: previous token down, next token across. Where nothing was ever seen after a token, and nothing was
 # added, all next tokens are equally likely.
@@ -157,7 +157,7 @@ show.markov_ngrams.transition_map(P, alphabet)
 #
 # Perplexity has a plain meaning: the model is as unsure as if it chose among that many equally likely tokens each time.
 #
-# ### Exercise: perplexity (about 10 minutes)
+# ### Exercise: `perplexity` (about 10 minutes)
 
 
 # %% solution="perplexity"
@@ -195,7 +195,7 @@ for length in (1_500, 15_000, 150_000):
 show.markov_ngrams.smoothing_curves(alphas, curves)
 
 # %% [markdown]
-# Too little, and every surprise is a shock. Too much, and the model forgets what it read. The more one has read, the less the choice matters. Note the numbers: with one character of context,
+# A ring marks the best of each curve. Too little, and every surprise is a shock. Too much, and the model forgets what it read. The more one has read, the less the choice matters. Note the numbers: with one character of context,
 # the 96 possibilities have come down to about a dozen.
 #
 # ## Let it write
@@ -203,7 +203,7 @@ show.markov_ngrams.smoothing_curves(alphas, curves)
 # Shannon opened a book at random, looked for the letter he had written last, and wrote down the one after it. Then he opened the book elsewhere and went on. That is a walk through the transition matrix: the row of
 # the current token says how likely each next one is, one is *drawn*, and its row comes next.
 #
-# ### Exercise: sample a text (about 15 minutes)
+# ### Exercise: `sample_text` (about 15 minutes)
 #
 # Return `length` drawn tokens, without `start` itself. All randomness comes from `generator`, so that the same seed writes the same text.
 

@@ -298,8 +298,8 @@ check("nearest", nearest)
 # %% [markdown]
 # ## A training loop
 #
-# Every training in this course has the same few lines. Here they teach a line to go through some points; the model and
-# its loss will change, the rest will not. `Adam` is a gradient descent that sets the length of its steps by itself,
+# Every training in this course has the same few lines. Here they teach a line to go through 64 points, all of them on
+# $y = 3x - 1$, which nobody tells it; the model and its loss will change, the rest will not. `Adam` is a gradient descent that sets the length of its steps by itself,
 # parameter by parameter.
 
 # %%
@@ -311,7 +311,7 @@ for _ in range(200):
     optimizer.zero_grad()  # forget the gradients of the step before
     loss.backward()  # find the new ones, of all parameters
     optimizer.step()  # go a little way downhill
-print(f"y = {line.weight.item():.2f} x + {line.bias.item():.2f}")
+print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 
 # %% [markdown]
 # ## The task: train it (about 20 minutes)
@@ -377,7 +377,7 @@ show.cbow.ladder(floors, {"your CBOW": yours})
 # It knows the bag, and does not make the best of it: one mean and one linear map have to do for every kind of context.
 # Still, with 32 numbers a word it beats whoever reads only the words before, the perfect reader included.
 #
-# Now the vectors. Who are the neighbours of some words, and how near are they?
+# Now the vectors. Whom do some words have for neighbours?
 
 # %%
 E = model.E.detach()
@@ -388,15 +388,14 @@ for word in ("fox", "Ada", "soup", "walks", "walk", "gentle", "often", "river", 
 # %% [markdown]
 # Nobody told it what an animal is. Here are all the words; the colours are the grammar's own classes, which the model
 # never saw. The picture places words near each other that point the same way (by t-SNE: look at who stands with whom,
-# not at the distances between islands). *sg* and *pl* are singular and plural.
+# not at the distances between islands). *sg* and *pl* are singular and plural; the words in black are of two kinds.
 
 # %%
 show.cbow.word_map(E)
 
 # %% [markdown]
-# Classes are islands. Look around. Type a word, or its first letters, and take one of those that are offered (Tab
-# moves between the controls).
-# Try the words of two kinds: *lamb*, *duck*, *cook*, *guides*.
+# Classes are islands, and the words of two kinds stand a little apart. Look around: type a word, or its first letters,
+# and take one of those that are offered (Tab moves between the controls). Try *lamb*, *duck*, *cook*, *guides*.
 
 # %%
 show.cbow.explorer(E, nearest)

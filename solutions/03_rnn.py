@@ -227,8 +227,9 @@ curves = {
 show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-10, 1e8))
 
 # %% [markdown]
-# Straight lines on a logarithmic axis: exponentials. Below one the gradient **vanishes**: at 40 steps a step of learning
-# says nothing about the beginning. Above one it **explodes**. There is no comfortable middle, only a narrow path.
+# Straight lines on a logarithmic axis: exponentials. Below one the gradient **vanishes**: with $\rho = 0.6$ less than a
+# billionth of it is left after 40 steps, and no step of learning hears of the beginning. Above one it **explodes**.
+# There is no comfortable middle, only a narrow path.
 #
 # Move the sliders. With large inputs the units saturate, $1 - h^2$ goes to zero, and even a large radius no longer
 # helps: the gradient dies in the tanh before it can explode. (Tab goes from slider to slider, arrow keys move them.)
@@ -483,10 +484,12 @@ for p in (1.0, 0.75, 0.5, 0.0):
         own = torch.softmax(logits, dim=-1).multinomial(1, generator=dice)
         token = scheduled_inputs(teacher[:, t : t + 1], own, p, coins)[0]
         mixed.append(token)
+    others = torch.cat(mixed) != teacher[0]
     print(f"p = {p:<5} {parentheses.text(torch.cat(mixed))}")
+    print("          " + "".join("^" if other else " " for other in others))
 
 # %% [markdown]
-# Read the middle lines. The model's own tokens answer what it has read; the teacher's do not, they go on with a text of
+# Below each line, `^` marks where it is not the teacher's. Read the middle lines. The model's own tokens answer what it has read; the teacher's do not, they go on with a text of
 # which the model read only a part. So parentheses lose their partner, and the target that comes next has little to do
 # with what was read. Huszár (2015) showed that scheduled sampling can indeed pull a model away from the true
 # distribution. It helps where nearby tokens can stand for each other, as words often can.
@@ -563,7 +566,8 @@ show.rnn.accuracy_by_length(lengths, curves)
 #
 # Watch it read. After every token the network says how sure it is that what it has read so far is balanced. Full dots
 # stand where the question makes sense: an even number of tokens, closed at the end. The hollow ones show what it says
-# when asked in the middle of something, which never happened in training: there it may say anything.
+# when asked in the middle of something, which never happened in training: there it may say anything. (And at four
+# tokens, where it should say no, it may well be wrong: it never met a sequence of fewer than six.)
 
 # %%
 show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))

@@ -47,9 +47,11 @@ show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-
 # through, 1 lets everything through. It is computed from the input and the state, so it can be learned like all else.
 # The lecture's version puts one gate on Elman's network:
 #
-# $$\bar h_t = \mathrm{ReLU}(W_x\, x_t + W_h\, h_{t-1} + b) \qquad \text{the candidate: what Elman's network would say}$$
-# $$z_t = \sigma(V_x\, x_t + V_h\, h_{t-1} + c) \qquad \text{the gate: how much of the old to keep}$$
-# $$h_t = z_t \odot h_{t-1} + (1 - z_t) \odot \bar h_t$$
+# $$\begin{aligned}
+# \bar h_t &= \mathrm{ReLU}(W_x\, x_t + W_h\, h_{t-1} + b) && \text{the candidate: what Elman's network would say} \\
+# z_t &= \sigma(V_x\, x_t + V_h\, h_{t-1} + c) && \text{the gate: how much of the old to keep} \\
+# h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot \bar h_t && \text{the new state}
+# \end{aligned}$$
 #
 # with $\sigma(a) = 1 / (1 + e^{-a})$ and $\odot$ for a product number by number. (The lecture writes $W_{xz}$, $W_{hz}$
 # and $b_z$ for $V_x$, $V_h$ and $c$.)
@@ -109,11 +111,14 @@ show.lstm_gru.lstm_step()
 # %% [markdown]
 # The lectures' three questions, at every step and for every unit:
 #
-# $$f_t = \sigma(W_f x_t + U_f h_{t-1} + b_f) \qquad \text{do I still need what I kept?}$$
-# $$i_t = \sigma(W_i x_t + U_i h_{t-1} + b_i), \quad g_t = \tanh(W_g x_t + U_g h_{t-1} + b_g)
-#   \qquad \text{what new does } x_t \text{ bring, and how much of it goes in?}$$
-# $$o_t = \sigma(W_o x_t + U_o h_{t-1} + b_o) \qquad \text{how much of it do I show?}$$
-# $$c_t = f_t \odot c_{t-1} + i_t \odot g_t, \qquad h_t = o_t \odot \tanh(c_t)$$
+# $$\begin{aligned}
+# f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{do I still need what I kept?} \\
+# g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) && \text{what new does } x_t \text{ bring,} \\
+# i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) && \text{and how much of it goes in?} \\
+# o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) && \text{how much of it do I show?} \\
+# c_t &= f_t \odot c_{t-1} + i_t \odot g_t && \text{the memory} \\
+# h_t &= o_t \odot \tanh(c_t) && \text{what is shown of it}
+# \end{aligned}$$
 #
 # (The lectures also write $\tilde c_t$ for $g_t$. The forget gate came three years later, from Gers, Schmidhuber and
 # Cummins.)
@@ -162,8 +167,8 @@ show.lstm_gru.tape(lstm_cell)
 show.lstm_gru.write_the_tape(lstm_cell)
 
 # %% [markdown]
-# Input and output gate are shut at most words, the forget gate is open at most, and that is typical: what a trained
-# LSTM learns is mostly *when to write*. At "Jeanne" the old content must go just as the new one comes. Are these really
+# In a good solution (the last button shows one) input and output gate are shut at most words, and the forget gate is
+# open at most. That is typical: what a trained LSTM learns is mostly *when to write*. At "Jeanne" the old content must go just as the new one comes. Are these really
 # two decisions?
 #
 # ## The GRU
@@ -172,9 +177,12 @@ show.lstm_gru.write_the_tape(lstm_cell)
 # and new, as in the lecture's network above, and the **reset** gate $r$ decides how much of the old state the candidate
 # may look at:
 #
-# $$r_t = \sigma(W_r x_t + U_r h_{t-1} + b_r), \qquad z_t = \sigma(W_z x_t + U_z h_{t-1} + b_z)$$
-# $$n_t = \tanh(W_n x_t + U_n (r_t \odot h_{t-1}) + b_n)$$
-# $$h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t$$
+# $$\begin{aligned}
+# r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\
+# z_t &= \sigma(W_z x_t + U_z h_{t-1} + b_z) \\
+# n_t &= \tanh(W_n x_t + U_n (r_t \odot h_{t-1}) + b_n) \\
+# h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot n_t
+# \end{aligned}$$
 #
 # There are two disagreements in the wild, and the second of them is in your lectures, too. PyTorch computes
 # $r_t \odot (U_n h_{t-1})$, after the product, which is a different function. And many texts let $z$ *write* where ours

@@ -442,8 +442,8 @@ rates = [
 show.bahdanau_attention.errors_by_digit(rates)
 
 # %% [markdown]
-# Nearly always right, and the errors are no accident. Most stand at the first digit of the day, some at that of the month,
-# both often a zero that is written nowhere; a few at the century. Others come from the encoder: a state beside a word knows
+# Nearly always right, and the errors are no accident. Nearly all stand at the first digits of the month and the
+# day, often a zero that is written nowhere; a few at the century. Others come from the encoder: a state beside a word knows
 # that word, too. The weights say where the decoder *looked*; they need not say why it wrote what it wrote. Keep that in mind
 # when somebody explains a large model by its attention.
 #
@@ -511,12 +511,6 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 
 # %%
 show.bahdanau_attention.step_the_decoder(record.model.cpu())
-
-# %% [markdown]
-# One step of it as a picture, for readers without a running notebook: the month of a German date.
-
-# %%
-show.bahdanau_attention.one_step(record.model.cpu(), "Sonntag, 4. Juli 1999", step=6)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)

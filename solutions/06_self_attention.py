@@ -66,7 +66,7 @@ show.self_attention.memory(found)
 # All weights are positive, they sum to one, and the largest score gets the largest share. But $\exp(1000)$ is infinite in every format that PyTorch has, and infinity divided by
 # infinity is not a number. Adding the same number to all scores changes nothing in the quotient. You may choose that number.
 #
-# ### Exercise: softmax (about 10 minutes)
+# ### Exercise: `softmax` (about 10 minutes)
 #
 # Along the axis `dim`, for a tensor of any shape, and safe for scores of any size. A score of $-\infty$ gets the weight 0, as long as another score of its slice is finite.
 
@@ -104,7 +104,7 @@ for stretch in (0, 1, 3, 10, 1000):
 # 3. softmax over the keys: $\alpha_j$;
 # 4. take home the weighted sum: $\text{Output} = \sum_j \alpha_j v_j$.
 #
-# ### Exercise: attention for one word (about 10 minutes)
+# ### Exercise: `attention_for_one` (about 10 minutes)
 
 
 # %% solution="attention_for_one"
@@ -161,7 +161,7 @@ show.self_attention.scores_by_width(widths, variance, largest, keys=10)
 # Without the division, a wide layer is born with its mind made up: one key in ten gets nearly everything, chosen by chance, and softmax is so flat there that hardly any gradient comes
 # back to change it. Divided by $\sqrt{D}$, a layer of any width begins undecided.
 #
-# ### Exercise: scaled dot-product attention (about 20 minutes)
+# ### Exercise: `scaled_dot_product_attention` (about 20 minutes)
 #
 # For a whole batch, without a loop. Return the output *and* the weights: you will want to look at them. Mind the shapes; there may be more queries than keys, or fewer.
 
@@ -206,7 +206,7 @@ show.self_attention.attention_map(weights[0], [f"{a}?" for a in asked], pairs, "
 #
 # As everywhere in this course, a weight is stored as `(out, in)`, like in `nn.Linear`.
 #
-# ### Exercise: self-attention (about 10 minutes)
+# ### Exercise: `self_attention` (about 10 minutes)
 
 
 # %% solution="self_attention"
@@ -235,7 +235,7 @@ check("self_attention", self_attention)
 #
 # (The paper's table has two more rows: convolutions, and attention to a neighbourhood only.) The last two columns are the reason for all this: no step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first.
 #
-# ### Exercise: the price (about 5 minutes)
+# ### Exercise: `attention_cost`, the price (about 5 minutes)
 
 
 # %% solution="attention_cost"
@@ -253,7 +253,7 @@ def attention_cost(n: int, d: int) -> dict[str, int]:
 check("attention_cost", attention_cost)
 
 # %% [markdown]
-# ### Exercise: where they meet (about 5 minutes)
+# ### Exercise: `crossover_length`, where they meet (about 5 minutes)
 #
 # At which number of words do both layers of width $d$ cost the same?
 
@@ -284,7 +284,7 @@ show.self_attention.costs(attention_cost, crossover_length, d=512)
 #
 # $$f(x_{\pi(1)}, \dots, x_{\pi(T)})_i = f(x_1, \dots, x_T)_{\pi(i)} .$$
 #
-# ### Exercise: a test for blindness to order (about 10 minutes)
+# ### Exercise: `is_permutation_equivariant`, a test for blindness to order (about 10 minutes)
 #
 # `fn` maps words `(B, T, D)` to new words `(B, T, ...)`. Does it treat this permutation as the equation says, up to 0.0001?
 
@@ -440,17 +440,11 @@ show.self_attention.recall(slots, curves, trained_on=8)
 #
 # ## Play
 #
-# Four words in a plane. Choose one and move its query, its key and its value. Questions to try: can you make "her" look at "cat"? Make every word look at "likes"? Get all four outputs onto one point,
+# Four words in a plane. Left: the query of one among the keys of all. Right: the values, and where their mixture falls (the diamond). Choose a word and move its query, its key and its value. Questions to try: can you make "her" look at "cat"? Make every word look at "likes"? Get all four outputs onto one point,
 # without touching a value? Push an output outside of the four values?
 
 # %%
 show.self_attention.playground(scaled_dot_product_attention)
-
-# %% [markdown]
-# The same picture without a running notebook, for the vectors it starts from. Left: the query of "her" among all keys. Right: the values, and where their mixture falls.
-
-# %%
-show.self_attention.four_words(attend=scaled_dot_product_attention)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
@@ -469,13 +463,13 @@ show.self_attention.four_words(attend=scaled_dot_product_attention)
 # %% [markdown]
 # ## Going further
 #
-# - What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found no difference for the first,
+# - **Without the root.** What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found no difference for the first,
 #   and 80 to 95 % against 100 % for the second.
-# - Choose $W_q$, $W_k$, $W_v$ and the embeddings by hand so that one layer recalls perfectly, with no training at all. The heat map of the four letters above shows where to begin.
-# - Wrong attention often learns, too. Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
+# - **By hand.** Choose $W_q$, $W_k$, $W_v$ and the embeddings by hand so that one layer recalls perfectly, with no training at all. The heat map of the four letters above shows where to begin.
+# - **Wrong, and it learns.** Wrong attention often learns, too. Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
 #   is what you think it is, and that is why every function here was checked on its own.
-# - How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
-# - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,
+# - **A wider memory.** How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,
 #   [Using fast weights to attend to the recent past](https://arxiv.org/abs/1610.06258) (2016), let a recurrent network recall, by something that is nearly attention.
 # - **Next.** One look brings home one mixture. Topic 07 lets a word look in several places at once, at no extra cost.
 

@@ -55,7 +55,7 @@ for friend, rival in ((7, 0), (0, 7)):
 # Nobody computes that head by head. Put the heads' matrices on top of each other, and they are one $D \times D$ matrix $W_q$, as before. So project all words once, $X W_q^\top$ of shape $(B, T, D)$, and *then* cut: the first $d$ columns belong to the first head, the next $d$ to the second. The lecture says it in a sentence:
 # reshape to $n \times h \times d/h$, then transpose to $h \times n \times d/h$, and "now the head axis is like a batch axis" (its $n$ and $d$ are our $T$ and $D$). Every line of topic 06 works on it as it stands.
 #
-# ### Exercise: cut a word into heads (about 10 minutes)
+# ### Exercise: `split_heads`, cut a word into heads (about 10 minutes)
 #
 # `ValueError` when the heads do not divide the width.
 
@@ -86,7 +86,7 @@ show.multi_head_attention.shares(split_heads)
 # %% [markdown]
 # On the right, a head gets some of the *words*, whole, and never sees the others. The shape is right, nothing complains, and the loss even falls. This mistake is found in published Transformers again and again, and in one of them it went unnoticed for years.
 #
-# ### Exercise: put the heads together again (about 10 minutes)
+# ### Exercise: `merge_heads`, put the heads together again (about 10 minutes)
 #
 # The way back. The same trap is waiting.
 
@@ -117,7 +117,7 @@ print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 #
 # And there may be a **mask**: a boolean tensor that broadcasts to $(B, h, T, S)$, `True` where a query may look. What is forbidden gets the weight 0, and the rest shares the whole attention as if the forbidden keys did not exist. A query that may look at nothing at all gets weights of zero. (What masks are for is topic 09. Until then `mask` is mostly `None`.)
 #
-# ### Exercise: multi-head attention (about 25 minutes)
+# ### Exercise: `multi_head_attention` (about 25 minutes)
 #
 # In two parts. `attend_in_heads` gets words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on. The matrices are stored `(out, in)`, as ever. And how many products are in one score?
 
@@ -193,7 +193,7 @@ show.multi_head_attention.head_maps(weights[0], shown, asking, marks)
 #
 # As a layer, with biases. torch has had one for years, `nn.MultiheadAttention`, and yours can prove itself against it: take over its weights, and everything must agree.
 #
-# ### Exercise: the layer (about 20 minutes)
+# ### Exercise: `MultiHeadAttention`, the layer (about 20 minutes)
 #
 # `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. Look at one to see what it calls them, and what it has put on top of what:
 
@@ -256,7 +256,7 @@ for name, (ours, torchs) in zip(("output", "weights"), pairs):
 #
 # More heads, more to learn? Count.
 #
-# ### Exercise: how many parameters (about 5 minutes)
+# ### Exercise: `multi_head_parameters`, how many parameters (about 5 minutes)
 #
 # All numbers that such a layer learns, with biases if `bias` is true. `ValueError` for a layer that cannot be built.
 
@@ -278,11 +278,12 @@ check("multi_head_parameters", multi_head_parameters)
 # And the time? In topic 06, comparing $n$ words of width $d$ with each other cost $n^2 \cdot d$ multiplications. For the layer of the paper, 512 wide, and a sentence of 70 words:
 
 # %%
-print("heads   width of one   parameters   multiplications for the scores")
+print("heads   width of one   parameters     multiplications for the scores")
 for heads in (1, 2, 4, 8, 16, 64, 512):
     d = 512 // heads
     count = multi_head_parameters(512, heads, bias=False)
-    print(f"{heads:>5} {d:>14} {count:>12,} {heads} x 70 x 70 x {d} = {heads * 70 * 70 * d:,}")
+    work = f"{heads:>3} x 70 x 70 x {d:>3} = {heads * 70 * 70 * d:,}"
+    print(f"{heads:>5} {d:>14} {count:>12,}     {work}")
 
 # %% [markdown]
 # Nothing changes, in either column. The paper says so: because each head is narrower, the total cost is that of one head of full width. So heads are free, and the only question is how narrow one can be and still find what it looks for. You will measure it.
@@ -502,12 +503,6 @@ seen = [weights[0].cpu() for weights in seen]  # for each layer (2, 8, 8)
 show.multi_head_attention.explorer(seen, shown, asking)
 
 # %% [markdown]
-# The same picture without a running notebook, for the second layer's first head.
-
-# %%
-show.multi_head_attention.looks(seen, shown, asking, layer=2, head=1, token=0)
-
-# %% [markdown]
 # Heads and layers together answer long questions about a *set* of children. Line them up in another order, and the answers come in that order and are otherwise the same:
 
 # %%
@@ -535,12 +530,12 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 # %% [markdown]
 # ## Going further
 #
-# - Let a hidden layer with a ReLU read what **one** head has heard: `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do and the other in 96 of 100 cases: the head looks at both children, more at one of them, and what a linear layer cannot take apart, a hidden layer nearly can.
-# - As in topic 06, wrong attention often learns, too. With the mean of the heads in place of their merging, with scores divided by $\sqrt{D}$ or not at all, with $W_o$ left out, we measured more than 99 % on this task. With the reshape of the first picture it was 30 %.
-# - Give the model four heads and silence them one by one, then two by two. Which work is done twice? P. Michel and others, [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019), took many heads out of trained translators and hardly noticed. E. Voita and others,
+# - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard: `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do and the other in 96 of 100 cases: the head looks at both children, more at one of them, and what a linear layer cannot take apart, a hidden layer nearly can.
+# - **Wrong, and it learns.** As in topic 06, wrong attention often learns, too. With the mean of the heads in place of their merging, with scores divided by $\sqrt{D}$ or not at all, with $W_o$ left out, we measured more than 99 % on this task. With the reshape of the first picture it was 30 %.
+# - **Silence.** Give the model four heads and silence them one by one, then two by two. Which work is done twice? P. Michel and others, [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019), took many heads out of trained translators and hardly noticed. E. Voita and others,
 #   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what the others do: neighbours, grammar, rare words.
-# - Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
-# - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
+# - **Shared keys.** Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
 # - **Next.** However many heads and layers, the words are still a set. Topic 08 tells each of them where it stands.
 
 # %%

@@ -70,7 +70,7 @@ compare()
 #
 # $$p_{t,\,2i} = \sin\!\left(\frac{t}{10000^{2i/D}}\right) \qquad p_{t,\,2i+1} = \cos\!\left(\frac{t}{10000^{2i/D}}\right), \qquad i = 0, \dots, D/2 - 1 .$$
 #
-# ### Exercise: the table of waves (about 15 minutes)
+# ### Exercise: `sinusoidal`, the table of waves (about 15 minutes)
 #
 # A table for `n_positions` places. A sine without its cosine makes no clock: an odd width raises `ValueError`.
 
@@ -126,7 +126,7 @@ compare(marks=sinusoidal(4, 16))
 #
 # $$\begin{pmatrix} \sin((t+k)\,w) \\ \cos((t+k)\,w) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t w) \\ \cos(t w) \end{pmatrix}, \qquad w = 10000^{-2i/D} .$$
 #
-# ### Exercise: the matrix that moves on (about 15 minutes)
+# ### Exercise: `shift_matrix`, the matrix that moves on (about 15 minutes)
 #
 # Fill in the four numbers (they may depend on $k$ and $w$, not on $t$), and put one such block for each pair along the diagonal of $M_k$. Negative offsets go back.
 
@@ -173,7 +173,7 @@ show.positional_encoding.distances(sinusoidal(128, 64), places=[16, 48, 96])
 #
 # Do not take the lectures' word for it. Measure. An encoding is a function `encode(n, d)` that gives the marks of the first `n` places, `(n, d)`.
 #
-# ### Exercise: what an encoding is good for (about 20 minutes)
+# ### Exercise: `order_properties`, what an encoding is good for (about 20 minutes)
 #
 # Return a dictionary of five booleans. `n` is larger than `2 * d`, and every encoding you will meet has a property clearly or lacks it clearly, so any sensible tolerance will do.
 #
@@ -258,7 +258,7 @@ show.positional_encoding.requirements(found)
 # BERT and GPT-2 (language models; topics 09 and 10 say how they differ) did something humbler: a table with one vector for each of 512 (or 1,024) places, random at first, trained like the embedding of a word. Nothing is asked of the vectors; whatever helps will be found.
 # The price is in the picture above, in the row of the table of 40 places.
 #
-# ### Exercise: learned positions (about 10 minutes)
+# ### Exercise: `LearnedPositions` (about 10 minutes)
 #
 # `forward` adds to every sentence of `x` the vectors of places 0 to T − 1. Do not start from a table in which all places are alike, and raise `ValueError` when the words outnumber the places.
 
@@ -302,9 +302,9 @@ check("LearnedPositions", LearnedPositions)
 #
 # Values are not turned: a word says the same thing wherever it is heard from.
 #
-# ### Exercise: RoPE (about 20 minutes)
+# ### Exercise: `rope` (about 20 minutes)
 #
-# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours, $(0, 1), (2, 3), \dots$ `positions` are $0, \dots, T-1$ unless the caller names others. Keep the type of `x`; an odd width raises `ValueError`.
+# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others. Keep the type of `x`; an odd width raises `ValueError`.
 
 
 # %% solution="rope"
@@ -355,7 +355,7 @@ show.positional_encoding.scores({"added waves": added[0, 0], "RoPE": turned[0, 0
 #
 # A key of the future ($s > t$) gets $-\infty$, which softmax turns into a weight of exactly 0: ALiBi was made for language models, which must not look ahead (more on that in topic 09). It has nothing to learn and nothing to run out of.
 #
-# ### Exercise: ALiBi's bias (about 10 minutes)
+# ### Exercise: `alibi_bias` (about 10 minutes)
 
 
 # %% solution="alibi_bias"
@@ -495,7 +495,7 @@ show.positional_encoding.lengths(curves, at, trained_on=16)
 # - **learned**: the table has 128 rows, but nobody has trained the last 112. The first 16 places of a long list are right, and the rest is noise.
 # - **sinusoidal**: its marks exist at every place, and *could* be read by one matrix. But nothing made the layer learn that matrix; sixteen places can be told apart in many ways, and it found another.
 # - **RoPE**: whatever it learned about "three back", it learned about a distance, and at place 60 three back is three back. It is not magic: a long list also holds distances that no short one has, and at some of them the hands may happen to stand nearly as they do
-#   at three. A curve that bends down at last shows it. That is why the letters start small: at PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
+#   at three. If your curve bends down in the end, it has met them. That is why the letters start small: at PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
 # - **ALiBi**: hardly better than none on short lists, and **equally good at every length**. It knows near from far, so it names one of the last few letters; a ruler that only ever falls cannot point at the third place and pass over the second. An echo is the worst that could be asked
 #   of it. In a language model, where nearby words matter most and no single place does, the same blur is a strength.
 #
@@ -510,16 +510,10 @@ show.positional_encoding.looks(maps, trained_on=16)
 # %% [markdown]
 # ## Play
 #
-# Drag the length, the width and the place. Questions to try: how many clocks make a full turn within 64 places, and what are the others good for? With which width does the dot product first single out place 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
+# The table with one place marked, how many places each pair needs for a full turn, and the dot product of that place with all others. Drag the length, the width and the place. Questions to try: how many clocks make a full turn within 64 places, and what are the others good for? With which width does the dot product first single out place 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
 
 # %%
 show.positional_encoding.explorer(sinusoidal)
-
-# %% [markdown]
-# The same without a running notebook, as it starts: the table with place 20 marked, how many places each pair needs for a full turn, and the dot product of place 20 with all places.
-
-# %%
-show.positional_encoding.overview(sinusoidal, n=64, d_model=32, place=20)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
@@ -537,12 +531,12 @@ show.positional_encoding.overview(sinusoidal, n=64, d_model=32, place=20)
 # %% [markdown]
 # ## Going further
 #
-# - Test your prediction: `data.load("order", task="reverse")` and `task="sort"` are the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
-# - Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer clocks a head are not always worse. Look at the map of each head in a list of 64: which distances does it take for "three back"?
-# - Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 66 one time and 300 to 316 the next. Does it learn the matrix now?
-# - Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
-# - Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
-# - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
+# - **Other orders.** Test your prediction: `data.load("order", task="reverse")` and `task="sort"` are the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
+# - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer clocks a head are not always worse. Look at the map of each head in a list of 64: which distances does it take for "three back"?
+# - **Start anywhere.** Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 66 one time and 300 to 316 the next. Does it learn the matrix now?
+# - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
+# - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
 #   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
 # - **Next.** Now every word sees every other, and knows where it stands: too much, if it is to guess the word after it. Topic 09 covers what must not be seen.
 

@@ -55,7 +55,7 @@ print(f"moved by up to {moved():.3f}")
 # **Dimensions:** $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
 # *forbidden*, `F.scaled_dot_product_attention` for *allowed*. Whenever you meet a new mask, print four rows of it.)
 #
-# ### Exercise: which places are words? (about 10 minutes)
+# ### Exercise: `padding_mask`, which places are words? (about 10 minutes)
 #
 # Row $b$ is True for the first `lengths[b]` places. A sentence of no words is a row of False, one longer than `max_len` raises `ValueError`.
 
@@ -91,7 +91,7 @@ check("padding_mask", padding_mask)
 #
 # Each word sees itself and the past. It may see itself: what it guesses is the *next* one.
 #
-# ### Exercise: nobody sees the future (about 5 minutes)
+# ### Exercise: `causal_mask`, nobody sees the future (about 5 minutes)
 
 
 # %% solution="causal_mask"
@@ -111,7 +111,7 @@ check("causal_mask", causal_mask)
 # Scores have the shape $(B, h, T, S)$. The padding mask is $(B, S)$, different for each sentence and the same for all heads and all who look; the causal mask is $(T, S)$, the same for every sentence. Lay them together so that they fit, with an axis of 1 wherever all are treated alike. Padding says who can be *looked at*. It says nothing about who looks:
 # what a padded place computes is thrown away later, and until then it may look at what it likes.
 #
-# ### Exercise: one mask for attention (about 10 minutes)
+# ### Exercise: `combine_masks`, one mask for attention (about 10 minutes)
 
 
 # %% solution="combine_masks"
@@ -156,7 +156,7 @@ print(f"past only:      moved by up to {moved(causal[:5, :5], causal):.7f}")
 # There are many ways to write that which are nearly right. Two traps: what lies behind the mask may be *any* number, a huge one too, and must not be felt. And a row in which **nothing** is allowed has the sum 0. Its softmax does not exist; let it be zeros, so that whoever sees nothing takes home nothing. Not NaN: a single NaN in a batch poisons
 # every parameter at the next step, and it does so even if it only appears in the *gradient*, on the way back.
 #
-# ### Exercise: masked softmax (about 20 minutes)
+# ### Exercise: `masked_softmax` (about 20 minutes)
 #
 # The mask broadcasts to the scores. You may use torch's softmax.
 
@@ -202,7 +202,7 @@ for name, mask in {
 #
 # Attention is not the only place where words are added up. The vector of a whole sentence is often the mean of its words', and a loss is a mean over tokens. Both must count real words only, and divide by the number of *those*.
 #
-# ### Exercise: the mean of a sentence (about 10 minutes)
+# ### Exercise: `masked_mean`, the mean of a sentence (about 10 minutes)
 #
 # A sentence of no words has the mean zero.
 
@@ -222,7 +222,7 @@ check("masked_mean", masked_mean)
 # %% [markdown]
 # For the loss there are two honest means. Averaged over each sentence and then over sentences, a word of a short sentence weighs more than one of a long sentence. A language model wants every **token** to count the same: one sum over the whole batch, divided by the number of real tokens in it.
 #
-# ### Exercise: the loss of a padded batch (about 10 minutes)
+# ### Exercise: `masked_cross_entropy`, the loss of a padded batch (about 10 minutes)
 #
 # Natural logarithms, safe for large logits. Word 0 may be a word like any other here; the mask alone says what counts.
 
@@ -273,7 +273,7 @@ show.masking.loss_by_padding(columns, losses)
 #
 # Why so complicated? In later use there is no `[MASK]`, and a model that only ever had to think about masks would have nothing to say about words. As some chosen words are wrong and some are right and none is marked, it has to keep an opinion about every word.
 #
-# ### Exercise: BERT's corruption (about 20 minutes)
+# ### Exercise: `mlm_corrupt`, BERT's corruption (about 20 minutes)
 #
 # Return the corrupted inputs, and labels that hold the *original* word where one is asked for and −100 elsewhere (what torch's losses leave out). Any shape; all chance comes from `generator`. `mask_id` may lie within the vocabulary or beyond it, and the drawn word may be any of `vocab_size`, even the old one.
 
@@ -302,7 +302,7 @@ def mlm_corrupt(
 check("mlm_corrupt", mlm_corrupt)
 
 # %% [markdown]
-# Word 0 is free, so it can be the mask. Full stops are special. A stretch of text, and what became of it:
+# Word 0 is free, so it can be the mask. Full stops are special. A stretch of text, and what became of it; in brackets what the model is asked for, which may be the very word that stands there:
 
 # %%
 text = language.draw_text(200, 500, torch.Generator().manual_seed(1))  # 200 texts of 500 words
@@ -310,7 +310,7 @@ special = text == language.ids["."]
 hidden, labels = mlm_corrupt(
     text, special, len(language.words), 0, torch.Generator().manual_seed(2)
 )
-for old, new, label in list(zip(text[0], hidden[0], labels[0]))[:24]:
+for old, new, label in list(zip(text[19], hidden[19], labels[19]))[:24]:
     shown = "[MASK]" if new == 0 else language.words[new]
     print(f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" ")
 
@@ -342,7 +342,7 @@ print(f"a word, given the three before and the three after:  {-both:.2f}")
 #
 # A mask is easy to print. But the future has other ways in: a norm over the wrong axis, a sum of all words, heads that were put together with their axes mixed up, an input that was not shifted. All of these have been found in published programs, some after years. So do not inspect the mask. **Test the model**: change what comes later, and see whether what is said now moves.
 #
-# ### Exercise: find the leak (about 15 minutes)
+# ### Exercise: `leaks_future`, find the leak (about 15 minutes)
 #
 # `model_fn` maps ids $(B, T)$ to outputs $(B, T, \dots)$ and always answers the same. The output at place $t$ may depend on `ids[:, :t + 1]`. Does any depend on more? As replacements use only words that occur in `ids` (there are at least two; the model may not know any others). Differences up to 1e-5 are rounding.
 
@@ -552,7 +552,7 @@ for name, trained in both.items():
 show.masking.surprises(sentence, found)
 
 # %% [markdown]
-# Your model is nearly as surprised as the language itself, at nearly every word: names and nouns are hard to guess, *who* and *.* are not, and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
+# Your model is nearly as surprised as the language itself, at nearly every word: *cook*, *ducks* and *tastes* are hard to guess, *who* and *.* are not; and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
 
 
 # %%
@@ -571,7 +571,7 @@ for name, trained in both.items():
     print(name, *(write(trained.model) for _ in range(4)), sep="\n    ")
 
 # %% [markdown]
-# Where do they look? The four heads of the first layer, over the whole sentence:
+# Where do they look? The four heads of the first layer, over the whole sentence, with a row for each word that looks:
 
 # %%
 maps = {}
@@ -587,18 +587,12 @@ show.masking.heads(maps, [".", *sentence[:-1]])
 #
 # ## Play
 #
-# Five places, one of them padding. Each row is a word that looks, each column a word that is looked at; the switches say yes or no (Tab moves between them, the space bar switches). Right: who *knows* of whom after some layers, since a word passes on what it has heard; light blue is hearsay, orange a leak.
+# Five places, one of them padding. Each row is a word that looks, each column a word that is looked at; the switches say yes or no (Tab moves between them, the space bar switches). In the middle, the weights that softmax leaves. Right: who *knows* of whom after some layers, since a word passes on what it has heard; light blue is hearsay, orange a leak.
 #
 # Questions to try: from *one word ahead*, how many layers does it take until *Ada* knows all the other words? From *the last two words*, how many until *bread* knows of *Ada*? Which single switch, added to *causal and padding*, tells the future to three words within two layers? What does a row with nothing allowed look like in the middle picture?
 
 # %%
 show.masking.painter(masked_softmax)
-
-# %% [markdown]
-# The same without a running notebook, as it starts: the mask, the weights that softmax leaves it, and what is known after two layers.
-
-# %%
-show.masking.who_sees_whom(masked_softmax)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
@@ -616,11 +610,11 @@ show.masking.who_sees_whom(masked_softmax)
 # %% [markdown]
 # ## Going further
 #
-# - Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
-# - Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and nearly as good. By which way does a word reach its own place all the same? What becomes of the first row?
-# - Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
-# - Narrow `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
-# - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
+# - **No places.** Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
+# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and nearly as good. By which way does a word reach its own place all the same? What becomes of the first row?
+# - **Play BERT.** Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
+# - **A small leak.** Narrow `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
 # - **Next.** Topic 10 builds the Transformer: one half of it sees everything, the other only the past, and your masks tell them which they are.
 
 # %%

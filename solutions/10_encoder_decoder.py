@@ -51,7 +51,7 @@ show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 #
 # The vectors $\gamma$ and $\beta$ are learned: what was taken away can be given back where it helps. Why not over the batch, as in image networks? A word's vector would then depend on the other sentences that happen to be there, and on their padding.
 #
-# ### Exercise: layer norm (about 10 minutes)
+# ### Exercise: `layer_norm` (about 10 minutes)
 #
 # Over the last axis, whatever stands before it. Note what $\sigma^2$ is divided by.
 
@@ -90,7 +90,7 @@ for before, after in zip(words, normed):
 #
 # with $F$, the width inside, usually $4D$. That makes $8D^2$ weights, twice those of the attention beside it: two thirds of a layer.
 #
-# ### Exercise: feed-forward (about 5 minutes)
+# ### Exercise: `feed_forward` (about 5 minutes)
 
 
 # %% solution="feed_forward"
@@ -115,7 +115,7 @@ check("feed_forward", feed_forward)
 #
 # In *post* the norm stands on the road itself, in *pre* beside it. The encoder's layer has two sublayers: self-attention with `norm1`, then feed-forward with `norm2`.
 #
-# ### Exercise: the encoder's layer (about 20 minutes)
+# ### Exercise: `EncoderLayer` (about 20 minutes)
 #
 # The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it: in training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing. `self.norm` says "post" or "pre".
 
@@ -186,7 +186,7 @@ show.encoder_decoder.sizes_by_height(sizes)
 # 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. The words being written ask; keys and values come from the source. It is the attention of topic 05 with many heads;
 # 3. feed-forward, with `norm3`.
 #
-# ### Exercise: the decoder's layer (about 20 minutes)
+# ### Exercise: `DecoderLayer` (about 20 minutes)
 #
 # The memory comes out of the encoder as it should be: pre-norm does not norm it once more.
 
@@ -233,7 +233,7 @@ check("DecoderLayer", DecoderLayer)
 #
 # And nobody ever looks *at* padding.
 #
-# ### Exercise: who sees whom (about 15 minutes)
+# ### Exercise: `architecture_masks`, who sees whom (about 15 minutes)
 #
 # Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`: boolean masks that broadcast to $(B, h, T, S)$, True where one may look, and `None` where the architecture has no such attention. `kind` is "encoder", "decoder" or "encoder-decoder". A pure decoder's text has the lengths `src_lengths`. A text is as long as the longest sentence of its batch. What a padded word itself looks at does not matter.
 
@@ -328,7 +328,7 @@ class Parts(nn.Module):
 
 
 # %% [markdown]
-# ### Exercise: the Transformer (about 30 minutes)
+# ### Exercise: `Transformer` (about 30 minutes)
 #
 # Put them together.
 
@@ -371,7 +371,7 @@ check("Transformer", Transformer)
 #
 # $$q_k = (1 - \varepsilon)\,[k = y] + \frac{\varepsilon}{V}, \qquad L = -\sum_k q_k \log p_k .$$
 #
-# ### Exercise: label smoothing (about 15 minutes)
+# ### Exercise: `label_smoothing_loss` (about 15 minutes)
 #
 # The mean over the real tokens of the whole batch. `F.cross_entropy` knows this, so it has to stay away.
 
@@ -413,7 +413,7 @@ for epsilon in (0.0, 0.1):
 #
 # Why begin slowly? In a fresh post-norm tower the layers at the top get large gradients (Xiong and others measured it in 2020), and Adam needs some steps to find out how large gradients usually are. A big step into the wrong direction at the very start is hard to undo.
 #
-# ### Exercise: the schedule (about 5 minutes)
+# ### Exercise: `warmup_schedule` (about 5 minutes)
 
 
 # %% solution="warmup_schedule"
@@ -435,7 +435,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 #
 # A trained model scores the next word. To write a whole sentence, begin with `sos` and let it read its own words: choose the most likely next word, put it behind the others, ask again, until it says `eos`. That is **greedy decoding**.
 #
-# ### Exercise: greedy decoding (about 20 minutes)
+# ### Exercise: `decode_greedy` (about 20 minutes)
 #
 # For a whole batch, without gradients. Read `model.sos`, `model.eos`, `model.pad` and `model.max_len` (the most words a sentence may have, `eos` included). A sentence that has ended gets nothing but `pad`; the batch ends when all have, or at `max_len`.
 
@@ -610,12 +610,12 @@ for name, words in translations.items():
 show.encoder_decoder.by_length(lengths, curves)
 
 # %% [markdown]
-# Read the table from left to right. The two are equally large, train in about the same time, and the recurrent pair is a little *better*. Was it worth it?
+# Read the table from left to right. The two are equally large, take times of the same order to train, and end close together: in some trainings the recurrent pair is ahead, in others the Transformer. Was it worth it?
 #
 # Here, no. Nine words a sentence and 20,000 sentences are home ground for a GRU: that one word follows another is built into it, while the Transformer has to learn what a place is, and the places that only long sentences reach are seldom practised. It gives all that up for one thing: **no step waits for another**. To train on a sentence of $T$ words, a recurrent pair takes $S + T$ steps, one after the other;
 # the Transformer takes as many as it has layers. On one core everything stands in one line anyway. On a GPU, with texts of thousands of words and layers a hundred times as wide, it decides what can be trained at all.
 #
-# *Writing* is slower, ten times or so, because `decode_greedy` computes everything again for each new word, where a GRU just goes on from its state. That can be mended: see the question at the end.
+# *Writing* is slower, ten times and more, because `decode_greedy` computes everything again for each new word, where a GRU just goes on from its state. That can be mended: see the question at the end.
 #
 # ## Where it looks
 #
@@ -657,7 +657,7 @@ for layer, found in hits.items():
 #
 # with `eos` counted in $n$. Each further word makes $\log p$ smaller, so with $\alpha = 0$ short sentences have an unfair advantage; $\alpha = 1$ compares means.
 #
-# ### Exercise: beam search (about 30 minutes)
+# ### Exercise: `decode_beam`, beam search (about 30 minutes)
 #
 # Same ids as from `decode_greedy`. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
 
@@ -703,7 +703,7 @@ for beam in (1, 4):
           f"in {time.perf_counter() - began:.1f} s")  # fmt: skip
 
 # %% [markdown]
-# Hardly a difference, for four times the work (of which the clock shows little, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
+# Hardly a difference, for four times the work (of which the clock does not show all, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
 #
 # ## Play
 #
@@ -711,12 +711,6 @@ for beam in (1, 4):
 
 # %%
 show.encoder_decoder.translator(model, decode_greedy)
-
-# %% [markdown]
-# The same without a running notebook, for the first example and its fourth word:
-
-# %%
-show.encoder_decoder.translation(model, decode_greedy)
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
@@ -734,13 +728,13 @@ show.encoder_decoder.translation(model, decode_greedy)
 # %% [markdown]
 # ## Going further
 #
-# - Leave out the causal mask, and train (as a `variant`). Ours had a wonderful loss, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?
-# - `fit(..., lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`: two GRUs with nothing but a state between them. About half of the sentences survive.
-# - `build_model(norm="post")`, as in 2017; and either norm without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others,
+# - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had a wonderful loss, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?
+# - **No attention.** `fit(..., lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`: two GRUs with nothing but a state between them. About half of the sentences survive.
+# - **Norms and warm-up.** `build_model(norm="post")`, as in 2017; and either norm without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others,
 #   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020), explain it.
-# - Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
-# - One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)`, and a triangle. Print its shape. Which words does it hide, those that look or those that are looked at? Why does nobody notice?
-# - A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): with this notebook behind you, you can read every line of sections 3 and 5.
+# - **A cache.** Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
+# - **Find the mistake.** One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)`, and a triangle. Print its shape. Which words does it hide, those that look or those that are looked at? Why does nobody notice?
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): with this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
 # - **Next.** Your encoder never asked what its words are. Topic 11 feeds it with pieces of images.
 

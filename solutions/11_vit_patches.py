@@ -79,7 +79,7 @@ print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
 # A patch is a square of $p \times p$ pixels with all its channels. Patches are counted **row by row**, as you read. Each is flattened into $C \cdot p \cdot p$ numbers, **channel first**: all pixels
 # of channel 0, row by row, then those of channel 1. The lecture's example: 224 x 224 pixels with $p = 16$ give $14 \times 14 = 196$ words of $3 \cdot 16 \cdot 16 = 768$ numbers.
 #
-# ### Exercise: patchify (about 15 minutes)
+# ### Exercise: `patchify` (about 15 minutes)
 #
 # Where $p$ does not divide height and width, raise `ValueError`.
 
@@ -108,7 +108,7 @@ show.vit_patches.cut(pages[0], patchify, p=3)
 # %% [markdown]
 # Each small square is one word of a sentence of sixteen. When a check fails, draw a patch before anything else: nearly every mistake in this function keeps the shape and shows in the picture.
 #
-# ### Exercise: unpatchify (about 10 minutes)
+# ### Exercise: `unpatchify` (about 10 minutes)
 #
 # And back. How many channels there are follows from the width of a patch.
 
@@ -157,7 +157,7 @@ show.vit_patches.in_a_row(puzzle)
 #
 # $$z = [\,c;\; x_1;\; \dots;\; x_N\,] + P$$
 #
-# ### Exercise: words of an image (about 15 minutes)
+# ### Exercise: `embed_patches`, words of an image (about 15 minutes)
 #
 # Patches are square, so $p$ follows from the shape of `W` and the number of channels.
 
@@ -191,7 +191,7 @@ check("embed_patches", embed_patches)
 # Take row $d$ of $W$ and fold it up like a patch: $C$ little pictures of $p \times p$. To compute number $d$ of a word, lay them over the patch, multiply and add. Then move on by $p$ pixels and do it again. That is a
 # **convolution** with $D$ kernels and a stride of $p$, and most libraries cut their patches just so, in one call of `conv2d`.
 #
-# ### Exercise: the same weights as a convolution (about 10 minutes)
+# ### Exercise: `linear_to_conv`, the same weights as a convolution (about 10 minutes)
 
 
 # %% solution="linear_to_conv"
@@ -226,7 +226,7 @@ print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by
 # 2. `n_layers` encoder layers;
 # 3. the class word's vector through a last `nn.LayerNorm`, and a linear layer to the classes.
 #
-# ### Exercise: ViT (about 25 minutes)
+# ### Exercise: `ViT` (about 25 minutes)
 #
 # Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)`: the pictures below look for it under that name. Everything else is called as you like. A word on its first values: the words of our patches start out
 # with a spread of about 0.2, and marks that are ten times smaller take long to be noticed, while marks ten times larger drown the digits.
@@ -428,7 +428,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 #
 # The marks are a picture: 4 x 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The class word has no place in the picture, and keeps its mark.
 #
-# ### Exercise: positions for another grid (about 15 minutes)
+# ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 
 
 # %% solution="interpolate_positions"
@@ -491,7 +491,7 @@ for name, positions in (
 # Ask of a sound how strong each frequency is at each moment, and you have a **spectrogram**, an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer reads it as a ViT reads a photograph, and even starts from a ViT's weights. One thing is new:
 # its patches **overlap**. A patch of 16 x 16 begins every 10 steps, in both directions, so that no event falls into a gap between two.
 #
-# ### Exercise: patches of sound (about 10 minutes)
+# ### Exercise: `spectrogram_patches`, patches of sound (about 10 minutes)
 #
 # One band of frequencies after another, and within each band the times in order; within a patch, too, time runs fastest. What is left over at the ends is dropped, and a spectrogram that is smaller than one patch raises `ValueError`.
 
@@ -542,19 +542,16 @@ chosen = new_pages[:20].to(device())
 show.vit_patches.explorer(record.model.attention_maps, chosen, patchify)
 
 # %% [markdown]
-# The same without a running notebook, as it starts:
-
-# %%
-show.vit_patches.overview(record.model.attention_maps, chosen, patchify)
-
-# %% [markdown]
-# And both layers side by side, the heads averaged, for eight digits:
+# Both layers side by side, the heads averaged, for eight digits:
 
 # %%
 with torch.no_grad():
     maps = record.model.attention_maps(chosen[:8])
     said = record.model(chosen[:8]).argmax(1)
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
+
+# %% [markdown]
+# Ours spent about four fifths of that attention on patches with ink, which are two in five, and hardly ever looked most at an empty one. Nobody told it where on the canvas the digit stands.
 
 # %% [markdown]
 # ## In your own words (about 10 minutes)
@@ -573,13 +570,13 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # %% [markdown]
 # ## Going further
 #
-# - Patches of 2, 4 and 6 pixels: which is best within the same number of images, and which within the same time? Patches of 12 make one word of the whole canvas. What has become of the model then?
-# - Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
-# - Give the marks a structure instead of learning it: a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
-# - Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
-# - Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
-# - On a GPU the budget is 400,000 images. Draw the similarity of the marks after so many: is the grid clearer?
-# - A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+# - **Sizes of patches.** Patches of 2, 4 and 6 pixels: which is best within the same number of images, and which within the same time? Patches of 12 make one word of the whole canvas. What has become of the model then?
+# - **A rate that stays.** Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
+# - **Given positions.** Give the marks a structure instead of learning it: a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
+# - **No class word.** Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
+# - **Hide and guess.** Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
+# - **More training.** On a GPU the budget is 400,000 images. Draw the similarity of the marks after so many: is the grid clearer?
+# - **Read.** A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
 # - **Next.** The leaves of the question want a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 
 # %%

@@ -69,7 +69,7 @@ print(f"negatives: {accuracy(base, turned):.0%} right")
 #
 # Two choices make it work. $A$ starts random and **$B$ starts at zero**, so the first answer of the changed network is exactly that of the old one, and training begins from where pretraining ended. And the product is scaled by $\alpha / r$, which says how loud the detour is beside the road: $\alpha$ is chosen once, and dividing by $r$ keeps the sum of more terms from getting louder.
 #
-# ### Exercise: LoRALinear (about 25 minutes)
+# ### Exercise: `LoRALinear` (about 25 minutes)
 #
 # Keep the given layer itself as `self.base`, freeze its parameters, and make `self.A` and `self.B` parameters of its dtype and on its device. How large the random numbers in $A$ are is up to you; those of a fresh `nn.Linear`, about $1 / \sqrt{\text{in}}$, are a good choice.
 
@@ -123,7 +123,7 @@ for how in ("B zero, as it should be", "both zero"):
 #
 # During training the detour costs two thin multiplications. Afterwards it need not cost anything, because $W + \frac{\alpha}{r} B A$ is a matrix like any other. (Such an addition is called an **adapter**. Other adapters are new layers *between* the old ones, and cannot be merged away.)
 #
-# ### Exercise: merge (about 10 minutes)
+# ### Exercise: `merge` (about 10 minutes)
 #
 # Return a new, ordinary `nn.Linear`, frozen like the base. The layer you were given, its base too, must stay as they are: tomorrow somebody wants to train on.
 
@@ -143,7 +143,7 @@ def merge(layer: LoRALinear) -> nn.Linear:
 check("merge", merge)
 
 # %% [markdown]
-# ### Exercise: unmerge (about 5 minutes)
+# ### Exercise: `unmerge` (about 5 minutes)
 #
 # And back: take the update of `layer` off the weight of `merged` again, and return a new layer; `merged` stays as it is. (If somebody has trained `merged` in the meantime, what was learned must remain.)
 
@@ -186,7 +186,7 @@ for name, module in base.named_modules():
         print(f"{name:<32} {tuple(module.weight.shape)}")
 
 # %% [markdown]
-# ### Exercise: add_lora (about 20 minutes)
+# ### Exercise: `add_lora` (about 20 minutes)
 #
 # Change the model itself:
 #
@@ -234,7 +234,7 @@ print(f"upright: {accuracy(base, scans):.0%} as it came, {accuracy(adapted, scan
 # %% [markdown]
 # Twelve layers have been exchanged under a running network, and it did not notice.
 #
-# ### Exercise: add_bitfit (about 10 minutes)
+# ### Exercise: `add_bitfit` (about 10 minutes)
 #
 # The rival is simpler still. **BitFit** trains the biases, those of `nn.LayerNorm` too, and freezes everything else. Parameters tell what they are by the last part of their names.
 
@@ -257,7 +257,7 @@ check("add_bitfit", add_bitfit)
 # %% [markdown]
 # ## What does it cost?
 #
-# ### Exercise: trainable_parameters (about 10 minutes)
+# ### Exercise: `trainable_parameters` (about 10 minutes)
 #
 # How many numbers can learn, and how many are there? Two layers that share one tensor (as the Transformer of topic 10 shares its embedding) have it once; buffers, such as a table of sines, are not parameters.
 
@@ -275,7 +275,7 @@ def trainable_parameters(model: nn.Module) -> tuple[int, int]:
 check("trainable_parameters", trainable_parameters)
 
 # %% [markdown]
-# ### Exercise: lora_parameters (about 5 minutes)
+# ### Exercise: `lora_parameters` (about 5 minutes)
 #
 # With a formula one can count before there is a model.
 
@@ -302,7 +302,7 @@ for name, (layers, width, total) in models.items():
 # The last line is the paper's headline: GPT-3 adapted with one ten-thousandth of its numbers. Training gets cheaper by less than that. The forward pass is as long as ever, and so is the way of the gradient back. What falls away is the memory for what Adam keeps about every weight that learns, two numbers each: for the largest models
 # that decides whether it fits into a machine at all.
 #
-# ### Exercise: lora_state (about 10 minutes)
+# ### Exercise: `lora_state` (about 10 minutes)
 #
 # What must be kept of a fine-tuned model? Only what was added. Give `A` and `B` of every LoRA layer under the names that they have in `model.state_dict()`, and nothing else. Go by those names: then it works for everybody's LoRA layers, and not only for your class.
 
@@ -327,7 +327,7 @@ check("lora_state", lora_state)
 #
 # $$\min_{B, A} \lVert W - B A \rVert_F = \sqrt{\sigma_{r+1}^2 + \sigma_{r+2}^2 + \dots}$$
 #
-# ### Exercise: the best rank r (about 15 minutes)
+# ### Exercise: `best_rank_r` (about 15 minutes)
 #
 # How you share $\Sigma$ between the two factors is up to you.
 
@@ -548,12 +548,6 @@ matrices = {**matrices, "a digit": digit}
 show.lora.explorer(matrices, best_rank_r)
 
 # %% [markdown]
-# The same without a running notebook, for the digit:
-
-# %%
-show.lora.overview(matrices, best_rank_r, "a digit", r=4)
-
-# %% [markdown]
 # ## In your own words (about 10 minutes)
 #
 # A hospital has one large reader of X-ray images and forty machines, each of which paints its images a little differently. Somebody proposes forty fine-tuned copies, somebody else one reader with forty LoRA adapters, a third one forty sets of biases. What would you advise, what do you need to know before you decide, and when would you merge?
@@ -576,13 +570,13 @@ show.lora.overview(matrices, best_rank_r, "a digit", r=4)
 #
 # ## Going further
 #
-# - Give all 2,500 numbers to one kind of layer: only `W_q` and `W_v`, as in the paper's first experiments, or only `up` and `down`. Which buys most here? (The paper compared within attention; later work found that the layers behind it deserve their share.)
-# - Freeze $A$ at its random numbers and train $B$ alone. Half the numbers; how much of the accuracy? Then freeze a random $B$ and train $A$ from zero. Why is there a difference?
-# - With $\alpha$ fixed, does one learning rate serve all ranks? Train ranks 1 and 16 with 3e-3, 1e-2 and 3e-2 each. And what happens when $\alpha$ grows with $r$, as $\alpha = 4 r$?
-# - Learn from 100 negatives instead of 1,400. Does the thin update still lose against training everything?
-# - Keep the frozen weights in four bits and train LoRA on top: that is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and how large models are fine-tuned on one graphics card.
-# - E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021): section 7 asks our questions about rank of a language model. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of thin changes comes from.
-# - And then? Read a model that is used: [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and there is no part of it that you have not written yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how the trained ones are put to work.
+# - **Where to spend.** Give all 2,500 numbers to one kind of layer: only `W_q` and `W_v`, as in the paper's first experiments, or only `up` and `down`. Which buys most here? (The paper compared within attention; later work found that the layers behind it deserve their share.)
+# - **One factor alone.** Freeze $A$ at its random numbers and train $B$ alone. Half the numbers; how much of the accuracy? Then freeze a random $B$ and train $A$ from zero. Why is there a difference?
+# - **Ranks and rates.** With $\alpha$ fixed, does one learning rate serve all ranks? Train ranks 1 and 16 with 3e-3, 1e-2 and 3e-2 each. And what happens when $\alpha$ grows with $r$, as $\alpha = 4 r$?
+# - **Few examples.** Learn from 100 negatives instead of 1,400. Does the thin update still lose against training everything?
+# - **Four bits.** Keep the frozen weights in four bits and train LoRA on top: that is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and how large models are fine-tuned on one graphics card.
+# - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021): section 7 asks our questions about rank of a language model. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of thin changes comes from.
+# - **And then?** Read a model that is used: [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and there is no part of it that you have not written yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how the trained ones are put to work.
 
 # %%
 progress()

@@ -12,7 +12,8 @@ from .display import in_notebook, show
 
 EVERY = 0.3
 """Seconds between two pictures."""
-_WIDTH, _HEIGHT = 420, 90
+_WIDTH, _HEIGHT, _LEFT = 420, 90, 58
+"""The picture's size, and where its curve begins: right of a number as long as 0.000154."""
 
 
 class Curve:
@@ -50,7 +51,7 @@ class Curve:
 def picture(name: str, done: float, losses: Sequence[float], words: str = "") -> str:
     """The bar and the curve as an HTML fragment."""
     percent = max(0.0, min(done, 1.0)) * 100
-    caption = words.strip("<>") or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
+    caption = words or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
     label = f"training loss, {percent:.0f} percent of the budget used"
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;color:inherit">'
@@ -68,15 +69,16 @@ def _line(losses: Sequence[float]) -> str:
     points = _averaged(finite, 140)
     low, high = min(points), max(points)
     span = (high - low) or 1.0
-    step = (_WIDTH - 50) / max(len(points) - 1, 1)
+    step = (_WIDTH - _LEFT - 4) / max(len(points) - 1, 1)
     path = " ".join(
-        f"{46 + index * step:.1f},{_HEIGHT - 8 - (point - low) / span * (_HEIGHT - 20):.1f}"
+        f"{_LEFT + index * step:.1f},{_HEIGHT - 8 - (point - low) / span * (_HEIGHT - 20):.1f}"
         for index, point in enumerate(points)
     )
     style = 'font-size="10" fill="currentColor" opacity=".75" text-anchor="end"'
     return (
         f'<polyline points="{path}" fill="none" stroke="#4a7fd1" stroke-width="1.6"/>'
-        f'<text x="42" y="14" {style}>{high:.3g}</text><text x="42" y="{_HEIGHT - 4}" {style}>{low:.3g}</text>'
+        f'<text x="{_LEFT - 4}" y="14" {style}>{high:.3g}</text>'
+        f'<text x="{_LEFT - 4}" y="{_HEIGHT - 4}" {style}>{low:.3g}</text>'
     )
 
 

@@ -47,10 +47,10 @@ def folder_number() -> int:
     return drawn
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
+def write_atomically(path: Path, content: bytes, by_way_of: Path | None = None) -> None:
+    """Writes a file whole or not at all: until it is whole, it lies hidden beside `path`, or in another folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = (by_way_of or path.parent) / f".{path.name}.{secrets.token_hex(4)}"
     try:
         with temporary.open("xb") as file:
             file.write(content)

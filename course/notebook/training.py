@@ -43,11 +43,14 @@ class Record:
         """Everything but the model, as plain values."""
         return {field: value for field, value in vars(self).items() if field not in ("model", "source")}
 
-    def __repr__(self) -> str:
+    def in_words(self, called: str = "") -> str:
+        """How it was made, in a line; `called` is what it goes by, its task's name otherwise."""
         last = f", last loss {self.losses[-1]:.4g}" if self.losses else ""
-        return (
-            f"<{self.name}: {self.source}, {self.examples:,} examples in {self.seconds:.1f} s on {self.device}{last}>"
-        )
+        seen = f"{self.examples:,} examples in {self.seconds:.1f} s on {self.device}"
+        return f"{called or self.name}: {self.source}, {seen}{last}"
+
+    def __repr__(self) -> str:
+        return f"<{self.in_words()}>"
 
 
 class Batches:
@@ -118,7 +121,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
                 raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {reason}") from None
             print(f"{name}: {reason}; training anew within the CPU budget")
-    record = _train(name, built, train, budget)
+    record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
         save(path, built, {**record.facts(), "code": code})
@@ -127,12 +130,12 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
     return record
 
 
-def _train(name: str, model: nn.Module, train: Train, budget: Budget) -> Record:
+def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: str) -> Record:
     from ..data import stream
 
     place = device()
     examples = budget.cpu if place.type == "cpu" else budget.gpu
-    curve = Curve(name)
+    curve = Curve(called)
     order = torch.Generator().manual_seed(folder_number())
     batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
@@ -143,7 +146,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget) -> Record:
     batches.read()
     model.eval()
     record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
-    curve.finish(batches.examples / examples, batches.losses, repr(record))
+    curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
     return record
 
 

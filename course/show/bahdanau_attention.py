@@ -210,12 +210,6 @@ def decoded(model: Translator, text: str) -> tuple[str, Tensor]:
     return written + "." * ended, weights[0, : len(written) + ended].detach().cpu()
 
 
-def one_step(model: Translator, text: str, step: int = 5) -> Figure:
-    """One step of the decoder: what is written so far, and how much weight each character of the source gets."""
-    written, weights = decoded(model, text)
-    return _drawn(text, written, weights, step)
-
-
 def draw_step(axes: Axes, text: str, written: str, weights: Tensor, step: int) -> None:
     """Fills one pair of axes with a step's weights as bars over the source."""
     axes.bar(range(len(text)), weights[step].tolist(), color=style.BLUE, width=0.85)
@@ -230,7 +224,7 @@ def said_at(text: str, written: str, weights: Tensor, step: int) -> str:
     """A step in a sentence: what is written next, and which words are looked at."""
     shares = (weights[step, : len(text)].double() @ _belongs(text)).tolist()
     most = sorted(zip(shares, dates.words_of(text), strict=True), reverse=True)[:3]
-    looked = ", ".join(f"{word.strip(' ,./') or word} {100 * share:.0f} %" for share, word in most if share > 0.005)
+    looked = ", ".join(f"“{word.strip(' ,./') or word}” {100 * share:.0f} %" for share, word in most if share > 0.005)
     char = "the end" if written[step] == "." else f"“{written[step]}”"
     return f"Step {step + 1}: it writes {char} and looks at {looked or 'nothing'}."
 
@@ -279,13 +273,3 @@ def step_the_decoder(model: Translator) -> Any:
     typed.observe(read, "value")
     steps.observe(draw, "value")
     return widgets.VBox([example, typed, steps, picture, spoken])
-
-
-def _drawn(text: str, written: str, weights: Tensor, step: int) -> Figure:
-    """A step as a figure of its own."""
-    import matplotlib.pyplot as plt
-
-    with style.styled():
-        figure, axes = plt.subplots(figsize=(8.2, 2.5))
-        draw_step(axes, text, written, weights, step)
-        return style.finished(figure, f"Weights as bars over {text}. {said_at(text, written, weights, step)}")

@@ -30,6 +30,14 @@ FAMILIES = {
     "small words": (style.GREY, ("position", "direction", "determiner sg", "determiner pl", "determiner of food")),
 }
 """How classes are coloured on the map: related ones alike."""
+TWO_KINDS = (
+    ("food", "animal sg"),
+    ("person sg", "verb about food pl"),
+    ("person sg", "verb about somebody pl"),
+    ("person pl", "verb about food sg"),
+    ("person pl", "verb about somebody sg"),
+)
+"""Classes that share words: a lamb is eaten or eats, a cook may cook."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
@@ -78,7 +86,11 @@ def word_map(E: Tensor, chosen: str = "", neighbours: Sequence[str] = ()) -> Fig
 
     with style.styled():
         figure, axes = plt.subplots(figsize=(8.4, 6.2))
-        _draw_map(axes, neighbour_map(E), chosen, neighbours)
+        places = neighbour_map(E)
+        _draw_map(axes, places, chosen, neighbours)
+        if not chosen:
+            figure.draw_without_rendering()  # from here on it is known where everything stands
+            _name_islands(axes, places)
         alt = "Map of word vectors: words of one class lie together, though the model was never told the classes."
         return style.finished(figure, alt)
 
@@ -112,7 +124,7 @@ def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: s
         style.plain_axes(axes)
         for i, row in enumerate(values.tolist()):
             for j, value in enumerate(row):
-                text = form.format(value)
+                text = form.format(value).replace("-", "−")
                 axes.text(j, i, text, ha="center", va="center", color=style.INK if value else style.GREY, fontsize=9)
         axes.set_title(title, pad=10)
         return style.finished(figure, f"Table with {len(rows)} rows and {len(columns)} columns: {title}")
@@ -125,9 +137,6 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
         rows = [ids[word] for kind in kinds for word in listed[kind]]
         x, y = places[rows].unbind(1)
         axes.scatter(x, y, s=26, color=colour, marker=marker, alpha=faint, label=family, linewidths=0)
-        if not chosen:
-            for kind in kinds if family != "small words" else ("position", "direction", "determiner sg"):
-                _named(axes, places[[ids[word] for word in listed[kind]]], kind, colour)
     if chosen:
         _point_out(axes, [chosen, *neighbours], places[[ids[word] for word in (chosen, *neighbours)]])
     axes.set(xticks=[], yticks=[])
@@ -194,14 +203,61 @@ def _extent(at: float, side: float, width: float) -> tuple[float, float]:
     return (at, at + width) if side > 0 else (at - width, at)
 
 
-def _named(axes: Axes, places: Tensor, kind: str, colour: str) -> None:
-    """The class's name beside the middle of its words; the middle is a median, so that strays do not move it."""
-    x, y = places.median(0).values.tolist()
-    name = "determiners" if kind.startswith("determiner") else kind.removeprefix("verb ")
-    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.6}
-    axes.annotate(
-        name, (x, y), (0, 9), textcoords="offset points", color=colour, fontsize=8, ha="center", bbox=box, zorder=4
-    )
+def _name_islands(axes: Axes, places: Tensor) -> None:
+    """Each class's name beside the middle of its words, and in black the words of two kinds, where there is room."""
+    listed, ids = grammar.classes(), grammar.language().ids
+    islands = []
+    for colour, kinds in FAMILIES.values():
+        for kind in kinds:
+            if kind not in ("determiner pl", "determiner of food"):  # one name does for all determiners
+                name = "determiners" if kind.startswith("determiner") else kind.removeprefix("verb ")
+                # the middle is a median, so that strays do not move it
+                islands.append((name, places[[ids[word] for word in listed[kind]]].median(0).values, _darkened(colour)))
+    both = [set(listed[food]) & set(listed[other]) for food, other in TWO_KINDS]
+    islands += [
+        (", ".join(sorted(words)), places[[ids[w] for w in words]].median(0).values, style.INK) for words in both
+    ]
+    inch = 72 / axes.figure.dpi
+    points = axes.transData.transform(places.tolist()) * inch
+    ends = (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
+    taken: list[tuple[float, float, float, float]] = []
+    for name, place, colour in islands:
+        (x, y), width = axes.transData.transform(place.tolist()) * inch, 5.2 * len(name)
+        ways = [way for way in _around(width) if ends[0] <= x + way[0] and x + way[0] + width <= ends[1]] or [
+            (0.0, 9.0)
+        ]
+        boxes = [(x + dx, y + dy, x + dx + width, y + dy + 10) for dx, dy in ways]
+        hidden = [_covered(box, points, taken) for box in boxes]
+        free = hidden.index(min(hidden))
+        taken.append(boxes[free])
+        named = axes.annotate(name, place.tolist(), ways[free], textcoords="offset points", color=colour, fontsize=8)
+        named.set_in_layout(False)
+
+
+def _around(width: float) -> list[tuple[float, float]]:
+    """Where a name's lower left corner may stand, seen from its place, in points: the best first."""
+    middle, left, right = -width / 2, -width - 8, 8.0
+    near = [(middle, 8.0), (middle, -18.0), (right, -4.0), (left, -4.0), (right, 5.0), (left, 5.0)]
+    return [*near, (right, -14.0), (left, -14.0), (middle, 18.0), (middle, -28.0), (middle, 28.0), (middle, -38.0)]
+
+
+def _covered(
+    box: tuple[float, float, float, float], points: Any, taken: Sequence[tuple[float, float, float, float]]
+) -> float:
+    """How much a name in this box would hide: the marks below it, and ten times the names."""
+    left, low, right, high = box
+    x, y = points.T
+    marks = int(((x > left - 4) & (x < right + 4) & (y > low - 4) & (y < high + 4)).sum())
+    names = sum(left < there[2] and there[0] < right and low < there[3] and there[1] < high for there in taken)
+    return marks + 10 * names
+
+
+def _darkened(colour: str) -> str:
+    """The colour mixed with ink, for small letters on white."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    red, green, blue = (0.6 * own + 0.4 * ink for own, ink in zip(to_rgb(colour), to_rgb(style.INK)))
+    return to_hex((red, green, blue))
 
 
 @one_thread()

@@ -128,11 +128,13 @@ def architectures(
                              ("cross", (tgt_length, src_length)))),
     )  # fmt: skip
     with styled():
-        figure, row = plt.subplots(1, 5, figsize=(9.0, 2.5))
+        widths = [asked for *_, asked in wanted]  # cells of one size in all five
+        figure, row = plt.subplots(1, 5, figsize=(9.0, 2.4), width_ratios=widths)
         for axes, (name, found, key, asking, asked) in zip(row, wanted, strict=True):
             mask = found[key]
             seen = torch.zeros(asking, asked) if mask is None else mask.expand(2, 1, asking, asked)[1, 0].float()
             axes.imshow(seen.numpy(), vmin=-0.35, vmax=1.2, aspect="equal")
+            axes.set_anchor("N")
             axes.set_title(f"{name}\n{key}", fontsize=9)
             axes.set(xlabel="is looked at", xticks=[], yticks=[])
             plain_axes(axes)
@@ -232,26 +234,6 @@ def _by_the_grammar(words: Sequence[str]) -> list[str] | None:
         return list(phrases.aligned(words)[0])
     except ValueError:
         return None
-
-
-def translation(
-    model: nn.Module, decode: Decode, sentence: str = EXAMPLES[0], word: int = 3, layer: int = -1
-) -> Figure:
-    """The widget as it starts, as a picture: bars over the English words for one French word."""
-    import matplotlib.pyplot as plt
-
-    made = _Translation(model, decode, sentence)
-    word = min(word, len(made.french) - 1)
-    shares = made.looks(layer, word)
-    with styled():
-        figure, axes = plt.subplots(figsize=(1.2 + 0.75 * len(shares), 2.4))
-        bars = axes.bar(range(len(shares)), [100 * share for share in shares], color=BLUE, width=0.7)
-        axes.bar_label(bars, [f"{100 * share:.0f}" for share in shares], padding=2, fontsize=9)
-        axes.set_xticks(range(len(shares)), [*made.english, "(end)"])
-        axes.set(title=f"Where the model looks to say “{made.french[word]}”", ylabel="attention, %", ylim=(0, 112))
-        axes.set_xlabel(" ".join(made.french), color=GREEN)
-        axes.grid(axis="x", visible=False)
-        return finished(figure, _spoken(made, layer, word))
 
 
 def translator(model: nn.Module, decode: Decode) -> VBox:

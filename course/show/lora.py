@@ -57,8 +57,7 @@ def update(W: Tensor, B: Tensor, A: Tensor, scaling: float) -> Figure:
     added = scaling * B @ A
     parts = {"W, frozen": W, "B": B, "A": A, "added to W": added}
     with styled():
-        widths = [max(0.25, part.shape[1] / W.shape[1]) for part in parts.values()]
-        figure, row = plt.subplots(1, 4, figsize=(7.6, 2.9), width_ratios=widths)
+        figure, row = plt.subplots(1, 4, figsize=(8.4, 2.9), width_ratios=[part.shape[1] for part in parts.values()])
         for axes, (name, part) in zip(row, parts.items()):
             _signed(axes, part, float(part.abs().max()))
             axes.set_title(name, fontsize=10, loc="center")
@@ -85,12 +84,6 @@ def spectra(matrices: Mapping[str, Tensor]) -> Figure:
         axes.set(title="Singular values", xlabel="number", ylabel="share of the largest", ylim=(0, 1.05))
         axes.legend(loc="upper right")
         return finished(figure, f"For nine tenths of the squared entries {', '.join(needed)} singular values.")
-
-
-def overview(matrices: Mapping[str, Tensor], best_rank_r: BestRank, name: str = "", r: int = 2) -> Figure:
-    """The explorer without a running notebook: the matrix called `name` (else the first) and its best rank r."""
-    figure = _three_panels()
-    return finished(figure, _draw(figure, matrices, best_rank_r, name or next(iter(matrices)), r))
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ def lstm_step() -> Figure:
     with style.styled():
         figure, axes = plt.subplots(figsize=(7.2, 3.3))
         top, low = 1.0, -1.0
-        axes.plot([-0.6, 6.6], [top, top], color=style.ORANGE, lw=3, zorder=1)
-        _arrow(axes, (6.55, top), (6.9, top), style.ORANGE)
+        axes.plot([-0.6, 6.75], [top, top], color=style.ORANGE, lw=3, zorder=1)
+        axes.plot([6.8], [top], color=style.ORANGE, marker=">", markersize=9)
         axes.text(-0.7, top, "$c$", ha="right", va="center", fontsize=14)
         axes.text(7.0, top, "$c'$", ha="left", va="center", fontsize=14)
         for place, symbol in ((0.6, "×"), (2.6, "+")):
@@ -67,13 +67,13 @@ def lstm_step() -> Figure:
         _path(axes, [(1.8, low + 0.3), (1.8, 0.05), (2.4, 0.05)], style.BLUE)
         _path(axes, [(3.4, low + 0.3), (3.4, 0.05), (2.8, 0.05)], style.GREEN)
         _arrow(axes, (2.6, 0.25), (2.6, top - 0.2), style.INK)
-        _circle(axes, 6.0, low + 0.9, "×")
+        _circle(axes, 6.0, low + 0.75, "×")
         _box(axes, 6.0, 0.5, "tanh", style.GREEN)
         axes.plot([6.0, 6.0], [top, 0.75], color=style.ORANGE, lw=2, zorder=1)
-        _arrow(axes, (6.0, 0.25), (6.0, low + 1.1), style.GREEN)
-        _path(axes, [(5.0, low + 0.3), (5.0, low + 0.9), (5.8, low + 0.9)], style.BLUE)
-        _path(axes, [(6.2, low + 0.9), (6.9, low + 0.9)], style.INK)
-        axes.text(7.0, low + 0.9, "$h'$", ha="left", va="center", fontsize=14)
+        _arrow(axes, (6.0, 0.25), (6.0, low + 0.95), style.GREEN)
+        _path(axes, [(5.0, low + 0.3), (5.0, low + 0.75), (5.8, low + 0.75)], style.BLUE)
+        _path(axes, [(6.2, low + 0.75), (6.9, low + 0.75)], style.INK)
+        axes.text(7.0, low + 0.75, "$h'$", ha="left", va="center", fontsize=14)
         axes.set(xlim=(-1.5, 7.5), ylim=(-2.0, 1.5), aspect="equal")
         axes.axis("off")
         return style.finished(
@@ -182,7 +182,13 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
     for place, cell in enumerate(cells):
         bright = abs(cell) > 0.6
         middle.text(
-            place, 0, f"{cell:+.2f}", ha="center", va="center", fontsize=9, color="white" if bright else style.INK
+            place,
+            0,
+            _signed(cell),
+            ha="center",
+            va="center",
+            fontsize=9,
+            color="white" if bright else style.INK,
         )
     style.plain_axes(middle)
     middle.set(yticks=[], ylabel="cell $c$")
@@ -204,6 +210,10 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
             part.axvspan(chosen - 0.5, chosen + 0.5, color=style.GREY, alpha=0.18, lw=0, zorder=0)
 
 
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")
+
+
 def said(lstm_cell: LstmCell, gates: Gates) -> str:
     """What the tape shows, in a sentence or two."""
     cells, outputs = run_tape(lstm_cell, gates)
@@ -211,7 +221,7 @@ def said(lstm_cell: LstmCell, gates: Gates) -> str:
     for place, sign in ASKED.items():
         right = outputs[place] * sign > 0.5
         parts.append(
-            f"at “{WORDS[place]}” the cell holds {cells[place]:+.2f} and {outputs[place]:+.2f} comes out: "
+            f"at “{WORDS[place]}” the cell holds {_signed(cells[place])} and {_signed(outputs[place])} comes out: "
             + ("clear" if right else "too faint" if outputs[place] * sign > 0 else "the wrong one")
         )
     text = "; ".join(parts)

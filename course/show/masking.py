@@ -83,6 +83,7 @@ def masks(panels: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
         figure, row = plt.subplots(1, len(panels), figsize=(0.7 + 2.5 * len(panels), 3.2), squeeze=False)
         for axes, (name, mask) in zip(row[0], panels.items()):
             _grid(axes, mask.expand(len(words), -1), words)
+            _ticks(axes, words)
             axes.tick_params("x", rotation=90)
             axes.set_title(name)
         row[0][0].set_ylabel("who looks")
@@ -151,7 +152,7 @@ def surprises(words: Sequence[str], found: Mapping[str, Sequence[float]], cap: f
             at = [i + (row - (len(found) - 1) / 2) * width for i in range(len(words))]
             axes.bar(at, [min(value, cap) for value in values], width, color=colour, label=name)
         axes.set_xticks(range(len(words)), list(words))
-        axes.set(title="How surprising is each word?", ylabel="-log p of the word, nats", ylim=(0, 1.05 * cap))
+        axes.set(title="How surprising is each word?", ylabel="−log p of the word, nats", ylim=(0, 1.05 * cap))
         ticks = [cap * quarter / 4 for quarter in range(5)]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks[:-1]] + [f"{cap:g}+"])
         axes.grid(axis="x", visible=False)
@@ -177,14 +178,6 @@ def heads(maps: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
                 plain_axes(axes)
         ahead = ", ".join(f"{name} {float(w.triu(1).sum() / w.sum()):.0%}" for name, w in maps.items())
         return finished(figure, f"Attention maps over {' '.join(words)}; share of attention on later words: {ahead}.")
-
-
-def who_sees_whom(masked_softmax: Softmax, start: str = "one word ahead", layers: int = 2) -> Figure:
-    """The painter as it starts: a mask, the weights that it leaves, and who knows of whom after some layers."""
-    figure = _three_panels()
-    mask = starting_mask(start)
-    _draw(figure, mask, masked_softmax, layers)
-    return finished(figure, in_words(mask, layers))
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
@@ -267,7 +260,11 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _three_panels() -> Figure:
-    return style.stage((8.6, 3.1), columns=3, left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.28)
+    figure = style.stage((8.6, 3.1), columns=3, left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.28)
+    with styled():
+        for axes in figure.axes:
+            _ticks(axes, WORDS)
+    return figure
 
 
 def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) -> None:
@@ -282,7 +279,6 @@ def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) ->
                 shade = INK if weight > 0.5 else "white"
                 number = f"{weight:.2f}" if weight else "0"
                 middle.text(s, t, number, ha="center", va="center", fontsize=9, color=shade)
-        _ticks(middle, WORDS)
         middle.set_title("the weights it leaves")
         _grid(right, reach(mask, layers), WORDS, heard_beyond=mask)
         right.set_title("known after 1 layer" if layers == 1 else f"known after {layers} layers")
@@ -306,7 +302,6 @@ def _grid(axes: Axes, mask: Tensor, words: Sequence[str], *, heard_beyond: Tenso
     for t, s in leaks.nonzero().tolist():
         axes.text(s, t, "!", ha="center", va="center", color="white", fontweight="bold")
     axes.set(xlim=(-0.5, T - 0.5), ylim=(T - 0.5, -0.5), aspect="equal")
-    _ticks(axes, words)
 
 
 def _ticks(axes: Axes, words: Sequence[str]) -> None:

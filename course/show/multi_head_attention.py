@@ -124,15 +124,6 @@ def by_heads(heads: Sequence[int], accuracy: Mapping[str, Sequence[float]], para
         return finished(figure, f"Right answers by number of heads: {told}.")
 
 
-def looks(
-    layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[str], layer: int = 1, head: int = 1, token: int = 0
-) -> Figure:
-    """The explorer's picture: all weights of a head of a layer (both counted from 1), and where one token looks."""
-    figure = _two_panels()
-    _draw_looks(figure, layers[layer - 1][head - 1], words, asking, token)
-    return finished(figure, _looks_in_words(layers, words, layer, head, token))
-
-
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 

@@ -78,7 +78,7 @@ def distances(table: Tensor, places: Sequence[int]) -> Figure:
             left.plot(range(len(table)), dots, color=colour)
             right.plot([s - t for s in range(len(table))], dots, color=colour, label=f"t = {t}")
         left.set(title="Dot product with place t", xlabel="place s")
-        right.set(title="The same, over the distance", xlabel="s - t")
+        right.set(title="The same, over the distance", xlabel="s − t")
         right.legend(loc="upper left", fontsize=9)
         return finished(figure, "Dot products of position vectors: the curves of different places fall on one another.")
 
@@ -151,8 +151,10 @@ def lengths(curves: Mapping[str, Sequence[float]], at: Sequence[int], trained_on
 
     with styled():
         figure, axes = plt.subplots(figsize=WIDE)
-        for (name, values), colour, marker in zip(curves.items(), COLOURS, MARKERS):
-            axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name)
+        for k, ((name, values), colour, marker) in enumerate(zip(curves.items(), COLOURS, MARKERS)):
+            # Two ways may fail alike: a dashed curve shows the one below, and the later ones' marks are smaller.
+            look = {"linestyle": "-" if k % 2 else (0, (3, 2)), "markersize": 9 - k}
+            axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name, **look)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
         axes.annotate(f"trained on {trained_on}", (trained_on, 4), (5, 0), textcoords="offset points", color=GREY)
         axes.set_xscale("log", base=2)
@@ -184,13 +186,6 @@ def looks(maps: Mapping[str, Tensor], trained_on: int) -> Figure:
         return finished(
             figure, f"Attention maps of {', '.join(maps)} on one list longer than the {trained_on} trained on."
         )
-
-
-def overview(encode: Encode, n: int = 64, d_model: int = 32, place: int = 20) -> Figure:
-    """The explorer as it starts: the table, the wavelength of each pair, and one place's dot products."""
-    figure = _three_panels()
-    _draw(figure, encode, n, d_model, place)
-    return finished(figure, _in_words(encode, n, d_model, place))
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------

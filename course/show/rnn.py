@@ -232,16 +232,16 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
     top, bottom = axes
     believed = beliefs(model, ids)[:read]
     _parentheses(top, ids.tolist(), read)
-    for t in range(len(ids)):
-        if bool(is_balanced(ids[None, : t + 1], torch.tensor([t + 1]))):
-            bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
+    beginnings = torch.arange(1, len(ids) + 1)
+    for t in is_balanced(ids.expand(len(ids), -1), beginnings).nonzero().flatten().tolist():
+        bottom.axvspan(t - 0.5, t + 0.5, color=style.GREEN, alpha=0.14, lw=0)
     fair = [t for t in range(read) if t % 2 and ids[t] >= KINDS]
     bottom.plot(range(read), believed, color=style.SKY, lw=1.2, marker="o", markerfacecolor="white")
     bottom.plot(fair, [believed[t] for t in fair], "o", color=style.BLUE, markersize=8)
     bottom.axhline(0.5, color=style.GREY, lw=1, ls="--")
     bottom.set(ylim=(-0.06, 1.06), ylabel="P(balanced)")
     for part in (top, bottom):
-        part.set(xlim=(-0.6, len(ids) - 0.4), xticks=range(len(ids)))
+        part.set_xlim(-0.6, len(ids) - 0.4)
     bottom.set_xticks(range(len(ids)), [str(t + 1) if len(ids) <= 24 or t % 2 == 0 else "" for t in range(len(ids))])
     bottom.set_xlabel("tokens read (green: balanced if it ended here)")
     verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"
@@ -277,8 +277,7 @@ def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
     axes.add_collection(LineCollection(arcs, colors=colours, linewidths=1.6))
     axes.set(ylim=(-1.1, deepest / 2 + 0.8))
     style.plain_axes(axes)
-    axes.set_yticks([])
-    axes.tick_params(labelbottom=False)
+    axes.set(xticks=[], yticks=[])
 
 
 def parse(typed: str) -> Tensor:
@@ -331,7 +330,9 @@ def watch_it_read(model: Model) -> Any:
 
     def pick(label: int) -> Callable[[Any], None]:
         def click(_: Any) -> None:
-            ids, lengths, labels = examples(64, (8, 24), generator)
+            labels = torch.tensor([])
+            while label not in labels:
+                ids, lengths, labels = examples(4, (8, 24), generator)
             row = int((labels == label).nonzero()[0])
             typed.value = "".join(SYMBOLS[i] for i in ids[row, : lengths[row]].tolist())
 

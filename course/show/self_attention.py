@@ -140,14 +140,6 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
         return finished(figure, f"Accuracy against the number of pairs; at {slots[-1]} pairs: {last}.")
 
 
-def four_words(attend: Attend, chosen: int = 2) -> Figure:
-    """The playground as it starts: the query of the `chosen` word among the keys, all weights, and its output."""
-    vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
-    figure = _three_panels()
-    _draw_words(figure, **vectors, attend=attend, chosen=chosen)
-    return finished(figure, _words_in_words(**vectors, attend=attend, chosen=chosen))
-
-
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 

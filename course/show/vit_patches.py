@@ -159,7 +159,10 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
                 (n * stride - 0.5, -0.5), p, p, fill=False, edgecolor="white", linewidth=2, linestyle=dash
             )
             axes.add_patch(outline)
-            axes.text(n * stride + 1.5, p + 1, str(n), color="white", fontsize=10)
+            middle = (
+                n * stride + (stride if n == 0 else p) / 2
+            )  # of what it does not share with the one before or after
+            axes.text(middle, 1, str(n), color="white", fontsize=10, ha="center")
         axes.set(title=f"{bands} x {times} patches of {p} x {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)
         return finished(
@@ -183,15 +186,6 @@ def looks(maps: Tensor, images: Tensor, labels: Tensor, said: Tensor) -> Figure:
         for layer in range(layers):
             grid[layer + 1, 0].set_ylabel(f"layer {layer + 1}")
         return finished(figure, f"Attention of the class word over {len(images)} images, in {layers} layers.")
-
-
-def overview(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 3) -> Figure:
-    """The explorer as it starts: the first image cut with p, and where the class word of the last layer looks."""
-    figure = _two_panels()
-    with torch.no_grad():
-        maps = attention_maps(images[:1]).cpu()
-    _draw(figure, images[0].cpu(), maps[:, 0], patchify, p, len(maps) - 1, None)
-    return finished(figure, _in_words(images[0], maps[:, 0], p, len(maps) - 1, None))
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------

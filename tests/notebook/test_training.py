@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
+import re
 
 import pytest
 import safetensors.torch
@@ -64,7 +65,9 @@ def test_the_budget_is_spent_and_the_record_tells(capsys):
     assert len(record.losses) == 20 and record.losses[-1] < record.losses[0]
     assert (record.source, record.device) == ("trained", "cpu")
     assert not record.model.training
-    assert "640 examples" in capsys.readouterr().out
+    assert f"{TASK}: trained, 640 examples" in capsys.readouterr().out
+    fit(TASK, build, train, variant="other")
+    assert f"{TASK}, other: trained" in capsys.readouterr().out
 
 
 def test_a_rerun_repeats_itself_and_two_folders_differ(tmp_path, monkeypatch):
@@ -158,3 +161,10 @@ def test_the_picture_holds_for_any_losses():
     for losses in ([], [1.0], [1.0, float("nan"), 2.0], [3.0] * 500, [float("inf")] * 3):
         assert picture("a<b", 0.5, losses).startswith("<div")
     assert "a&lt;b" in picture("a<b", 0.5, [])
+
+
+def test_a_small_loss_has_room_beside_the_curve():
+    """Six pixels a character, and the number ends four left of the curve."""
+    drawn = picture("f", 1.0, [2.0, 0.000154])
+    end = float(re.search(r'<text x="(\d+)" y="\d+"[^>]*>0.000154<', drawn)[1])
+    assert end >= 6 * len("0.000154")

@@ -39,7 +39,6 @@ def test_every_figure_has_a_description():
         pictures.alignments([(weights, TEXT, written, GOLD), (weights, TEXT, written, None)]),
         pictures.exact_by_length([1, 2, 3], {"with": [1.0, 1.0, 0.9], "without": [1.0, 0.5, 0.0]}, trained=2),
         pictures.errors_by_digit([0.1] * 8),
-        pictures.one_step(Knowing(), TEXT),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 50
@@ -61,10 +60,9 @@ def test_an_alignment_shows_every_character_and_frames_the_gold_words():
 
 def test_a_step_says_what_is_written_and_where_it_looks():
     written, weights = pictures.decoded(Knowing(), TEXT)
-    assert pictures.said_at(TEXT, written, weights, 5) == "Step 6: it writes “0” and looks at juillet 100 %."
+    assert pictures.said_at(TEXT, written, weights, 5) == "Step 6: it writes “0” and looks at “juillet” 100 %."
     assert "the end" in pictures.said_at(TEXT, written, weights, 10)
     assert "looks at nothing" in pictures.said_at(TEXT, written, 0 * weights, 1)
-    assert "written: 1999-[0]" in labels(pictures.one_step(Knowing(), TEXT, 5))
 
 
 def test_the_widget_follows_its_slider_and_takes_dates_of_ones_own():

@@ -80,6 +80,15 @@ def test_names_of_neighbours_do_not_cover_each_other(by_class):
     assert all(axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 for box in boxes)
 
 
+def test_the_maps_names_do_not_cover_each_other_and_name_the_words_of_two_kinds(by_class):
+    figure = pictures.word_map(by_class)
+    figure.draw_without_rendering()
+    names = {text.get_text(): Text.get_window_extent(text) for text in figure.axes[0].texts}
+    covered = [pair for pair in itertools.combinations(names, 2) if names[pair[0]].overlaps(names[pair[1]])]
+    assert covered == []
+    assert {"cook", "cooks", "guide", "guides", "chicken, duck, lamb"} <= set(names)
+
+
 def test_the_explorer_uses_the_students_function_and_follows_its_controls(by_class):
     asked = []
 

@@ -47,14 +47,12 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are(model):
         pictures.schedule(reference.warmup_schedule, 512, 40, 200),
         pictures.architectures(reference.architecture_masks),
         pictures.cross_maps(torch.full((2, 1, 2, 3), 1 / 3), ["le", "chat"], ["the", "cat", "."]),
-        pictures.translation(model, knowing),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 20
         assert all(axes.get_title(loc="left") or axes.get_xlabel() for axes in figure.axes)
     assert "1 pairs of lines cross" in figures[0].get_label()
     assert "step 40" in labels(figures[3])
-    assert "noir" in labels(figures[6]) and "black" in labels(figures[6])
 
 
 def test_the_masks_are_drawn_as_they_are_given():
@@ -124,7 +122,7 @@ def test_a_sentence_longer_than_the_model_reads_is_refused(model):
     assert "the model reads at most 12 words, the end included, and this sentence has 13" in verdict.value
     assert looks.value == before and french.options == options
     with pytest.raises(ValueError, match="at most 12 words"):
-        pictures.translation(model, knowing, longest)
+        pictures._Translation(model, knowing, longest)
 
 
 def test_capitals_and_full_stops_are_mended():

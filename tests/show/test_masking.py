@@ -25,7 +25,6 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
         pictures.learning_curves({"honest": [3.0] * 40, "peeking": [0.5] * 40}, floor=2.6),
         pictures.surprises(words, {"source": [4.0, 2.0, 0.5], "model": [30.0, 2.0, 1.0]}),
         pictures.heads({"honest": torch.ones(2, 3, 3).tril(), "peeking": torch.ones(2, 3, 3)}, words),
-        pictures.who_sees_whom(masked_softmax),
     ]
     assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
     assert "causal: 6 of 9 allowed" in figures[0].get_label() and "sleeps" in labels(figures[0])

@@ -27,7 +27,6 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are():
         pictures.head_maps(weights(2, 3, 3), WORDS, ASKING, marks),
         pictures.by_relation({"head 1": [0.9, 0.1]}, ["friend", "rival"], "Where?", "%", dashed=0.1),
         pictures.by_heads([1, 2], {"friends": [1.0, 1.0], "rivals": [0.1, 1.0]}, [16_640, 16_640]),
-        pictures.looks([weights(2, 3, 3)], WORDS, ASKING),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 20
@@ -78,4 +77,6 @@ def test_the_explorer_follows_its_buttons():
 
 def test_the_sentence_names_the_largest_weights():
     row = torch.tensor([[[0.1, 0.7, 0.2]] * 3])
-    assert "“b0” looks at b0 70%, c3 20%, a2 10%" in pictures.looks([row], WORDS, ASKING, token=1).get_label()
+    _, token, _, spoken = pictures.explorer([row], WORDS, ASKING).children
+    token.value = 1
+    assert "“b0” looks at b0 70%, c3 20%, a2 10%" in spoken.value

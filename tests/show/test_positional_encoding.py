@@ -30,7 +30,6 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
         pictures.slopes(alibi_bias(4, 11)),
         pictures.lengths(curves, [16, 32], trained_on=16),
         pictures.looks({"RoPE": torch.eye(9), "none": torch.ones(9, 9) / 9}, trained_on=4),
-        pictures.overview(sinusoidal),
     ]
     assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
     assert "t = 10" in labels(figures[0]) and "any length" in labels(figures[3]) and "head 4" in labels(figures[5])

@@ -25,7 +25,6 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are():
         pictures.attention_map(torch.eye(2), ["a?", "b?"], ["a1", "b2"], "Who looks where"),
         pictures.costs(attention_cost, crossover_length, d=64),
         pictures.recall([1, 8], {"self-attention": [1.0, 1.0], "RNN": [0.9, 0.3]}, trained_on=8),
-        pictures.four_words(scaled_dot_product_attention),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 20
