@@ -126,7 +126,7 @@ def test_every_pinned_version_is_for_each_python_declared(python):
             found = metadata(name)
         except PackageNotFoundError:
             continue  # not needed on this system
-        declared = found.get("Requires-Python", "")  # by get: the backport of importlib.metadata raises where [] gave None
+        declared = found.get("Requires-Python", "")  # [] raises in the backport, if it was imported first
         if found["Version"].partition("+")[0] == version and python not in SpecifierSet(declared):
             refusing[f"{name}=={version}"] = declared
     assert not refusing
