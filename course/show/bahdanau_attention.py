@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..blocks.threads import one_thread
 from ..data import dates
-from . import style
+from . import live, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,16 +243,16 @@ def step_the_decoder(model: Translator) -> Any:
         layout=wide,
     )
     steps = widgets.IntSlider(min=1, max=11, value=6, description="Step", layout=wide)
-    picture, spoken = style.picture("the weights of this step over the characters of the date"), style.spoken()
+    picture, spoken = live.picture("the weights of this step over the characters of the date"), live.spoken()
     state: dict[str, Any] = {}
-    figure = style.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.15, top=0.88)
+    figure = live.stage((8.2, 2.5), left=0.07, right=0.99, bottom=0.15, top=0.88)
 
     def draw(_: Any = None) -> None:
         step = steps.value - 1
         with style.styled():
-            (axes,) = style.wiped(figure)
+            (axes,) = live.wiped(figure)
             draw_step(axes, state["text"], state["written"], state["weights"], step)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
         spoken.value = escape(said_at(state["text"], state["written"], state["weights"], step))
 
     def take(text: str) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..blocks.threads import one_thread
 from ..data import grammar
-from . import style
+from . import live, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -315,8 +315,8 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
 
     choice = widgets.Combobox(options=sorted(language.words[1:]), value=word, description="Word", ensure_option=True)
     number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
-    picture, said = style.picture("map of all words, with the chosen one and its neighbours"), style.spoken(3)
-    figure = style.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
+    picture, said = live.picture("map of all words, with the chosen one and its neighbours"), live.spoken(3)
+    figure = live.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
 
     def draw(_: Any = None) -> None:
         if choice.value not in language.ids:
@@ -325,9 +325,9 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
         found = nearest(E, index, number.value).tolist()
         said.value = _in_words(index, found, unit, kinds, names)
         with style.styled():
-            (axes,) = style.wiped(figure)
+            (axes,) = live.wiped(figure)
             _draw_map(axes, places, choice.value, [language.words[i] for i in found])
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
 
     choice.observe(draw, "value")
     number.observe(draw, "value")

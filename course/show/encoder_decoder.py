@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ..blocks.threads import one_thread
 from ..data import phrases
-from . import style
+from . import live
 from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def translator(model: nn.Module, decode: Decode) -> VBox:
     wide = widgets.Layout(width="min(560px, 98%)")
     example = widgets.IntSlider(min=1, max=len(EXAMPLES), value=1, description="example", layout=wide)
     typed = widgets.Text(value=EXAMPLES[0], description="English", continuous_update=False, layout=wide)
-    french = style.choice("French", [("…", 0)])
+    french = live.choice("French", [("…", 0)])
     made = _Translation(model, decode, EXAMPLES[0])
     n_layers = len(made.weights)
     layer = widgets.IntSlider(value=n_layers, min=1, max=n_layers, description="layer")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import BLUE, COLOURS, DIVERGING, GREY, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
         return min(matrices[name].shape)
 
     layout = widgets.Layout(width="320px")
-    matrix = style.choice("matrix", list(matrices))
+    matrix = live.choice("matrix", list(matrices))
     rank = widgets.IntSlider(value=2, min=1, max=widest(matrix.value), description="rank r", layout=layout)
-    picture, spoken = style.picture("singular values, the matrix, and what a rank leaves of it"), style.spoken()
+    picture, spoken = live.picture("singular values, the matrix, and what a rank leaves of it"), live.spoken()
     figure = _three_panels()
 
     def redraw(_: Any = None) -> None:
         spoken.value = _draw(figure, matrices, best_rank_r, matrix.value, rank.value)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
 
     def choose(_: Any) -> None:
         before = rank.value
@@ -123,7 +123,7 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
 
 def _three_panels() -> Figure:
     sizes: dict[str, Any] = {"width_ratios": (1.3, 1, 1), "wspace": 0.12}
-    return style.stage((8.2, 3.1), columns=3, left=0.06, right=0.99, bottom=0.16, top=0.86, **sizes)
+    return live.stage((8.2, 3.1), columns=3, left=0.06, right=0.99, bottom=0.16, top=0.86, **sizes)
 
 
 def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank, name: str, r: int) -> str:
@@ -132,7 +132,7 @@ def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank,
     B, A = (factor.detach().cpu().float() for factor in best_rank_r(W, r))
     values, largest = _singular_values(W), float(W.abs().max())
     with styled():
-        left, middle, right = style.wiped(figure)
+        left, middle, right = live.wiped(figure)
         numbers = range(1, len(values) + 1)
         left.bar(numbers, values.tolist(), color=[BLUE if n <= r else "#D5D8DC" for n in numbers])
         left.axvline(r + 0.5, color=ORANGE, linestyle="--", linewidth=1.5)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +207,7 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
     bottom.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     if chosen is not None:
         for part in (top, bottom):
-            part.axvspan(chosen - 0.5, chosen + 0.5, color=style.GREY, alpha=0.18, lw=0, zorder=0)
+            part.axvspan(chosen - 0.5, chosen + 0.5, color=style.GREY, alpha=0.18, lw=0)
 
 
 def _signed(number: float) -> str:
@@ -252,14 +252,14 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
             ("Show a solution", "one way to do it"),
         )
     ]
-    picture, spoken = style.picture("gates, cell state and output along the sentence"), style.spoken()
-    figure = style.stage((8.2, 4.3), rows=3, left=0.08, right=0.82, bottom=0.14, top=0.91, **_TAPE)
+    picture, spoken = live.picture("gates, cell state and output along the sentence"), live.spoken()
+    figure = live.stage((8.2, 4.3), rows=3, left=0.08, right=0.82, bottom=0.14, top=0.91, **_TAPE)
     quiet = False
 
     def draw(_: Any = None) -> None:
         with style.styled():
-            draw_tape(style.wiped(figure), lstm_cell, gates, words.value)
-        picture.value = style.drawn(figure)
+            draw_tape(live.wiped(figure), lstm_cell, gates, words.value)
+        picture.value = live.drawn(figure)
         spoken.value = said(lstm_cell, gates)
 
     def show_word(_: Any = None) -> None:

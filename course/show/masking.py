@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import (
     BLUE,
     COLOURS,
@@ -188,14 +188,14 @@ def painter(masked_softmax: Softmax) -> VBox:
     import ipywidgets as widgets
 
     T = len(WORDS)
-    begin = style.choice("start from", STARTS)
+    begin = live.choice("start from", STARTS)
     begin.value = "one word ahead"
     layers = widgets.IntSlider(value=2, min=1, max=4, description="layers")
     cell = widgets.Layout(width="52px", margin="1px")
     switches = [
         [widgets.ToggleButton(layout=cell, tooltip=f"{asks} may look at {seen}") for seen in WORDS] for asks in WORDS
     ]
-    picture, spoken = style.picture("the mask, its weights, and who knows of whom"), style.spoken(3)
+    picture, spoken = live.picture("the mask, its weights, and who knows of whom"), live.spoken(3)
     figure = _three_panels()
     busy = False
 
@@ -207,7 +207,7 @@ def painter(masked_softmax: Softmax) -> VBox:
             for switch in row:
                 switch.description = "yes" if switch.value else "-"
         _draw(figure, mask, masked_softmax, layers.value)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
         spoken.value = in_words(mask, layers.value)
 
     def restart(_: Any = None) -> None:
@@ -260,7 +260,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _three_panels() -> Figure:
-    figure = style.stage((8.6, 3.1), columns=3, left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.28)
+    figure = live.stage((8.6, 3.1), columns=3, left=0.07, right=0.99, bottom=0.12, top=0.86, wspace=0.28)
     with styled():
         for axes in figure.axes:
             _ticks(axes, WORDS)
@@ -270,7 +270,7 @@ def _three_panels() -> Figure:
 def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) -> None:
     weights = masked_softmax(SCORES, mask)
     with styled():
-        left, middle, right = style.wiped(figure)
+        left, middle, right = live.wiped(figure)
         _grid(left, mask, WORDS)
         left.set_title("who may look at whom")
         middle.imshow(weights.detach().cpu().numpy(), vmin=0.0, vmax=1.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, SKY, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -137,14 +137,14 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     token = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(words)], description="token")
     for buttons in (chosen_layer, chosen_head, token):
         buttons.style.button_width = "52px"
-    picture, spoken = style.picture("all weights of a head, and where the token looks"), style.spoken()
+    picture, spoken = live.picture("all weights of a head, and where the token looks"), live.spoken()
     busy = False
 
     def redraw(_: Any = None) -> None:
         if not busy:
             layer, head = chosen_layer.value, chosen_head.value
             _draw_looks(figure, layers[layer - 1][head - 1], words, asking, token.value)
-            picture.value = style.drawn(figure)
+            picture.value = live.drawn(figure)
             spoken.value = _looks_in_words(layers, words, layer, head, token.value)
 
     def other_layer(_: Any) -> None:
@@ -208,12 +208,12 @@ def _best_head(weights: Tensor, places: Sequence[int]) -> tuple[int, float]:
 
 
 def _two_panels() -> Figure:
-    return style.stage((8.6, 3.7), columns=2, left=0.22, right=0.97, bottom=0.09, top=0.91, wspace=0.16)
+    return live.stage((8.6, 3.7), columns=2, left=0.22, right=0.97, bottom=0.09, top=0.91, wspace=0.16)
 
 
 def _draw_looks(figure: Figure, weights: Tensor, words: Sequence[str], asking: Sequence[str], token: int) -> None:
     with styled():
-        left, right = style.wiped(figure)
+        left, right = live.wiped(figure)
         _percent_map(left, weights)
         left.set_xticks(range(len(words)), list(words))
         left.set_yticks(range(len(asking)), list(asking))

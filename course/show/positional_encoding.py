@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import (
     BLUE,
     COLOURS,
@@ -202,12 +202,12 @@ def explorer(encode: Encode) -> VBox:
 
     n, width, place = slider("places", 64, 8, 512, 8), slider("width D", 32, 2, 64, 2), slider("place t", 20, 0, 63, 1)
     figure = _three_panels()
-    picture, spoken = style.picture("table, wavelengths and dot products"), style.spoken()
+    picture, spoken = live.picture("table, wavelengths and dot products"), live.spoken()
 
     def redraw(_: Any = None) -> None:
         place.max = n.value - 1  # a slider pulls its value below its maximum by itself
         _draw(figure, encode, n.value, width.value, place.value)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
         spoken.value = _in_words(encode, n.value, width.value, place.value)
 
     for control in (n, width, place):
@@ -228,13 +228,13 @@ def wavelengths(encode: Encode, d_model: int) -> list[float]:
 
 
 def _three_panels() -> Figure:
-    return style.stage((8.6, 3.0), columns=3, left=0.06, right=0.985, bottom=0.17, top=0.88, wspace=0.32)
+    return live.stage((8.6, 3.0), columns=3, left=0.06, right=0.985, bottom=0.17, top=0.88, wspace=0.32)
 
 
 def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
     table = encode(n, d_model)
     with styled():
-        left, middle, right = style.wiped(figure)
+        left, middle, right = live.wiped(figure)
         left.imshow(table.detach().numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
         left.axhline(place, color=INK, linewidth=1.5)
         left.set(title="the table", xlabel="dimension", ylabel="place")

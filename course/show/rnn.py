@@ -11,7 +11,7 @@ from torch import Tensor
 from ..blocks.threads import one_thread
 from ..data.parentheses import COLOURS as KINDS
 from ..data.parentheses import LENGTHS, SYMBOLS, examples, is_balanced
-from . import style
+from . import live, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -302,8 +302,8 @@ def watch_it_read(model: Model) -> Any:
         box.layout.width = "min(28em, 98%)"
     for button in (good, bad):
         button.layout.width = "13em"
-    picture, said = style.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
-    figure = style.stage((7.2, 3.6), rows=2, left=0.1, right=0.99, bottom=0.14, top=0.99, hspace=0.03, **_READING)
+    picture, said = live.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
+    figure = live.stage((7.2, 3.6), rows=2, left=0.1, right=0.99, bottom=0.14, top=0.99, hspace=0.03, **_READING)
 
     busy = False
 
@@ -315,8 +315,8 @@ def watch_it_read(model: Model) -> Any:
             said.value = f"Type some of {SYMBOLS.replace('<', '&lt;')}"
             return
         with style.styled():
-            _read(style.wiped(figure), model, ids, min(steps.value, len(ids)))
-        picture.value = style.drawn(figure)
+            _read(live.wiped(figure), model, ids, min(steps.value, len(ids)))
+        picture.value = live.drawn(figure)
         said.value = ""
 
     def renew(_: Any = None) -> None:
@@ -377,17 +377,17 @@ def turn_the_radius(bptt: Bptt) -> Any:
         slider.style.description_width = "12.5em"
         slider.layout.width = "min(30em, 98%)"
         slider.continuous_update = False
-    picture = style.picture("what is left of the gradient, by distance")
-    figure = style.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)
+    picture = live.picture("what is left of the gradient, by distance")
+    figure = live.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)
 
     def draw(_: Any = None) -> None:
         some = DISTANCES[::3]  # every third distance, with a student's own loop behind each, is soon there
         norms = gradient_norms(bptt, radius.value, size.value, some)
         name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
         with style.styled():
-            (axes,) = style.wiped(figure)
+            (axes,) = live.wiped(figure)
             _fade(axes, {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?", some)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
 
     radius.observe(draw, "value")
     size.observe(draw, "value")

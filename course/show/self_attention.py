@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def playground(attend: Attend) -> VBox:
 
     vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
     figure = _three_panels()
-    picture, spoken = style.picture("keys and a query, the weights, and the values mixed"), style.spoken()
+    picture, spoken = live.picture("keys and a query, the weights, and the values mixed"), live.spoken()
     words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
     reset = widgets.Button(description="start again", tooltip="put all vectors back")
     sliders = {
@@ -169,7 +169,7 @@ def playground(attend: Attend) -> VBox:
 
     def redraw() -> None:
         _draw_words(figure, **vectors, attend=attend, chosen=words.value)
-        picture.value = style.drawn(figure)
+        picture.value = live.drawn(figure)
         spoken.value = _words_in_words(**vectors, attend=attend, chosen=words.value)
 
     def show_sliders(_: Any = None) -> None:
@@ -213,13 +213,13 @@ def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int
 
 
 def _three_panels() -> Figure:
-    return style.stage((8.6, 3.1), columns=3, left=0.01, right=0.99, bottom=0.1, top=0.88, wspace=0.24)
+    return live.stage((8.6, 3.1), columns=3, left=0.01, right=0.99, bottom=0.1, top=0.88, wspace=0.24)
 
 
 def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> None:
     output, weights = attend(q[None], k[None], v[None])
     with styled():
-        left, middle, right = style.wiped(figure)
+        left, middle, right = live.wiped(figure)
         _plane(left, "keys, and one query")
         for word, (x, y) in zip(WORDS, k.tolist()):
             _arrow(left, x, y, BLUE)

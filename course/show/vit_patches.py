@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import style
+from . import live
 from .style import BLUE, COLOURS, GREY, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
@@ -214,14 +214,14 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
     patch = widgets.SelectionSlider(
         options=sizes, value=p, description="patch size", layout=widgets.Layout(width="280px")
     )
-    head = style.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))])
+    head = live.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))])
     figure = _two_panels()
-    drawn, spoken = style.picture("the image in patches, and where the class word looks"), style.spoken()
+    drawn, spoken = live.picture("the image in patches, and where the class word looks"), live.spoken()
 
     def redraw(_: Any = None) -> None:
         b, at, one = image.value - 1, layer.value - 1, head.value - 1 if head.value else None
         _draw(figure, pictures[b], maps[:, b], patchify, patch.value, at, one)
-        drawn.value = style.drawn(figure)
+        drawn.value = live.drawn(figure)
         spoken.value = _in_words(pictures[b], maps[:, b], patch.value, at, one)
 
     for control in (image, patch, layer, head):
@@ -238,7 +238,7 @@ def _draw(
 ) -> None:
     """Left, the image taken apart with patches of p; right, the class word's attention: maps (n_layers, h, ...)."""
     with styled():
-        left, right = style.wiped(figure)
+        left, right = live.wiped(figure)
         _picture(left, _apart(image, patchify, p))
         N = len(patchify(image[None], p)[0])
         left.set_title(f"patches of {p}: {N + 1} words, {(N + 1) ** 2:,} scores a head")
@@ -325,4 +325,4 @@ def _mean_by_distance(alike: Tensor) -> list[float]:
 
 
 def _two_panels() -> Figure:
-    return style.stage((8.2, 3.9), columns=2, left=0.02, right=0.98, bottom=0.03, top=0.9, wspace=0.1)
+    return live.stage((8.2, 3.9), columns=2, left=0.02, right=0.98, bottom=0.03, top=0.9, wspace=0.1)
