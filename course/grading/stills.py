@@ -41,7 +41,7 @@ def save(picture: bytes, description: str, path: Path) -> None:
     about = PngImagePlugin.PngInfo()
     about.add_itxt(_DESCRIPTION, description)
     path.parent.mkdir(exist_ok=True)
-    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
+    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=3)
     reduced.save(path, optimize=True, pnginfo=about)
 
 

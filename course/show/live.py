@@ -23,6 +23,7 @@ from .style import styled
 
 if TYPE_CHECKING:
     from ipywidgets import HTML, Image, ToggleButtons
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
@@ -52,6 +53,8 @@ def stage(size: tuple[float, float], rows: int = 1, columns: int = 1, **grid: An
 def wiped(figure: Figure) -> Sequence[Axes]:
     """The axes of a `stage`, empty again, within `styled()`; they keep their ticks, the slowest of all to make.
 
+    They keep their legends, too, until another is written over them.
+
     Titles written from here on stand where they belong, and are not moved out of the way of ticks above the axes, for
     which all ticks would have to be measured; unless there are such ticks.
     """
@@ -62,8 +65,6 @@ def wiped(figure: Figure) -> Sequence[Axes]:
     for axes in figure.axes:
         for artist in (*axes.lines, *axes.patches, *axes.texts, *axes.images, *axes.collections):
             artist.remove()
-        if legend := axes.get_legend():
-            legend.remove()
         axes.containers.clear()
         axes.set_prop_cycle(None)
         axes.relim()
@@ -124,7 +125,7 @@ def spoken(lines: int = 2) -> HTML:
     return widgets.HTML(layout=widgets.Layout(min_height=f"{28 * lines}px"))  # ipywidgets' own height of a line
 
 
-# -- the frame: cards, ticks with their labels, grids; a third of the work, and seldom another one ---------------------
+# -- the frame: cards, ticks with their labels, grids, legends; half of the work, and seldom another one ---------------
 
 
 def _paint_frame(figure: Figure) -> None:
@@ -134,40 +135,49 @@ def _paint_frame(figure: Figure) -> None:
     for axes in figure.axes:
         axes.apply_aspect()
     looked, pixels = _FRAMES.get(figure, (None, None))
-    if looked == _looks(figure):
+    if looked == (looks := _looks(figure)):
         renderer.restore_region(pixels)
         return
     renderer.clear()
     figure.patch.draw(renderer)
     for axes in figure.axes:
-        if axes.axison:
-            for part in (axes.patch, axes.xaxis, axes.yaxis):
+        for part in (axes.patch, *_around(axes)):
+            if axes.axison or part is axes.get_legend():
                 part.draw(renderer)
-    _FRAMES[figure] = _looks(figure), canvas.copy_from_bbox(figure.bbox)
+    _FRAMES[figure] = looks, canvas.copy_from_bbox(figure.bbox)
 
 
 @contextmanager
 def _frameless(figure: Figure) -> Iterator[None]:
     """Inside, the figure draws what its axes hold, and no frame."""
     cards = [figure.patch, *(axes.patch for axes in figure.axes)]
-    scales = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
+    around = [part for axes in figure.axes for part in _around(axes)]
     for card in cards:
         card.set_visible(False)
-    for axis in scales:
-        axis.set_animated(True)  # is left out, and still counts where titles make way for ticks
+    for part in around:
+        part.set_animated(True)  # is left out, and still counts where titles make way for ticks
     yield
     for card in cards:
         card.set_visible(True)
-    for axis in scales:
-        axis.set_animated(False)
+    for part in around:
+        part.set_animated(False)
+
+
+def _around(axes: Axes) -> list[Artist]:
+    legend = axes.get_legend()
+    return [axes.xaxis, axes.yaxis, *([legend] if legend else [])]
 
 
 def _looks(figure: Figure) -> list[Any]:
-    """Whatever a widget may change about the frame; two figures that agree in it have the same."""
-    return [
-        (axes.axison, axes.get_facecolor(), axes.get_position().bounds, _scale(axes.xaxis), _scale(axes.yaxis))
-        for axes in figure.axes
-    ]
+    """Whatever a widget may change about the frame: two frames that agree in it are the same."""
+    looks = []
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        entries = zip(legend.legend_handles, legend.get_texts()) if legend else ()
+        card = axes.axison, axes.get_facecolor(), axes.get_position().bounds
+        explained = [(sign.get_alpha() if sign else None, *_writing(text)) for sign, text in entries]
+        looks.append((*card, _scale(axes.xaxis), _scale(axes.yaxis), explained))
+    return looks
 
 
 def _scale(axis: Axis) -> list[Any]:
@@ -180,5 +190,6 @@ def _scale(axis: Axis) -> list[Any]:
 
 
 def _writing(text: Text) -> list[Any]:
-    font, turned = hash(text.get_fontproperties()), text.get_rotation()  # the properties may be changed in place
-    return [text.get_visible(), text.get_text(), text.get_position(), text.get_color(), font, turned]
+    """How a text looks; its place follows from the ticks. Fonts may be changed in place, so their hashes are kept."""
+    font, turned = hash(text.get_fontproperties()), text.get_rotation()
+    return [text.get_visible(), text.get_text(), text.get_color(), font, turned]

@@ -241,6 +241,7 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> N
         left.grid(False)
         turns = wavelengths(encode, d_model)
         middle.semilogy(range(len(turns)), turns, color=BLUE, marker="o", markersize=4)
+        middle.minorticks_off()
         middle.axhline(n, color=ORANGE, linestyle="--", linewidth=1.5)
         end = len(turns) - 1
         middle.annotate(

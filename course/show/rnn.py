@@ -136,7 +136,8 @@ def _fade(
     axes.axhline(1.0, color=style.GREY, lw=1, ls="--")
     axes.set(xlabel="distance in steps", ylabel=ylabel, ylim=limits)
     axes.set_title(title)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    if len(curves) > 1:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_norm: float) -> Figure:
@@ -242,7 +243,8 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
     bottom.set(ylim=(-0.06, 1.06), ylabel="P(balanced)")
     for part in (top, bottom):
         part.set_xlim(-0.6, len(ids) - 0.4)
-    bottom.set_xticks(range(len(ids)), [str(t + 1) if len(ids) <= 24 or t % 2 == 0 else "" for t in range(len(ids))])
+    numbered = range(0, len(ids), 1 if len(ids) <= 12 else 2)
+    bottom.set_xticks(numbered, [str(t + 1) for t in numbered])
     bottom.set_xlabel("tokens read (green: balanced if it ended here)")
     verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"
     return (
@@ -378,15 +380,15 @@ def turn_the_radius(bptt: Bptt) -> Any:
         slider.layout.width = "min(30em, 98%)"
         slider.continuous_update = False
     picture = live.picture("what is left of the gradient, by distance")
-    figure = live.stage(style.WIDE, left=0.12, right=0.76, bottom=0.15, top=0.9)
+    figure = live.stage(style.WIDE, left=0.12, right=0.97, bottom=0.15, top=0.9)
 
     def draw(_: Any = None) -> None:
         some = DISTANCES[::3]  # every third distance, with a student's own loop behind each, is soon there
         norms = gradient_norms(bptt, radius.value, size.value, some)
-        name = f"radius {radius.value:.2f},\ninputs {size.value:.1f}"
+        title = f"What is left of the gradient: radius {radius.value:.2f}, inputs {size.value:.1f}"
         with style.styled():
             (axes,) = live.wiped(figure)
-            _fade(axes, {name: norms}, (1e-8, 1e8), COMES_BACK, "What is left of the gradient?", some)
+            _fade(axes, {title: norms}, (1e-8, 1e8), COMES_BACK, title, some)
         picture.value = live.drawn(figure)
 
     radius.observe(draw, "value")

@@ -56,6 +56,8 @@ def test_whatever_changes_about_a_frame_is_painted() -> None:
         lambda: right.set_yscale("log"),
         lambda: right.set_facecolor("yellow"),
         lambda: right.set_position((0.6, 0.3, 0.3, 0.3)),
+        lambda: right.legend(right.plot([1, 2]), ["a line"]),
+        lambda: right.legend(right.lines, ["the line"]),
         lambda: right.xaxis.tick_top(),
         lambda: right.yaxis.set_visible(False),
         lambda: right.set_axis_off(),
