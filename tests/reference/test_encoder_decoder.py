@@ -92,7 +92,7 @@ def layers(kind, norm, D=6, heads=3, inner=11, dtype=torch.float64):
 
 
 def ragged(B, S):
-    return torch.arange(S) < torch.tensor([S, 1, S - 1, 2])[:B, None].clamp(max=S)
+    return torch.arange(S) < torch.tensor([S, 1, S - 1, 2])[:B, None].clamp(1, S)  # torch 2.4 has NaN for no word
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
