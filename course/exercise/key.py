@@ -30,9 +30,9 @@ class Known:
     convention: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KeyCase:
-    """A case with the reference's recording; `wrong(name)` is the recording of a misconception."""
+    """A case with the reference's recording; `wrong(name)` is the recording of a misconception. Equals itself only."""
 
     case: Case
     expected: Recording

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -19,6 +20,9 @@ from .compare import beside_expected, difference, values_differ
 
 SAME_FREQUENCIES = 0.08
 """Two tables of at least some hundred draws whose rows differ by less, on average, in total variation are alike."""
+
+_TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
+"""By case and misconception, whether the one fails for the other."""
 
 
 def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
@@ -39,8 +43,11 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 
 
 def tells_apart(held: KeyCase, name: str) -> bool:
-    """Whether the case fails for the misconception."""
-    return difference(held, held.wrong(name)) is not None
+    """Whether the case fails for the misconception: asked for every wrong answer, found out once."""
+    told = _TOLD.setdefault(held, {})
+    if name not in told:
+        told[name] = difference(held, held.wrong(name)) is not None
+    return told[name]
 
 
 def wavers(held: KeyCase, seen: Recording) -> bool:
