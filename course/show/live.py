@@ -156,11 +156,13 @@ def _frameless(figure: Figure) -> Iterator[None]:
         card.set_visible(False)
     for part in around:
         part.set_animated(True)  # is left out, and still counts where titles make way for ticks
-    yield
-    for card in cards:
-        card.set_visible(True)
-    for part in around:
-        part.set_animated(False)
+    try:
+        yield
+    finally:
+        for card in cards:
+            card.set_visible(True)
+        for part in around:
+            part.set_animated(False)
 
 
 def _around(axes: Axes) -> list[Artist]:
