@@ -282,7 +282,7 @@ print("heads   width of one   parameters     multiplications for the scores")
 for heads in (1, 2, 4, 8, 16, 64, 512):
     d = 512 // heads
     count = multi_head_parameters(512, heads, bias=False)
-    work = f"{heads:>3} x 70 x 70 x {d:>3} = {heads * 70 * 70 * d:,}"
+    work = f"{heads:>3} × 70 × 70 × {d:>3} = {heads * 70 * 70 * d:,}"
     print(f"{heads:>5} {d:>14} {count:>12,}     {work}")
 
 # %% [markdown]

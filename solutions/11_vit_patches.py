@@ -4,7 +4,7 @@
 # Where do the words come from? In every notebook so far somebody had cut the text before you got it. The encoder of topic 10 does not mind what its words are; it wants a sequence
 # of vectors, and that is all it ever asked for. So give it a photograph.
 #
-# The obvious words are pixels, and the lectures say why not: 224 x 224 pixels are a sequence of 50,176, and attention compares each with each. The way out has become famous
+# The obvious words are pixels, and the lectures say why not: 224 × 224 pixels are a sequence of 50,176, and attention compares each with each. The way out has become famous
 # under the title *An image is worth 16x16 words*: **cut the image into patches and call each patch a word**. In this notebook you cut, mend, turn patches into vectors, build
 # the whole Vision Transformer around the encoder you know, and look at what it has found out about images, which nobody told it: that they have two dimensions.
 #
@@ -21,7 +21,7 @@ from course.data import digits
 # %% [markdown]
 # ## Digits that will not stand still
 #
-# 1,797 digits, written by hand and scanned at 8 x 8 pixels; 1,400 to learn from, the rest held out. Every scan stands neatly in the middle. On the lower row each has been put at a random
+# 1,797 digits, written by hand and scanned at 8 × 8 pixels; 1,400 to learn from, the rest held out. Every scan stands neatly in the middle. On the lower row each has been put at a random
 # place on a larger canvas.
 
 # %%
@@ -77,7 +77,7 @@ print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
 # ## Cutting
 #
 # A patch is a square of $p \times p$ pixels with all its channels. Patches are counted **row by row**, as you read. Each is flattened into $C \cdot p \cdot p$ numbers, **channel first**: all pixels
-# of channel 0, row by row, then those of channel 1. The lecture's example: 224 x 224 pixels with $p = 16$ give $14 \times 14 = 196$ words of $3 \cdot 16 \cdot 16 = 768$ numbers.
+# of channel 0, row by row, then those of channel 1. The lecture's example: 224 × 224 pixels with $p = 16$ give $14 \times 14 = 196$ words of $3 \cdot 16 \cdot 16 = 768$ numbers.
 #
 # ### Exercise: `patchify` (about 15 minutes)
 #
@@ -93,7 +93,7 @@ def patchify(images: torch.Tensor, p: int) -> torch.Tensor:
     ### BEGIN SOLUTION
     B, C, H, W = images.shape
     if H % p or W % p:
-        raise ValueError(f"{H} x {W} pixels cannot be cut into squares of {p}")
+        raise ValueError(f"{H} × {W} pixels cannot be cut into squares of {p}")
     tiles = images.reshape(B, C, H // p, p, W // p, p)
     return tiles.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * p * p)
     ### END SOLUTION
@@ -121,7 +121,7 @@ def unpatchify(patches: torch.Tensor, p: int, H: int, W: int) -> torch.Tensor:
     """
     ### BEGIN SOLUTION
     if H % p or W % p:
-        raise ValueError(f"squares of {p} cannot make {H} x {W} pixels")
+        raise ValueError(f"squares of {p} cannot make {H} × {W} pixels")
     tiles = patches.reshape(len(patches), H // p, W // p, -1, p, p)
     return tiles.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), -1, H, W)
     ### END SOLUTION
@@ -215,7 +215,7 @@ gap = (linear - convolved.flatten(2).mT).abs().max()
 print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by {gap:.6f}")
 
 # %% [markdown]
-# 14 x 14 words of width 768, as in the lecture. This is the last convolution you meet here, and the only one: after it, no layer knows which patches are neighbours.
+# 14 × 14 words of width 768, as in the lecture. This is the last convolution you meet here, and the only one: after it, no layer knows which patches are neighbours.
 #
 # ## The whole model
 #
@@ -274,14 +274,14 @@ class ViT(nn.Module):
 check("ViT", ViT)
 
 # %% [markdown]
-# The paper's smallest model, ViT-Base, reads images of 224 x 224 in patches of 16 with 12 layers of width 768, 12 heads, 3,072 between the two linear maps, and knows 1,000 classes; the paper gives it 86 million parameters. Count yours
+# The paper's smallest model, ViT-Base, reads images of 224 × 224 in patches of 16 with 12 layers of width 768, 12 heads, 3,072 between the two linear maps, and knows 1,000 classes; the paper gives it 86 million parameters. Count yours
 # (on the device `meta`, which has shapes and no numbers, so nothing is computed):
 
 # %%
 with torch.device("meta"):
     base = ViT(224, 16, 3, 1000, d_model=768, n_heads=12, d_ff=3072, n_layers=12)
 print(f"{sum(parameter.numel() for parameter in base.parameters()):,} parameters")
-print(f"positions {tuple(base.positions.shape)}: 14 x 14 patches and the class word")
+print(f"positions {tuple(base.positions.shape)}: 14 × 14 patches and the class word")
 for p in (1, 4, 16, 32):
     N = (224 // p) ** 2
     print(f"p = {p:>2}: {N + 1:>6,} words, {(N + 1) ** 2:>13,} scores for each head of each layer")
@@ -289,7 +289,7 @@ for p in (1, 4, 16, 32):
 # %% [markdown]
 # ## The task: digits anywhere
 #
-# Two layers of width 64, and patches of 3 x 3 on a canvas of 12 x 12: 16 words and the class word. Each batch holds 50 scans at places that are drawn anew each time.
+# Two layers of width 64, and patches of 3 × 3 on a canvas of 12 × 12: 16 words and the class word. Each batch holds 50 scans at places that are drawn anew each time.
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
@@ -392,12 +392,12 @@ for name, (model, still, moving) in readers.items():
 # %% [markdown]
 # On scans that stand in the middle the linear model, 650 numbers that were fitted in a second, reads at least as well as your ViT, which has a hundred times as many and spent its training on finding what here need not be searched.
 #
-# And if a ViT gets just what the linear model gets, scans in the middle and nothing else? Then it depends on how many there are. Both learn below from the first 20 to 1,400 scans; the ViT has patches of 4 x 4, so four words and a class word, and 300 batches each time.
+# And if a ViT gets just what the linear model gets, scans in the middle and nothing else? Then it depends on how many there are. Both learn below from the first 20 to 1,400 scans; the ViT has patches of 4 × 4, so four words and a class word, and 300 batches each time.
 
 
 # %%
 def small_vit(images, labels, batches=300):
-    """A ViT for 8 x 8 pixels in four patches, trained from scratch."""
+    """A ViT for 8 × 8 pixels in four patches, trained from scratch."""
     seed(0)
     model = ViT(8, 4, 1, 10, d_model=64, n_heads=4, d_ff=128, n_layers=2)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
@@ -424,9 +424,9 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 #
 # ## A larger canvas
 #
-# Your model knows a canvas of 4 x 4 patches. On one of 15 x 15 pixels there are 5 x 5, and the table of positions has too few rows. Every other part of the model would do: the linear map sees one patch, and attention never cared how many words there are.
+# Your model knows a canvas of 4 × 4 patches. On one of 15 × 15 pixels there are 5 × 5, and the table of positions has too few rows. Every other part of the model would do: the linear map sees one patch, and attention never cared how many words there are.
 #
-# The marks are a picture: 4 x 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The class word has no place in the picture, and keeps its mark.
+# The marks are a picture: 4 × 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The class word has no place in the picture, and keeps its mark.
 #
 # ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 
@@ -454,14 +454,14 @@ check("interpolate_positions", interpolate_positions)
 
 # %%
 def larger_model(positions):
-    """The trained model for 15 x 15 pixels, with these marks (26, D)."""
+    """The trained model for 15 × 15 pixels, with these marks (26, D)."""
     model = ViT(15, 3, 1, 10, d_model=64, n_heads=4, d_ff=128, n_layers=2)
     model.load_state_dict({**record.model.state_dict(), "positions": positions})
     return model.to(device())
 
 
 def learn_more(model, batches):
-    """Goes on training, on canvases of 15 x 15."""
+    """Goes on training, on canvases of 15 × 15."""
     stream, optimizer = digits.batches(dice, canvas=15), torch.optim.Adam(model.parameters(), 1e-3)
     for _ in range(batches):
         images, classes = (tensor.to(device()) for tensor in next(stream))
@@ -489,7 +489,7 @@ for name, positions in (
 # ## Sound is an image, too
 #
 # Ask of a sound how strong each frequency is at each moment, and you have a **spectrogram**, an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer reads it as a ViT reads a photograph, and even starts from a ViT's weights. One thing is new:
-# its patches **overlap**. A patch of 16 x 16 begins every 10 steps, in both directions, so that no event falls into a gap between two.
+# its patches **overlap**. A patch of 16 × 16 begins every 10 steps, in both directions, so that no event falls into a gap between two.
 #
 # ### Exercise: `spectrogram_patches`, patches of sound (about 10 minutes)
 #
@@ -504,7 +504,7 @@ def spectrogram_patches(spec: torch.Tensor, p: int, stride: int) -> torch.Tensor
     """
     ### BEGIN SOLUTION
     if min(spec.shape[1:]) < p:
-        raise ValueError(f"a patch of {p} x {p} does not fit into {tuple(spec.shape)}")
+        raise ValueError(f"a patch of {p} × {p} does not fit into {tuple(spec.shape)}")
     windows = spec.unfold(1, p, stride).unfold(2, p, stride)  # (B, bands, times, p, p)
     return windows.flatten(3).flatten(1, 2)
     ### END SOLUTION
@@ -534,7 +534,7 @@ show.vit_patches.spectrogram(spec, p=16, stride=10)
 #
 # ## Play
 #
-# Left, an image and what is left of it in patches of your choice; right, where the class word of your trained model looks (its own patches are always 3 x 3). Questions to try: with which patch size do you stop recognising the digit, and what would attention cost there? Do the two layers look at the same things?
+# Left, an image and what is left of it in patches of your choice; right, where the class word of your trained model looks (its own patches are always 3 × 3). Questions to try: with which patch size do you stop recognising the digit, and what would attention cost there? Do the two layers look at the same things?
 # Is there a head that looks at paper rather than ink?
 
 # %%

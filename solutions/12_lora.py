@@ -25,7 +25,7 @@ from course.data import digits, negatives, pretrained
 # %% [markdown]
 # ## A reader, and a scanner it does not know
 #
-# `blocks.ViT` is the model of topic 11, here for scans of 8 x 8 pixels in patches of 2: two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11 and read new ones well.
+# `blocks.ViT` is the model of topic 11, here for scans of 8 × 8 pixels in patches of 2: two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11 and read new ones well.
 #
 # The second scanner gives negatives, and somebody put the paper in sideways.
 
@@ -65,7 +65,7 @@ print(f"negatives: {accuracy(base, turned):.0%} right")
 #
 # $$y = W x + b + \frac{\alpha}{r}\, B A\, x \qquad A: (r, \text{in}), \quad B: (\text{out}, r)$$
 #
-# $A$ reads $r$ numbers off the word, $B$ writes them back. $W$ and $b$ are **frozen**. With $r = 2$ and $W$ of 40 x 40 there are 160 numbers to learn instead of 1,600; the saving grows with the width.
+# $A$ reads $r$ numbers off the word, $B$ writes them back. $W$ and $b$ are **frozen**. With $r = 2$ and $W$ of 40 × 40 there are 160 numbers to learn instead of 1,600; the saving grows with the width.
 #
 # Two choices make it work. $A$ starts random and **$B$ starts at zero**, so the first answer of the changed network is exactly that of the old one, and training begins from where pretraining ended. And the product is scaled by $\alpha / r$, which says how loud the detour is beside the road: $\alpha$ is chosen once, and dividing by $r$ keeps the sum of more terms from getting louder.
 #

@@ -1,4 +1,4 @@
-"""Handwritten digits: 1,797 scans of 8 x 8 pixels, written by 13 people, and a larger canvas to place them on.
+"""Handwritten digits: 1,797 scans of 8 × 8 pixels, written by 13 people, and a larger canvas to place them on.
 
     . 3 8 2 .        A scan has ten classes, one channel, and values between 0 (paper) and 1 (ink). All of them stand
     . . 5 7 .        upright in the middle. `place` puts each at a random place of an empty canvas, so that no pixel
@@ -26,13 +26,13 @@ CLASSES = 10
 SIZE = 8
 """Pixels along each side of a scan."""
 CANVAS = 12
-"""Pixels along each side of the canvas: 5 x 5 places to stand."""
+"""Pixels along each side of the canvas: 5 × 5 places to stand."""
 TRAIN = 1400
 """Scans to learn from; the other 397 are held out."""
 BATCH = 50
 """Images in a training batch."""
 GREYS = 16
-"""Ink is counted in sixteenths: each pixel was 4 x 4 black or white ones."""
+"""Ink is counted in sixteenths: each pixel was 4 × 4 black or white ones."""
 
 
 def _scan() -> tuple[Tensor, Tensor]:
@@ -99,7 +99,7 @@ def place(images: Tensor, generator: torch.Generator, canvas: int = CANVAS) -> T
     """
     n, channels, height, width = images.shape
     if canvas < max(height, width):
-        raise ValueError(f"images of shape {tuple(images.shape)} do not fit on a canvas of {canvas} x {canvas}")
+        raise ValueError(f"images of shape {tuple(images.shape)} do not fit on a canvas of {canvas} × {canvas}")
     top = torch.randint(canvas - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(canvas - width + 1, (n, 1, 1, 1), generator=generator)
     row = torch.arange(canvas).view(1, 1, -1, 1) - top  # the image's own row at each row of the canvas

@@ -484,7 +484,7 @@ def squares_that_matter(
     found, some = int(counts.sum()), counts[counts > 0]
     if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
         return ""
-    return because or f"{found} squares of {side} x {side} pixels make a difference to the result"
+    return because or f"{found} squares of {side} × {side} pixels make a difference to the result"
 
 
 @law

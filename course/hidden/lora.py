@@ -958,7 +958,7 @@ def linear_layers_only(model):
 @exercise(
     reference.lora_parameters,
     hints=(
-        "Draw A and B beside a weight of 5 x 7 with r = 2. How many numbers do you see in each?",
+        "Draw A and B beside a weight of 5 × 7 with r = 2. How many numbers do you see in each?",
         "Does the count grow with in · out, or with in + out? Double both and see.",
     ),
 )

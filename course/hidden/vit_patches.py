@@ -22,7 +22,7 @@ from course.reference.vit_patches import unpatchify as mend
 @exercise(
     reference.patchify,
     hints=(
-        "Number the pixels of a 4 x 6 image from 0 to 23 and cut it with p = 2. Write down patches 0 and 1 by hand.",
+        "Number the pixels of a 4 × 6 image from 0 to 23 and cut it with p = 2. Write down patches 0 and 1 by hand.",
         "Draw your patch 0 as a picture of p x p pixels. Which pixels of the image do you see?",
         "Before the patches can be laid out, six numbers say where a pixel is. Which six, in what order?",
     ),
@@ -46,7 +46,7 @@ def _cut(images, p, *order):
     """Pixels as (B, C, row, y, column, x), moved into another order, as patches."""
     B, C, H, W = images.shape
     if H % p or W % p:
-        raise ValueError(f"{H} x {W} is no multiple of {p}")
+        raise ValueError(f"{H} × {W} is no multiple of {p}")
     six = images.unflatten(3, (-1, p)).unflatten(2, (-1, p))
     return six.permute(*order).reshape(B, -1, C * p * p)
 
@@ -57,7 +57,7 @@ def strips_of_rows(images, p):
 
 
 @patchify.misconception(
-    "Number the pixels of a 4 x 6 image. Does your patch 1 lie to the right of patch 0, or below it?"
+    "Number the pixels of a 4 × 6 image. Does your patch 1 lie to the right of patch 0, or below it?"
 )
 def column_by_column(images, p):
     return _cut(images, p, 0, 4, 2, 1, 3, 5)
@@ -101,7 +101,7 @@ def images_mixed_up(images, p):
     return _cut(images, p, 2, 4, 0, 1, 3, 5)
 
 
-@patchify.misconception("What happens to the last row of a 5 x 4 image with p = 2: an error, or silence?")
+@patchify.misconception("What happens to the last row of a 5 × 4 image with p = 2: an error, or silence?")
 def remainder_dropped(images, p):
     H, W = images.shape[2:]
     return cut(images[:, :, : H // p * p, : W // p * p], p)
@@ -115,7 +115,7 @@ def remainder_dropped(images, p):
     hints=(
         "Cut an image of numbers 0 to 23 with your patchify, and put it together by hand. What comes back first?",
         "patchify brought six numbers a pixel into a new order. Into which order must unpatchify bring them?",
-        "Take a 2 x 6 image in patches of 2. Where in the image do the first two numbers of patch 1 belong?",
+        "Take a 2 × 6 image in patches of 2. Where in the image do the first two numbers of patch 1 belong?",
     ),
 )
 def unpatchify(rng):
@@ -136,7 +136,7 @@ def unpatchify(rng):
 def _mend(patches, p, H, W, *order, grid=None, inside=None):
     """Patches as (B, row, column, C, y, x), moved into another order, as images."""
     if H % p or W % p:
-        raise ValueError(f"{H} x {W} is no multiple of {p}")
+        raise ValueError(f"{H} × {W} is no multiple of {p}")
     grid, inside = grid or (H // p, W // p), inside or (-1, p, p)
     six = patches.unflatten(2, inside).unflatten(1, grid)
     return six.permute(*order).reshape(len(patches), -1, H, W)
@@ -157,7 +157,7 @@ def laid_column_by_column(patches, p, H, W):
     return _mend(patches, p, H, W, 0, 3, 2, 4, 1, 5, grid=(W // p, H // p))
 
 
-@unpatchify.misconception("How many patches lie side by side in an image of 4 x 6 with p = 2: two or three?")
+@unpatchify.misconception("How many patches lie side by side in an image of 4 × 6 with p = 2: two or three?")
 def width_taken_for_height(patches, p, H, W):
     return _mend(patches, p, H, W, 0, 3, 1, 4, 2, 5, grid=(W // p, H // p))
 
@@ -181,7 +181,7 @@ def fold_not_transposed(patches, p, H, W):
     return F.fold(patches.reshape(len(patches), patches.shape[2], -1), (H, W), p, stride=p)
 
 
-@unpatchify.misconception("Ask for an image of 5 x 4 with p = 2. What do you get: an error, or a smaller image?")
+@unpatchify.misconception("Ask for an image of 5 × 4 with p = 2. What do you get: an error, or a smaller image?")
 def smaller_image_without_a_word(patches, p, H, W):
     return mend(patches, p, H // p * p, W // p * p)
 
@@ -393,7 +393,7 @@ def spectrogram_patches(rng):
 def _pieces(spec, p, step_f, step_t, order=(0, 1, 2, 3, 4)):
     """Windows (B, band, time, y, x) in another order, as patches."""
     if min(spec.shape[1:]) < p:
-        raise ValueError(f"{tuple(spec.shape)} is smaller than {p} x {p}")
+        raise ValueError(f"{tuple(spec.shape)} is smaller than {p} × {p}")
     return spec.unfold(1, p, step_f).unfold(2, p, step_t).permute(*order).reshape(len(spec), -1, p * p)
 
 
@@ -474,7 +474,7 @@ def nothing_without_a_word(spec, p, stride):
 @exercise(
     reference.interpolate_positions,
     hints=(
-        "How many rows has the result for a grid of 5 x 7? Which of them have nothing to do with places in the image?",
+        "How many rows has the result for a grid of 5 × 7? Which of them have nothing to do with places in the image?",
         "Fill column 0 of positions with the number of the patch's row, and lay the result out as (height, width).",
         "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and what plays the channels?",
     ),
@@ -566,7 +566,7 @@ def height_and_width_exchanged(positions, new_grid):
 
 
 @interpolate_positions.misconception(
-    "Patch 3 of a 3 x 3 grid begins a new row. In your result, what lies between patches 2 and 3?"
+    "Patch 3 of a 3 × 3 grid begins a new row. In your result, what lies between patches 2 and 3?"
 )
 def drawn_out_as_one_long_row(positions, new_grid):
     row = positions[1:].T[None]  # (1, D, N)

@@ -49,7 +49,7 @@ def unpatchify(patches: Tensor, p: int, H: int, W: int) -> Tensor:
     """
     rows, columns = _grid(H, W, p)
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % p**2:
-        raise ValueError(f"patches of shape {tuple(patches.shape)} make no images of {H} x {W} pixels with p = {p}")
+        raise ValueError(f"patches of shape {tuple(patches.shape)} make no images of {H} × {W} pixels with p = {p}")
     pieces = patches.unflatten(1, (rows, columns)).unflatten(3, (-1, p, p))  # (B, rows, columns, C, p, p)
     return pieces.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), -1, H, W)
 
@@ -80,7 +80,7 @@ def linear_to_conv(W: Tensor, C: int, p: int) -> Tensor:
         ValueError: W does not read C·p·p numbers.
     """
     if W.ndim != 2 or W.shape[1] != C * p * p:
-        raise ValueError(f"W of shape {tuple(W.shape)} does not read patches of {C} x {p} x {p} numbers")
+        raise ValueError(f"W of shape {tuple(W.shape)} does not read patches of {C} × {p} × {p} numbers")
     return W.unflatten(1, (C, p, p))
 
 
@@ -94,7 +94,7 @@ def spectrogram_patches(spec: Tensor, p: int, stride: int) -> Tensor:
         ValueError: not a single patch fits.
     """
     if spec.ndim != 3 or min(spec.shape[1:]) < p:
-        raise ValueError(f"expected a spectrogram (B, F, T) of at least {p} x {p}, got {tuple(spec.shape)}")
+        raise ValueError(f"expected a spectrogram (B, F, T) of at least {p} × {p}, got {tuple(spec.shape)}")
     windows = spec.unfold(1, p, stride).unfold(2, p, stride)  # (B, bands, times, p, p)
     return windows.flatten(3).flatten(1, 2)
 
@@ -185,5 +185,5 @@ class _Layer(nn.Module):
 def _grid(H: int, W: int, p: int) -> tuple[int, int]:
     """Patches downwards and across."""
     if p < 1 or H % p or W % p or not H or not W:
-        raise ValueError(f"patches of {p} x {p} pixels do not tile an image of {H} x {W}")
+        raise ValueError(f"patches of {p} × {p} pixels do not tile an image of {H} × {W}")
     return H // p, W // p

@@ -61,11 +61,11 @@ def update(W: Tensor, B: Tensor, A: Tensor, scaling: float) -> Figure:
         for axes, (name, part) in zip(row, parts.items()):
             _signed(axes, part, float(part.abs().max()))
             axes.set_title(name, fontsize=10, loc="center")
-            axes.set_xlabel(f"{part.shape[0]} x {part.shape[1]}", fontsize=9)
+            axes.set_xlabel(f"{part.shape[0]} × {part.shape[1]}", fontsize=9)
         share = float(added.norm() / W.norm())
         return finished(
             figure,
-            f"A weight of {W.shape[0]} x {W.shape[1]}, B and A of rank {B.shape[1]}, and their product, "
+            f"A weight of {W.shape[0]} × {W.shape[1]}, B and A of rank {B.shape[1]}, and their product, "
             f"{share:.0%} as large as the weight.",
         )
 
@@ -165,6 +165,6 @@ def _rank_for(values: Tensor, share: float) -> int:
 def _in_words(name: str, W: Tensor, B: Tensor, A: Tensor) -> str:
     error = float((W - B @ A).norm() / W.norm())
     return (
-        f"{name}, {W.shape[0]} x {W.shape[1]}: at rank {B.shape[1]} the error is {error:.0%} of its size, and "
+        f"{name}, {W.shape[0]} × {W.shape[1]}: at rank {B.shape[1]} the error is {error:.0%} of its size, and "
         f"{B.numel() + A.numel():,} numbers stand for {W.numel():,}."
     )

@@ -80,7 +80,7 @@ def cut(image: Tensor, patchify: Patchify, p: int) -> Figure:
             _picture(axes, patch)
             axes.set_title(str(n), fontsize=8, loc="center", pad=2, color=ORANGE)
         return finished(
-            figure, f"An image cut into {N} patches of {p} x {p}, and the patches in the order they come in."
+            figure, f"An image cut into {N} patches of {p} × {p}, and the patches in the order they come in."
         )
 
 
@@ -163,7 +163,7 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
                 n * stride + (stride if n == 0 else p) / 2
             )  # of what it does not share with the one before or after
             axes.text(middle, 1, str(n), color="white", fontsize=10, ha="center")
-        axes.set(title=f"{bands} x {times} patches of {p} x {p}", xlabel="time, steps", ylabel="frequency, steps")
+        axes.set(title=f"{bands} × {times} patches of {p} × {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)
         return finished(
             figure, f"A spectrogram of {spec.shape[0]} frequencies and {spec.shape[1]} times; a patch every {stride}."
@@ -270,7 +270,7 @@ def _in_words(image: Tensor, maps: Tensor, p: int, layer: int, head: int | None)
     best = int(row[1:].argmax())
     who = "On average over its heads" if head is None else f"With head {head + 1}"
     return (
-        f"With patches of {p} x {p} pixels the image has {words} words. {who}, the class word of layer {layer + 1} "
+        f"With patches of {p} × {p} pixels the image has {words} words. {who}, the class word of layer {layer + 1} "
         f"looks most at the patch in row {best // side + 1}, column {best % side + 1} ({float(row[1 + best]):.0%}), "
         f"and at itself with {float(row[0]):.0%}."
     )

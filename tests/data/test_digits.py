@@ -73,7 +73,7 @@ def test_channels_and_dtype_stay_and_small_canvases_are_refused():
     placed = digits.place(colour, seeded(), 6)
     assert placed.shape == (2, 3, 6, 6) and placed.dtype == torch.float64
     torch.testing.assert_close(placed.sum((2, 3)), colour.sum((2, 3)))
-    with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\) do not fit on a canvas of 3 x 3"):
+    with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\) do not fit on a canvas of 3 × 3"):
         digits.place(colour, seeded(), 3)
 
 

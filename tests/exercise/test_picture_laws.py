@@ -42,7 +42,7 @@ def test_pixels_are_counted_in_squares():
     found = {"gradients of out": [gradient]}
     assert not says("squares_that_matter", found, side=1, at_least=3, each=1)
     assert not says("squares_that_matter", found, side=2, at_least=2, each=1)
-    assert "2 squares of 2 x 2" in says("squares_that_matter", found, side=2, at_least=3)
+    assert "2 squares of 2 × 2" in says("squares_that_matter", found, side=2, at_least=3)
 
 
 def test_most_of_the_images_decide_how_many_squares_matter():

@@ -131,7 +131,7 @@ def test_without_overlap_a_spectrogram_is_an_image():
 
 
 def test_ten_seconds_of_the_papers_sound():
-    """AST: 128 frequencies, 1,024 frames, patches of 16 with a new one every 10: 12 x 101 of them (section 2.1)."""
+    """AST: 128 frequencies, 1,024 frames, patches of 16 with a new one every 10: 12 × 101 of them (section 2.1)."""
     assert spectrogram_patches(torch.zeros(1, 128, 1024), 16, 10).shape == (1, 1212, 256)
 
 
@@ -211,7 +211,7 @@ def test_dropout_is_for_training_only():
 
 
 def test_vit_base_has_the_papers_86_million_parameters():
-    """Table 1 of the paper: 12 layers, width 768, 3,072, 12 heads, 86 M; the lectures: 14 x 14 patches of 16 x 16."""
+    """Table 1 of the paper: 12 layers, width 768, 3,072, 12 heads, 86 M; the lectures: 14 × 14 patches of 16 × 16."""
     with torch.device("meta"):
         model = ViT(224, 16, 3, 1000, 768, 12, 3072, 12)
         assert patchify(torch.empty(1, 3, 224, 224), 16).shape == (1, 14 * 14, 768)
@@ -225,11 +225,11 @@ def test_vit_base_has_the_papers_86_million_parameters():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda: patchify(torch.zeros(1, 1, 5, 4), 2), "2 x 2 pixels do not tile an image of 5 x 4"),
-        (lambda: patchify(torch.zeros(1, 1, 4, 5), 2), "2 x 2 pixels do not tile an image of 4 x 5"),
+        (lambda: patchify(torch.zeros(1, 1, 5, 4), 2), "2 × 2 pixels do not tile an image of 5 × 4"),
+        (lambda: patchify(torch.zeros(1, 1, 4, 5), 2), "2 × 2 pixels do not tile an image of 4 × 5"),
         (lambda: patchify(torch.zeros(4, 4), 2), r"expected images \(B, C, H, W\), got \(4, 4\)"),
-        (lambda: unpatchify(torch.zeros(1, 4, 4), 2, 4, 5), "do not tile an image of 4 x 5"),
-        (lambda: unpatchify(torch.zeros(1, 3, 4), 2, 4, 4), r"\(1, 3, 4\) make no images of 4 x 4"),
+        (lambda: unpatchify(torch.zeros(1, 4, 4), 2, 4, 5), "do not tile an image of 4 × 5"),
+        (lambda: unpatchify(torch.zeros(1, 3, 4), 2, 4, 4), r"\(1, 3, 4\) make no images of 4 × 4"),
         (lambda: unpatchify(torch.zeros(1, 4, 6), 2, 4, 4), r"\(1, 4, 6\) make no images"),
         (
             lambda: embed_patches(torch.zeros(1, 2, 4, 4), torch.zeros(3, 6), *torch.zeros(2, 3), torch.zeros(5, 3)),
@@ -239,11 +239,11 @@ def test_vit_base_has_the_papers_86_million_parameters():
             lambda: embed_patches(torch.zeros(1, 2, 4, 4), torch.zeros(3, 8), *torch.zeros(2, 3), torch.zeros(4, 3)),
             r"5 words of width 3, and positions \(4, 3\)",
         ),
-        (lambda: linear_to_conv(torch.zeros(3, 8), 3, 2), r"\(3, 8\) does not read patches of 3 x 2 x 2"),
-        (lambda: spectrogram_patches(torch.zeros(1, 3, 9), 4, 2), r"at least 4 x 4, got \(1, 3, 9\)"),
+        (lambda: linear_to_conv(torch.zeros(3, 8), 3, 2), r"\(3, 8\) does not read patches of 3 × 2 × 2"),
+        (lambda: spectrogram_patches(torch.zeros(1, 3, 9), 4, 2), r"at least 4 × 4, got \(1, 3, 9\)"),
         (lambda: interpolate_positions(torch.zeros(6, 2), (2, 2)), "5 patches make no square"),
         (lambda: interpolate_positions(torch.zeros(1, 2), (2, 2)), "0 patches make no square"),
-        (lambda: ViT(10, 3, 1, 2, 8, 2, 8, 1), "3 x 3 pixels do not tile an image of 10 x 10"),
+        (lambda: ViT(10, 3, 1, 2, 8, 2, 8, 1), "3 × 3 pixels do not tile an image of 10 × 10"),
         (lambda: ViT(9, 3, 1, 2, 8, 3, 8, 1), "3 heads cannot share a width of 8"),
     ],
 )

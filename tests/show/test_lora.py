@@ -35,7 +35,7 @@ def test_an_update_is_drawn_as_the_product_of_its_factors():
     figure = pictures.update(W, B.requires_grad_(), A, 3.0)
     added = figure.axes[3].images[0].get_array()
     assert added[0].tolist() == [3.0] * 7 and added[4].tolist() == [0.0] * 7
-    assert "5 x 7" in labels(figure) and "rank 2" in figure.get_label()
+    assert "5 × 7" in labels(figure) and "rank 2" in figure.get_label()
 
 
 def test_spectra_say_how_many_singular_values_matter():
@@ -64,11 +64,11 @@ def test_the_explorer_follows_its_controls():
     controls, picture, sentence = explorer.children
     matrix, rank = controls.children
     assert [control.description for control in (matrix, rank)] == ["matrix", "rank r"]
-    assert bytes(picture.value).startswith(b"\x89PNG") and sentence.value.startswith("tall, 7 x 5: at rank 2")
+    assert bytes(picture.value).startswith(b"\x89PNG") and sentence.value.startswith("tall, 7 × 5: at rank 2")
     before = bytes(picture.value)
     rank.value = 5
     assert bytes(picture.value) != before and "at rank 5 the error is 0%" in sentence.value
     matrix.value = "small"
-    assert rank.max == 3 and rank.value == 3 and sentence.value.startswith("small, 4 x 3: at rank 3")
+    assert rank.max == 3 and rank.value == 3 and sentence.value.startswith("small, 4 × 3: at rank 3")
     matrix.value = "tall"
-    assert rank.max == 5 and sentence.value.startswith("tall, 7 x 5: at rank 3")
+    assert rank.max == 5 and sentence.value.startswith("tall, 7 × 5: at rank 3")

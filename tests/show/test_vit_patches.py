@@ -38,7 +38,7 @@ def test_every_figure_has_a_description_and_says_what_it_shows(model):
     assert "with 90% and 30%, without 80% and 80%" in figures[4].get_label()
     assert "from 20 scans and from 1,400: linear 70% and 96%" in figures[5].get_label()
     bands_times = spectrogram_patches(torch.rand(1, 32, 50), 16, 10).shape[1]
-    assert "2 x 4 patches" in labels(figures[6]) and bands_times == 8
+    assert "2 × 4 patches" in labels(figures[6]) and bands_times == 8
     assert "layer 3" in labels(figures[7])
 
 
@@ -58,7 +58,7 @@ def test_the_cut_follows_the_function_that_is_given():
         calls.append(p)
         return patchify(images, p)
 
-    assert "36 patches of 2 x 2" in pictures.cut(torch.rand(1, 12, 12), counting, 2).get_label() and calls == [2]
+    assert "36 patches of 2 × 2" in pictures.cut(torch.rand(1, 12, 12), counting, 2).get_label() and calls == [2]
 
 
 def test_the_explorer_follows_its_controls(model):
