@@ -180,7 +180,8 @@ def add_by_endings(model, r, alpha, targets):
         parameter.requires_grad_(False)
     for name, module in [*model.named_modules()]:
         if isinstance(module, nn.Linear) and any(("." + name).endswith("." + target) for target in targets):
-            model.set_submodule(name, WithDropoutLikeThePaper(module, r, alpha))
+            place, _, last = name.rpartition(".")  # torch 2.5 and later have `set_submodule`
+            setattr(model.get_submodule(place), last, WithDropoutLikeThePaper(module, r, alpha))
             count += r * sum(module.weight.shape)
     if count == 0:
         raise ValueError("no match")

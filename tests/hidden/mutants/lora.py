@@ -329,7 +329,8 @@ def added_whatever_it_is(model, r, alpha, targets):
         raise ValueError("no such name")
     model.requires_grad_(False)
     for name in names:
-        model.set_submodule(name, reference.LoRALinear(model.get_submodule(name), r, alpha))
+        place, _, last = name.rpartition(".")
+        setattr(model.get_submodule(place), last, reference.LoRALinear(model.get_submodule(name), r, alpha))
     return reference.trainable_parameters(model)[0]
 
 
