@@ -59,6 +59,8 @@ SETTINGS = frozenset(
 """A cell that calls one of these changes what every later cell does. Seeds are not among them: what is graded draws
 from generators of its own."""
 
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 """What binds a name that is written in it."""
 
@@ -116,7 +118,7 @@ def _read(source: str) -> _Cell | None:
     try:
         tree = ast.parse(source)
         at_once, within = _mentioned(source)
-        at_once |= _roundabout(tree)
+        at_once = at_once - _comprehended(tree) | _roundabout(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found = at_once, within, _bound(tree), _touched(tree)
@@ -150,6 +152,23 @@ def _mentioned(source: str) -> tuple[set[str], set[str]]:
         names |= {symbol.get_name() for symbol in table.get_symbols() if in_class or symbol.is_global()}
         unseen += [(inner, names if _has_run(inner) else within) for inner in table.get_children()]
     return at_once, within
+
+
+def _comprehended(tree: ast.Module) -> set[str]:
+    """The names that are nothing but variables of comprehensions; Python 3.12 and later list them with the others."""
+    variables: set[str] = set()
+    elsewhere: set[str] = set()
+    unseen: list[ast.AST] = [tree]
+    while unseen:
+        node = unseen.pop()
+        if isinstance(node, COMPREHENSIONS):
+            variables |= {name for generator in node.generators for name in _names(generator.target)}
+            unseen.append(node.generators[0].iter)  # is looked up outside, where all else is the comprehension's own
+            continue
+        elsewhere |= {node.id} if isinstance(node, ast.Name) else set()
+        elsewhere |= {node.name or ""} if isinstance(node, NAMED) else set()
+        unseen += ast.iter_child_nodes(node)
+    return variables - elsewhere
 
 
 def _roundabout(tree: ast.Module) -> set[str]:

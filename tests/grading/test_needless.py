@@ -54,6 +54,21 @@ def test_what_only_shows_something_is_left_out(cell):
 
 
 @pytest.mark.parametrize(
+    ("taken", "out"),
+    [
+        ("total = sum([shift for shift in range(3)])", True),
+        ("table = {shift: [shift for shift in range(2)] for shift in 'ab'}", True),
+        ("total = sum([shift for shift in shift])", False),
+        ("total = sum([n for n in range(3) if n < shift])", False),
+        ("total = [shift for shift in range(3)] + [shift]", False),
+    ],
+)
+def test_a_comprehension_has_variables_of_its_own(taken, out):
+    nb = notebook("shift = slow()", solution=f"{taken}\ndef softmax(x, dim):\n    return total")
+    assert needless(nb, {"shift = slow()"}) == ((1,) if out else ())
+
+
+@pytest.mark.parametrize(
     "cell",
     [
         "shift = 3",
