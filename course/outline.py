@@ -134,6 +134,8 @@ def _choice(folder: str, values: Any) -> Choice:
         raise Faulty(
             f"{where} due is no date with time and zone: write due = 2027-01-31T23:59:00+01:00, without quotes"
         )
+    if due is not None and not 1970 <= due.year < 9999:
+        raise Faulty(f"{where} due is in the year {due.year}: write it with four digits, such as 2027")
     points = _table(values, "points", where)
     for name, value in points.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -243,7 +243,7 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
     bottom.set(ylim=(-0.06, 1.06), ylabel="P(balanced)")
     for part in (top, bottom):
         part.set_xlim(-0.6, len(ids) - 0.4)
-    numbered = range(0, len(ids), 1 if len(ids) <= 12 else 2)
+    numbered = range(0, len(ids), 1 if len(ids) <= 12 else 4)
     bottom.set_xticks(numbered, [str(t + 1) for t in numbered])
     bottom.set_xlabel("tokens read (green: balanced if it ended here)")
     verdict = f"after {read} tokens it believes {believed[-1]:.0%}" if believed else "nothing read yet"

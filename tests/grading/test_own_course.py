@@ -221,6 +221,8 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.03_rnn]\npoints = { bptt = 2.5 }", "must have a whole number"),
         ('[topics.03_rnn]\ndue = "tomorrow"', "no date with time and zone"),
         ("[topics.03_rnn]\ndue = 2026-10-12", "no date with time and zone"),
+        ("[topics.03_rnn]\ndue = 0001-01-01T00:00:00+01:00", "due is in the year 1"),
+        ("[topics.03_rnn]\ndue = 9999-12-31T23:59:00-05:00", "due is in the year 9999"),
         ("[topics.20_mine]", "needs a title and exercises"),
         ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number, 0 or more"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
