@@ -228,7 +228,10 @@ def wavelengths(encode: Encode, d_model: int) -> list[float]:
 
 
 def _three_panels() -> Figure:
-    return live.stage((8.6, 3.0), columns=3, left=0.06, right=0.985, bottom=0.17, top=0.88, wspace=0.32)
+    figure = live.stage((8.6, 3.0), columns=3, left=0.08, right=0.985, bottom=0.17, top=0.88, wspace=0.32)
+    for axes in figure.axes:
+        axes.locator_params(nbins=4)  # every tick takes its time, and the sliders move all of them
+    return figure
 
 
 def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
@@ -248,9 +251,12 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> N
             f"{n} places", (end, n), (0, 4), textcoords="offset points", color=ORANGE, fontsize=9, ha="right"
         )
         middle.set(title="places for a full turn", xlabel="pair")
-        right.plot(range(n), (table @ table[place]).tolist(), color=GREEN, linewidth=1.5)
+        dots = table @ table.T
+        low, high = float(dots.min()), float(dots.max())
+        room = 0.05 * (high - low) + 1e-6
+        right.plot(range(n), dots[place].tolist(), color=GREEN, linewidth=1.5)
         right.axvline(place, color=INK, linewidth=1.5)
-        right.set(title=f"dot product with place {place}", xlabel="place")
+        right.set(title=f"dot product with place {place}", xlabel="place", ylim=(low - room, high + room))
 
 
 def _in_words(encode: Encode, n: int, d_model: int, place: int) -> str:
