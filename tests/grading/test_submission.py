@@ -86,7 +86,7 @@ def test_the_manifest_says_what_was_handed_in(work: Path, capsys: pytest.Capture
         content = archive.read(file["name"])
         assert (file["bytes"], file["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert (about["topic"], about["student"]) == (NAME, "ada")
-    assert about["versions"]["torch"] == torch.__version__ and about["missing"]
+    assert torch.__version__.startswith(about["versions"]["torch"]) and about["missing"]  # builds add "+cu130"
 
 
 def _cells(course: Path, *edits) -> list[dict]:
