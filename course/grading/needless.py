@@ -117,8 +117,8 @@ def _read(source: str) -> _Cell | None:
     """A cell read once, as most are the same in all notebooks of a class; None if it is not Python as it stands."""
     try:
         tree = ast.parse(source)
-        at_once, within = _mentioned(source)
-        at_once = at_once - _comprehended(tree) | _roundabout(tree)
+        at_once, within = _mentioned(source, tree)
+        at_once |= _roundabout(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found = at_once, within, _bound(tree), _touched(tree)
@@ -136,14 +136,14 @@ def _settles(tree: ast.Module) -> bool:
     return bool(names & SETTINGS) or any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
 
 
-def _mentioned(source: str) -> tuple[set[str], set[str]]:
+def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
     """The names of the notebook's own scope that a cell mentions: as it runs, and within functions and classes.
 
     Raises:
         SyntaxError: the cell is not Python as it stands.
     """
     outermost = symtable.symtable(source, "cell", "exec")
-    at_once: set[str] = set(outermost.get_identifiers())
+    at_once: set[str] = set(outermost.get_identifiers()) - _comprehended(tree)
     within: set[str] = set()
     unseen = [(table, at_once if _has_run(table) else within) for table in outermost.get_children()]
     while unseen:
@@ -155,7 +155,10 @@ def _mentioned(source: str) -> tuple[set[str], set[str]]:
 
 
 def _comprehended(tree: ast.Module) -> set[str]:
-    """The names that are nothing but variables of comprehensions; Python 3.12 and later list them with the others."""
+    """Names that only variables of comprehensions have: Python 3.12 and later list them with the cell's own.
+
+    Another comprehension may still mean the cell's own name by it, and says so in its own scope.
+    """
     variables: set[str] = set()
     elsewhere: set[str] = set()
     unseen: list[ast.AST] = [tree]

@@ -181,15 +181,8 @@ def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: i
     middle.imshow([cells], cmap=style.DIVERGING, vmin=-1, vmax=1, aspect="auto")
     for place, cell in enumerate(cells):
         bright = abs(cell) > 0.6
-        middle.text(
-            place,
-            0,
-            _signed(cell),
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="white" if bright else style.INK,
-        )
+        shade = "white" if bright else style.INK
+        middle.text(place, 0, _signed(cell), ha="center", va="center", fontsize=9, color=shade)
     style.plain_axes(middle)
     middle.set(yticks=[], ylabel="cell $c$")
     bottom.axhline(0, color=style.GREY, lw=1)

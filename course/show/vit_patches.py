@@ -159,9 +159,8 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
                 (n * stride - 0.5, -0.5), p, p, fill=False, edgecolor="white", linewidth=2, linestyle=dash
             )
             axes.add_patch(outline)
-            middle = (
-                n * stride + (stride if n == 0 else p) / 2
-            )  # of what it does not share with the one before or after
+            # The middle of what it does not share with the one before or after.
+            middle = n * stride + (stride if n == 0 else p) / 2
             axes.text(middle, 1, str(n), color="white", fontsize=10, ha="center")
         axes.set(title=f"{bands} × {times} patches of {p} × {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)

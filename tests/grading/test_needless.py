@@ -61,6 +61,8 @@ def test_what_only_shows_something_is_left_out(cell):
         ("total = sum([shift for shift in shift])", False),
         ("total = sum([n for n in range(3) if n < shift])", False),
         ("total = [shift for shift in range(3)] + [shift]", False),
+        ("total = [shift for shift in range(3)] + [n for n in range(3) if n < shift]", False),
+        ("total = [[shift for shift in range(n)] for n in range(3) if n < shift]", False),
     ],
 )
 def test_a_comprehension_has_variables_of_its_own(taken, out):
