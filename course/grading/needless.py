@@ -155,23 +155,24 @@ def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def _comprehended(tree: ast.Module) -> set[str]:
-    """Names that only variables of comprehensions have: Python 3.12 and later list them with the cell's own.
-
-    Another comprehension may still mean the cell's own name by it, and says so in its own scope.
-    """
+    """Names that only variables of comprehensions have: Python 3.12 and later list them with the cell's own."""
     variables: set[str] = set()
-    elsewhere: set[str] = set()
-    unseen: list[ast.AST] = [tree]
+    others: set[str] = set()
+    unseen: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]  # each with the variables it has around it
     while unseen:
-        node = unseen.pop()
+        node, own = unseen.pop()
         if isinstance(node, COMPREHENSIONS):
-            variables |= {name for generator in node.generators for name in _names(generator.target)}
-            unseen.append(node.generators[0].iter)  # is looked up outside, where all else is the comprehension's own
+            first = node.generators[0].iter  # is looked up outside
+            unseen.append((first, own))
+            own |= {name for generator in node.generators for name in _names(generator.target)}
+            variables |= own
+            within = (*ast.iter_child_nodes(node), *ast.iter_child_nodes(node.generators[0]))
+            unseen += [(part, own) for part in within if part not in (first, node.generators[0])]
             continue
-        elsewhere |= {node.id} if isinstance(node, ast.Name) else set()
-        elsewhere |= {node.name or ""} if isinstance(node, NAMED) else set()
-        unseen += ast.iter_child_nodes(node)
-    return variables - elsewhere
+        others |= {node.id} - own if isinstance(node, ast.Name) else set()
+        others |= {node.name or ""} if isinstance(node, NAMED) else set()
+        unseen += [(part, own) for part in ast.iter_child_nodes(node)]
+    return variables - others
 
 
 def _roundabout(tree: ast.Module) -> set[str]:
