@@ -17,18 +17,19 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nbformat
-
+from course.grading.economy import economise
 from course.grading.executor import crew, execute_all, most_workers
-from course.grading.gradebook import Scores, clear_scores, keep_engines, keep_schemas, read_scores
+from course.grading.gradebook import Scores, clear_scores, read_scores
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
 from course.grading.release import is_registered, load_config, register
+from course.grading.released import ReleasedNotebook, read_released
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
 from course.judge.verdict import Verdict
@@ -74,15 +75,14 @@ class Classroom:
     """
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
-        keep_engines()
-        keep_schemas()
+        economise()
         self.root, self.topic = root, topic
         self.config: Any = load_config(root)
         self.config.CourseDirectory.assignment_id = topic.folder
         for name, value in (settings or {}).items():
             self.config.JudgedExecute[name] = value
-        self.config.NotebookExporter.optimistic_validation = True  # once a pass, and not after each of its steps
-        self._sanitized: dict[str, nbformat.NotebookNode] = {}
+        self.config.Exporter.optimistic_validation = True  # once a pass, and not after each of its steps
+        self._sanitized: dict[str, str] = {}
         if not is_registered(root, topic, self.coursedir().db_url):
             register(root, topic, self.coursedir().db_url)
 
@@ -129,14 +129,19 @@ class Classroom:
         """
         from course.grading.preprocessors import JudgedExecute
 
-        converter = self._converter(student)
-        path = str(submission / f"{self.topic.folder}.ipynb")
+        converter, path = self._converter(student), str(submission / f"{self.topic.folder}.ipynb")
         resources = converter.init_single_notebook_resources(path)
-        text, resources = converter.exporter.from_filename(path, resources=resources)
-        nb = nbformat.reads(text, as_version=4)
+        resources["nbgrader"]["released"] = self.released
+        nb, resources = converter.exporter.from_filename(path, resources)
+        task = JudgedExecute(config=self.config).task(nb, resources, self._files(converter, submission))
         if converter.pre_convert_hook is None and len(list(submission.glob("*.ipynb"))) == 1:
-            self._sanitized[student] = nb
-        return JudgedExecute(config=self.config).task(nb, resources, self._files(converter, submission))
+            self._sanitized[student] = task.notebook.decode()
+        return task
+
+    @cached_property
+    def released(self) -> ReleasedNotebook:
+        """The topic's notebook as the gradebook has it."""
+        return read_released(self.coursedir().db_url, self.topic.folder, self.topic.folder)
 
     def environment(self) -> dict[str, str]:
         """What the kernels of this class have in common."""
@@ -161,15 +166,15 @@ class Classroom:
         from nbgrader.converters import Autograde
         from nbgrader.converters.base import NbGraderException
 
+        from course.grading.repair import Sanitized
+
         config = self.config.copy()
         if results is not None:
             config.JudgedExecute.results = str(results)
-        sanitized = self._sanitized.get(student)
+        config.Sanitized.text = self._sanitized.get(student)
         with quiet() as said:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
-            converter.force = True
-            if sanitized is not None:
-                converter.sanitize_preprocessors = [lambda _, resources: (sanitized, resources)]
+            converter.force, converter.exporter_class = True, Sanitized
             try:
                 converter.start()
             except (NbGraderException, SystemExit) as error:
@@ -223,12 +228,12 @@ class Classroom:
         return Graded(student, scores, verdicts, notes=tuple(notes), spent=dict(kept.get("spent", {})), **used)
 
     def _converter(self, student: str) -> Autograde:
-        """nbgrader's converter, ready for its sanitising pass."""
-        from nbconvert.exporters import NotebookExporter
+        """nbgrader's converter, ready for its sanitising pass, of which it hands over the notebook and not its text."""
+        from nbconvert.exporters import Exporter
         from nbgrader.converters import Autograde
 
         converter = Autograde(coursedir=self.coursedir(student), config=self.config)
-        converter.exporter = NotebookExporter(parent=converter, config=converter.config)
+        converter.exporter = Exporter(parent=converter, config=converter.config)
         converter._sanitizing = True
         converter._init_preprocessors()
         return converter

@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -28,7 +29,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
 from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
-from nbformat.v4 import output_from_msg
+from nbformat.v4 import new_output
 from traitlets import Int
 
 from course.grading.task import Limits
@@ -146,7 +147,7 @@ class NotebookRun(NotebookClient):
             cell.metadata.pop("tags", None)
         cell.outputs, cell.execution_count = [], None
         if index in self.skip:
-            cell.outputs = [output_from_msg(NOT_RUN)]
+            cell.outputs = [deepcopy(NOT_RUN)]
             return CellEnd("skipped")
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
@@ -349,16 +350,13 @@ class NotebookRun(NotebookClient):
                 os.killpg(self._group, signal.SIGKILL)
 
 
-NOT_RUN: dict[str, Any] = {
-    "header": {"msg_type": "display_data"},
-    "content": {
-        "data": {
-            "text/plain": "(not run for grading: no check depends on this cell)",
-            "text/markdown": "*Not run for grading: no check depends on this cell.*",
-        },
-        "metadata": {},
+NOT_RUN = new_output(
+    "display_data",
+    {
+        "text/plain": "(not run for grading: no check depends on this cell)",
+        "text/markdown": "*Not run for grading: no check depends on this cell.*",
     },
-}
+)
 """What stands below a cell that was left out."""
 
 ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is_available())(__import__('torch'))"

@@ -22,13 +22,13 @@ def configure(c: Any, root: Path | None = None) -> None:
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
-    # Repair mends what students do to notebooks.
+    # The steps of `repair` undo what students do to notebooks.
     c.Autograde.sanitize_preprocessors = [
-        "course.grading.preprocessors.Repair",
+        "course.grading.repair.Repair",
         "nbgrader.preprocessors.ClearOutput",
         "nbgrader.preprocessors.DeduplicateIds",
-        "nbgrader.preprocessors.OverwriteKernelspec",
-        "nbgrader.preprocessors.OverwriteCells",
+        "course.grading.repair.RestoreKernelspec",
+        "course.grading.repair.RestoreCells",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     # JudgedExecute runs the notebook and lets the judge decide, outside the student's process.

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -250,9 +251,7 @@ def _private_folder() -> Iterator[Path]:
 
 
 def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path, tier: Tier) -> NotebookRun:
-    from course.grading.edition import assemble
-
-    home, edition = private / "home", assemble()
+    home, edition = private / "home", _edition()
     home.mkdir()
     variables = environment(home, edition, examination.address, task.policy, added(task.environment, task.gpu))
     run = NotebookRun(
@@ -268,6 +267,20 @@ def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, 
     examination.interrupt = run.interrupt
     run.run()
     return run
+
+
+def _edition() -> Path:
+    """The student edition of the course as this process has it, made again should it have been removed."""
+    if not _assembled().is_dir():
+        _assembled.cache_clear()
+    return _assembled()
+
+
+@cache
+def _assembled() -> Path:
+    from course.grading.edition import assemble
+
+    return assemble()
 
 
 def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:

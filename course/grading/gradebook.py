@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,48 +20,63 @@ class Scores:
     maxima: dict[str, float] = field(default_factory=dict)
 
 
-def keep_engines() -> None:
-    """Have nbgrader keep a database's engine when it closes the gradebook, as it does a dozen times a submission.
+class Marks:
+    """The grades and comments of a submitted notebook, found at once; who changed them commits them at once.
 
-    With the engine go the statements it has compiled, which are a third of the work of saving. Connections are closed
-    all the same.
+    It has nbgrader's names for what `SaveAutoGrades` asks a gradebook: for one cell after the other, with a query each,
+    and a commit.
+
+    Raises:
+        MissingEntry: the student has not submitted the notebook.
     """
-    import nbgrader.api
 
-    if not hasattr(nbgrader.api.create_engine, "cache_info"):
-        nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
+    def __init__(self, gradebook: Any, notebook: str, assignment: str, student: str) -> None:
+        from nbgrader.api import Comment, Grade
+
+        submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+        self.grades = dict(_of_cells(gradebook, Grade, submitted))
+        self.comments = dict(_of_cells(gradebook, Comment, submitted))
+
+    def find_grade(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
+        """The grade of a cell.
+
+        Raises:
+            MissingEntry: it has none.
+        """
+        return _found(cell, self.grades)
+
+    def find_comment(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
+        """The comment on a cell.
+
+        Raises:
+            MissingEntry: it has none.
+        """
+        return _found(cell, self.comments)
+
+    @property
+    def db(self) -> Marks:
+        """What is asked to commit after each cell."""
+        return self
+
+    def commit(self) -> None:
+        """Leave it to who opened the gradebook."""
 
 
-def keep_schemas() -> None:
-    """Have nbgrader check the schema of its cells' metadata once, and not with each of the cells it looks at.
+def _of_cells(gradebook: Any, kind: Any, submitted: Any) -> list[tuple[str, Any]]:
+    """Grades or comments with the names of their cells; of a task and another cell of one name, the other is last."""
+    from nbgrader.api import BaseCell
 
-    That is a tenth of the work of saving.
-    """
-    from types import SimpleNamespace
-
-    from nbgrader.nbgraderformat import common
-
-    if common.jsonschema.validate is not _validate:
-        common.jsonschema = SimpleNamespace(validate=_validate)
+    query = gradebook.db.query(BaseCell.type, BaseCell.name, kind).join(BaseCell, BaseCell.id == kind.cell_id)
+    rows = query.filter(kind.notebook_id == submitted.id).all()
+    return [(name, found) for _, name, found in sorted(rows, key=lambda row: row[0] != "TaskCell")]
 
 
-def _validate(instance: object, schema: object) -> None:
-    """What `jsonschema.validate` does."""
-    from jsonschema.exceptions import best_match
+def _found(name: str, known: dict[str, Any]) -> Any:
+    from nbgrader.api import MissingEntry
 
-    error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(instance))
-    if error is not None:
-        raise error
-
-
-@cache
-def _validator(schema: str) -> Any:
-    from jsonschema.validators import validator_for
-
-    plain = json.loads(schema)
-    kind = validator_for(plain)
-    kind.check_schema(plain)
-    return kind(plain)
+    if name not in known:
+        raise MissingEntry(f"the gradebook has nothing of a cell {name!r}")
+    return known[name]
 
 
 def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
@@ -83,21 +96,20 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
 
 def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
     """The points of a student's notebook, or None when the gradebook has none."""
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import Grade, Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
         try:
             submitted = gradebook.find_submission_notebook(notebook, assignment, student)
         except MissingEntry:
             return None
-        undecided = {
-            grade.name for grade in submitted.grades if grade.auto_score is None and grade.manual_score is None
-        }
+        grades = dict(_of_cells(gradebook, Grade, submitted))
+        undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
         return Scores(
             submitted.score,
             submitted.max_score,
-            {grade.name: None if grade.name in undecided else grade.score for grade in submitted.grades},
-            {grade.name: grade.max_score for grade in submitted.grades},
+            {name: None if name in undecided else grade.score for name, grade in grades.items()},
+            {name: grade.max_score for name, grade in grades.items()},
         )
 
 

@@ -1,9 +1,8 @@
-"""The steps our course adds to nbgrader's autograding: `Repair`, `JudgedExecute`, `SaveVerdicts`."""
+"""The steps our course adds to nbgrader's autograding: `JudgedExecute`, `SaveVerdicts`, `KeepLatePenalties`."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
 import hmac
 import re
 from dataclasses import replace
@@ -11,25 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nbformat import NotebookNode, from_dict
-from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.nbgraderformat import SCHEMA_VERSION
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    Execute,
-    NbGraderPreprocessor,
-    OverwriteCells,
-    SaveAutoGrades,
-)
+from nbgrader.preprocessors import AssignLatePenalties, Execute, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode
 from traitlets import List as ListTrait
 
 from course.grading.engine import fingerprint
 from course.grading.execution import METADATA, execute, is_test, topics_of
-from course.grading.gradebook import class_secret
+from course.grading.gradebook import Marks, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
+from course.grading.repair import grade_id
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
 from course.grading.task import (
@@ -46,78 +39,6 @@ from course.syllabus import TOPICS, Item, find_item
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
-
-
-class Repair(NbGraderPreprocessor):
-    """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
-
-    Copies of a graded cell become ordinary cells (the last stays graded, as nbgrader has it), deleted test cells come
-    back, metadata no student's interface writes is dropped. A notebook with none of the released cells and other
-    graded ones is another assignment's: it is left alone, for nbgrader to refuse.
-    """
-
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Repair `nb` in place."""
-        about = resources["nbgrader"]
-        with Gradebook(about["db_url"]) as gradebook:
-            try:
-                notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
-            except MissingEntry:
-                return nb, resources
-            self.repair(nb, notebook)
-        return nb, resources
-
-    def repair(self, nb: NotebookNode, notebook: Any) -> None:
-        """Bring the cells of `nb` in line with the gradebook's `notebook`."""
-        for key in ("widgets", METADATA):
-            nb.metadata.pop(key, None)
-        released = {cell.name: cell for cell in notebook.source_cells}
-        submitted = {_grade_id(cell) for cell in nb.cells} - {""}
-        if submitted and not submitted & released.keys():
-            return
-        seen: set[str] = set()
-        for cell in reversed(nb.cells):
-            self._repair_cell(cell, released, notebook, seen)
-        self._restore(nb, notebook)
-
-    def _repair_cell(self, cell: NotebookNode, released: dict[str, Any], notebook: Any, seen: set[str]) -> None:
-        tags = cell.metadata.get("tags", [])
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            del cell.metadata["tags"]
-        if "nbgrader" not in cell.metadata:
-            return
-        name = _grade_id(cell)
-        if name not in released or name in seen:
-            if name in seen:
-                self.log.warning("Cell '%s' was copied; the last copy is graded", name)
-            del cell.metadata["nbgrader"]
-            return
-        seen.add(name)
-        cell.metadata.pop("tags", None)
-        cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
-
-    def _restore(self, nb: NotebookNode, notebook: Any) -> None:
-        """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
-        order = [cell.name for cell in notebook.source_cells]
-        graded = {cell.name: cell for cell in notebook.grade_cells}
-        sources = {cell.name: cell for cell in notebook.source_cells}
-        solutions = {cell.name for cell in notebook.solution_cells}
-        for position, name in enumerate(order):
-            places = {_grade_id(cell): index for index, cell in enumerate(nb.cells)}
-            if name not in graded or name in places:
-                continue
-            self.log.warning("Cell '%s' was deleted; it is put back", name)
-            cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
-                sources[name], graded[name].max_score, is_solution=name in solutions
-            )
-            cell = from_dict({**cell, "source": sources[name].source})
-            if position and order[position - 1] in places:
-                index = places[order[position - 1]] + 1
-            else:
-                index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
-            if nb.nbformat_minor >= 5:
-                cell.id = hashlib.sha256(name.encode()).hexdigest()[:16]
-            nb.cells.insert(index, cell)
 
 
 class JudgedExecute(Execute):
@@ -178,7 +99,7 @@ class JudgedExecute(Execute):
             environment=dict(self.environment),
             skip=() if self.demonstrations else needless(nb, self._given_out(about)),
             gpu=self.gpu,
-            engine=fingerprint(topics_of(_grade_id(cell) for cell in nb.cells if is_test(cell))),
+            engine=fingerprint(topics_of(grade_id(cell) for cell in nb.cells if is_test(cell))),
             isolated=self.require_sandbox,
         )
 
@@ -239,7 +160,7 @@ def plain_sources(path: Path, changed: int) -> frozenset[str]:
     There are none in a notebook with graded cells the course does not know: an instructor wrote on in it.
     """
     cells = read_notebook(path.read_bytes()).cells
-    if not all(_item(_grade_id(cell).removesuffix("-solution")) for cell in cells if _grade_id(cell)):
+    if not all(_item(grade_id(cell).removesuffix("-solution")) for cell in cells if grade_id(cell)):
         return frozenset()
     return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 
@@ -261,21 +182,28 @@ PASSED_ON = (
 
 
 class SaveVerdicts(SaveAutoGrades):
-    """nbgrader's `SaveAutoGrades`, but an exercise the grading machine could not judge has no score, not zero."""
+    """nbgrader's `SaveAutoGrades`, but a notebook's scores are saved at once, all or none.
+
+    An exercise the grading machine could not judge has no score, not zero.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Save the scores of `nb`."""
-        verdicts = nb.metadata.get(METADATA, {}).get("verdicts", {})
+        about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
-        return super().preprocess(nb, resources)
+        self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
+        with Gradebook(about["db_url"]) as gradebook:
+            self.gradebook = Marks(gradebook, self.notebook_id, self.assignment_id, self.student_id)
+            nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+            gradebook.db.commit()
+        return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_score(cell, resources)
         name = cell.metadata["nbgrader"]["grade_id"]
         if name in self.ungraded:
-            grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+            grade = self.gradebook.grades[name]
             grade.auto_score, grade.needs_manual_grade = None, True
-            self.gradebook.db.commit()
 
 
 class KeepLatePenalties(AssignLatePenalties):
@@ -306,11 +234,11 @@ def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
     """
     cells: dict[int, float] = {}
     trainings: list[float] = []
-    topics = topics_of(_grade_id(cell) for cell in nb.cells if is_test(cell))
+    topics = topics_of(grade_id(cell) for cell in nb.cells if is_test(cell))
     tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
     for index, cell in enumerate(nb.cells):
-        if is_test(cell) and _item(_grade_id(cell)):
-            cells[index] = max(limits.cell or 0.0, limits.judging(_grade_id(cell)) + 10.0)
+        if is_test(cell) and _item(grade_id(cell)):
+            cells[index] = max(limits.cell or 0.0, limits.judging(grade_id(cell)) + 10.0)
         budgets = [tasks[name].seconds for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
         if cell.cell_type == "code" and budgets and len(trainings) < MOST_TRAININGS:
             cells[index] = (limits.cell or 0.0) + sum(budgets)
@@ -328,28 +256,6 @@ def _item(name: str) -> Item | None:
         return find_item(name)[1]
     except KeyError:
         return None
-
-
-def _metadata(name: str, source: Any, notebook: Any) -> dict[str, Any]:
-    """nbgrader's metadata of a released cell, from the gradebook alone."""
-    points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
-    metadata = {
-        "grade_id": name,
-        "grade": name in {cell.name for cell in notebook.grade_cells},
-        "solution": name in {cell.name for cell in notebook.solution_cells},
-        "task": name in {cell.name for cell in notebook.task_cells},
-        "locked": bool(source.locked),
-        "schema_version": SCHEMA_VERSION,
-        "cell_type": source.cell_type,
-        "checksum": source.checksum,
-    }
-    return {**metadata, "points": points[name]} if name in points else metadata
-
-
-def _grade_id(cell: NotebookNode) -> str:
-    metadata = cell.metadata.get("nbgrader")
-    name = metadata.get("grade_id", "") if isinstance(metadata, dict) else ""
-    return name if isinstance(name, str) else ""
 
 
 def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:

@@ -1,0 +1,160 @@
+"""The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode, from_dict
+from nbgrader.api import MissingEntry
+from nbgrader.nbgraderformat import SCHEMA_VERSION
+from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, OverwriteKernelspec
+from traitlets import Unicode
+
+from course.grading.execution import METADATA
+from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
+
+
+class Repair(NbGraderPreprocessor):
+    """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
+
+    Copies of a graded cell become ordinary cells (the last stays graded, as nbgrader has it), deleted test cells come
+    back, metadata no student's interface writes is dropped. A notebook with none of the released cells and other
+    graded ones is another assignment's: it is left alone, for nbgrader to refuse.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Repair `nb` in place."""
+        with suppress(MissingEntry):  # nbgrader says so itself
+            self.repair(nb, _released(resources))
+        return nb, resources
+
+    def repair(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
+        """Bring the cells of `nb` in line with the gradebook's `notebook`."""
+        for key in ("widgets", METADATA):
+            nb.metadata.pop(key, None)
+        released = {cell.name: cell for cell in notebook.source_cells}
+        submitted = {grade_id(cell) for cell in nb.cells} - {""}
+        if submitted and not submitted & released.keys():
+            return
+        seen: set[str] = set()
+        for cell in reversed(nb.cells):
+            self._repair_cell(cell, released, notebook, seen)
+        self._restore(nb, notebook)
+
+    def _repair_cell(
+        self, cell: NotebookNode, released: dict[str, ReleasedCell], notebook: ReleasedNotebook, seen: set[str]
+    ) -> None:
+        tags = cell.metadata.get("tags", [])
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            del cell.metadata["tags"]
+        if "nbgrader" not in cell.metadata:
+            return
+        name = grade_id(cell)
+        if name not in released or name in seen:
+            if name in seen:
+                self.log.warning("Cell '%s' was copied; the last copy is graded", name)
+            del cell.metadata["nbgrader"]
+            return
+        seen.add(name)
+        cell.metadata.pop("tags", None)
+        cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
+
+    def _restore(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
+        """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
+        order = [cell.name for cell in notebook.source_cells]
+        graded = {cell.name: cell for cell in notebook.grade_cells}
+        sources = {cell.name: cell for cell in notebook.source_cells}
+        solutions = {cell.name for cell in notebook.solution_cells}
+        for position, name in enumerate(order):
+            places = {grade_id(cell): index for index, cell in enumerate(nb.cells)}
+            if name not in graded or name in places:
+                continue
+            self.log.warning("Cell '%s' was deleted; it is put back", name)
+            cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
+                sources[name], graded[name].max_score, is_solution=name in solutions
+            )
+            cell = from_dict({**cell, "source": sources[name].source})
+            if position and order[position - 1] in places:
+                index = places[order[position - 1]] + 1
+            else:
+                index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
+            if nb.nbformat_minor >= 5:
+                cell.id = hashlib.sha256(name.encode()).hexdigest()[:16]
+            nb.cells.insert(index, cell)
+
+
+class RestoreKernelspec(OverwriteKernelspec):
+    """nbgrader's `OverwriteKernelspec`, which says what kernel a notebook runs in, without a gradebook of its own."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Give `nb` the kernel it was released with."""
+        kernelspec = json.loads(_released(resources).kernelspec or "null")
+        if kernelspec:
+            nb.metadata["kernelspec"] = kernelspec
+        return nb, resources
+
+
+class RestoreCells(OverwriteCells):
+    """nbgrader's `OverwriteCells`, which restores locked cells, types and points, without a query for each cell."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Restore the cells of `nb`."""
+        about = resources["nbgrader"]
+        self.notebook_id, self.assignment_id, self.db_url = about["notebook"], about["assignment"], about["db_url"]
+        self.gradebook = _released(resources)
+        nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+        if self.add_missing_cells:
+            nb, resources = self.add_missing_grade_cells(nb, resources)
+            nb, resources = self.add_missing_task_cells(nb, resources)
+        return nb, resources
+
+
+class Sanitized(NotebookExporter):
+    """Exports what nbgrader's first pass, the sanitising one, would make of a notebook, where that is known already.
+
+    Its second pass makes what it makes.
+    """
+
+    text = Unicode(None, allow_none=True, config=True, help="The notebook's file as sanitising leaves it.")
+
+    def from_filename(self, filename: str, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+        """The known text, once; then nbconvert's own."""
+        if self.text is None:
+            return super().from_filename(filename, resources, **settings)
+        text, self.text = self.text, None
+        return f"{text}\n", self._init_resources(resources)
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """What nbgrader calls a cell, or nothing: a submission's metadata may hold anything."""
+    metadata = cell.metadata.get("nbgrader")
+    name = metadata.get("grade_id", "") if isinstance(metadata, dict) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _released(resources: dict) -> ReleasedNotebook:
+    """The notebook as it was released, which the first step to ask leaves for the next."""
+    about = resources["nbgrader"]
+    if "released" not in about:
+        about["released"] = read_released(about["db_url"], about["assignment"], about["notebook"])
+    return about["released"]
+
+
+def _metadata(name: str, source: ReleasedCell, notebook: ReleasedNotebook) -> dict[str, Any]:
+    """nbgrader's metadata of a released cell, from the gradebook alone."""
+    points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    metadata = {
+        "grade_id": name,
+        "grade": name in {cell.name for cell in notebook.grade_cells},
+        "solution": name in {cell.name for cell in notebook.solution_cells},
+        "task": name in {cell.name for cell in notebook.task_cells},
+        "locked": bool(source.locked),
+        "schema_version": SCHEMA_VERSION,
+        "cell_type": source.cell_type,
+        "checksum": source.checksum,
+    }
+    return {**metadata, "points": points[name]} if name in points else metadata
