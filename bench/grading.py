@@ -1,9 +1,10 @@
 """Grading a class: nbgrader as it comes against this course, submissions a minute.
 
 The same submissions, solved and with their weights, on the same machine in one run. nbgrader runs every cell; this
-course leaves out the cells nothing graded depends on, and is measured a second time with all of them. `bare` runs the
-same needed cells one notebook after the other in one interpreter that has everything imported, judging nothing: no
-grader can be faster. `retrain` trains anew instead of loading the weights. Set BENCH_STUDENTS for other sizes than 24.
+course leaves out the cells nothing graded depends on, and is measured a second time with all of them. `bare` is the
+students' own code: the needed cells, and the calls of their functions that the hidden cases ask for, one notebook after
+the other in one interpreter that has everything imported, judging nothing: no grader can be faster. `retrain` trains
+anew instead of loading the weights. Set BENCH_STUDENTS for other sizes than 24.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bench._classes import make_class
@@ -22,6 +24,7 @@ TOPICS = ("06_self_attention", "03_rnn")
 STUDENTS = int(os.environ.get("BENCH_STUDENTS", "24"))
 ALL = os.cpu_count() or 1
 RETRAINED = max(2, STUDENTS // 6)
+REPOSITORY = Path(__file__).parents[1]
 
 GRADE = """
 import os, sys
@@ -36,27 +39,47 @@ if __name__ == "__main__":
     sys.exit(grade_topic(Path.cwd(), find_topic(topic), workers=int(workers), settings=settings))
 """
 BARE = """
-import contextlib, io, os, sys, warnings
+import contextlib, io, os, time
+from functools import cache
 from pathlib import Path
 import nbformat
+from course.exercise.runner import run
 from course.grading.needless import needless
 from course.grading.preprocessors import plain_sources
 from course.grading.warm.zygote import warm_up
+from course.hidden import find
 import matplotlib
 matplotlib.use("agg")
 warm_up()
 os.environ["NBGRADER_EXECUTION"] = "autograde"
+
+@cache
+def scripts(name):
+    started = time.process_time()
+    exercise = find(name)
+    found = [case.script(exercise.forbidden) for case in exercise.cases(7)]
+    drawing.append(time.process_time() - started)
+    return found
+
+def check(name, answer):
+    for script in scripts(name):
+        run(script, answer)
+
+drawing, spent = [], 0.0
 for path in sorted(Path.cwd().glob("submitted/*/*/*.ipynb")):
     nb = nbformat.read(path, as_version=4)
     given = next(Path.cwd().glob("solutions/*/*.ipynb"))
     skip = needless(nb, plain_sources(given, 0))
     os.chdir(path.parent)
-    names = {"__name__": "__main__", "check": lambda *_: None}
+    names = {"__name__": "__main__", "check": check}
+    started = time.process_time()
     with contextlib.redirect_stdout(io.StringIO()):
         for index, cell in enumerate(nb.cells):
             if cell.cell_type == "code" and index not in skip:
                 exec(compile(cell.source.replace("check,", ""), "cell", "exec"), names)
+    spent += time.process_time() - started
     os.chdir(path.parents[3])
+Path("spent.txt").write_text(str(spent - sum(drawing)))
 """
 
 
@@ -84,15 +107,17 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
     yield ours("1 worker", 1, STUDENTS)
     yield ours("2 workers", 2, STUDENTS)
     yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")
-    bare = run(make_class(folder / "bare", topic, STUDENTS), BARE)
-    yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock)
+    root = make_class(folder / "bare", topic, STUDENTS)
+    bare = run(root, BARE)
+    spent = 0.0 if bare.status else float((root / "spent.txt").read_text())
+    yield _row(topic, "bare, 1 interpreter", STUDENTS, replace(bare, seconds=spent or 1.0, cpu=spent), stock)
 
 
-def run(root: Path, code: str, *arguments: str) -> Measured:
-    """Run `code` as a program in a course's folder, with this repository's packages."""
+def run(root: Path, code: str, *arguments: str, repository: Path = REPOSITORY) -> Measured:
+    """Run `code` as a program in a course's folder, with a repository's packages."""
     (root / "measured.py").write_text(code)
-    repository = str(Path(__file__).parents[1])
-    return measure([sys.executable, "measured.py", *arguments], root, PYTHONPATH=repository, OMP_NUM_THREADS="1")
+    command = [sys.executable, "measured.py", *arguments]
+    return measure(command, root, PYTHONPATH=str(repository), OMP_NUM_THREADS="1")
 
 
 def _row(topic: Topic, label: str, size: int, measured: Measured, stock: Measured) -> list[str]:
