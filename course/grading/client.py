@@ -28,11 +28,11 @@ from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import ensure_async
-from nbformat import NO_CONVERT, NotebookNode, ValidationError, from_dict, validate, writes
+from nbformat import NotebookNode, ValidationError, from_dict, validate
 from nbformat.v4 import new_output
 from traitlets import Int
 
-from course.grading.task import Limits
+from course.grading.task import Limits, notebook_bytes
 from course.grading.warm.keeper import LOG
 from course.grading.warm.nursery import Handle
 from course.grading.warm.order import Order
@@ -440,7 +440,7 @@ def _can_be_saved(cell: NotebookNode) -> bool:
 def _is_whole(nb: NotebookNode) -> bool:
     try:
         validate(nb)
-        return bool(writes(nb, version=NO_CONVERT).encode())
+        return bool(notebook_bytes(nb))
     except (ValidationError, ValueError, TypeError, RecursionError):
         return False
 

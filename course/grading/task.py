@@ -12,11 +12,12 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import nbformat
+from nbformat import NotebookNode, v4
 
 from course.grading.archive import add
 from course.grading.sandbox.confines import Allowance
@@ -89,17 +90,22 @@ class Task:
 
     def digest(self) -> str:
         """The name of this task's result: a hash of all that decides it. The ids of cells decide nothing."""
-        document = json.loads(self.notebook)
-        for cell in document.get("cells", ()):
-            cell.pop("id", None)
-        digest = hashlib.sha256(_json(self._header()) + _json(document))
-        for path, content in sorted(self.files.items()):
-            digest.update(_json([path, hashlib.sha256(content).hexdigest()]))
-        return digest.hexdigest()
+        return hashlib.sha256(_json(self._header()) + self._handed_in).hexdigest()
 
     def work(self) -> str:
         """A hash of what was handed in and how it is executed, whatever the state of the tests."""
-        return replace(self, engine="").digest()
+        return hashlib.sha256(_json({**self._header(), "engine": ""}) + self._handed_in).hexdigest()
+
+    @cached_property
+    def _handed_in(self) -> bytes:
+        """A hash of the notebook and of the files beside it."""
+        document = json.loads(self.notebook)
+        for cell in document.get("cells", ()):
+            cell.pop("id", None)
+        digest = hashlib.sha256(_json(document))
+        for path, content in sorted(self.files.items()):
+            digest.update(_json([path, hashlib.sha256(content).hexdigest()]))
+        return digest.digest()
 
     def to_bytes(self) -> bytes:
         """The task as one archive."""
@@ -217,14 +223,14 @@ def write_files(files: dict[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def notebook_bytes(nb: nbformat.NotebookNode) -> bytes:
-    """A notebook in its file's form."""
-    return nbformat.writes(nb, version=nbformat.NO_CONVERT).encode()
+def notebook_bytes(nb: NotebookNode) -> bytes:
+    """A notebook in its file's form, without looking once more whether it is valid."""
+    return v4.writes(nb).encode()
 
 
-def read_notebook(data: bytes) -> nbformat.NotebookNode:
+def read_notebook(data: bytes) -> NotebookNode:
     """The inverse of `notebook_bytes`."""
-    return nbformat.reads(data.decode(), as_version=4)
+    return v4.reads(data.decode())
 
 
 def _json(value: Any) -> bytes:
