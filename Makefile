@@ -11,9 +11,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # The first Python on this machine that the course runs on; `make PYTHON=... test` names another.
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,$(shell \
 	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $(name))))
-# One more than there are cores, as many tests wait for others. They share the cores, one thread each, and keep what they
-# derive out of the home folder.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+WORKERS ?= auto
+# Workers share the cores, one thread each, and keep what they derive out of the home folder.
 TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CACHE=$(CURDIR)/.cache
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -25,15 +26,21 @@ from website.pages import SOURCE, digest
 ROOT = Path(__file__).parents[2]
 
 
-def outcome_of(topic: Topic, nb: nbformat.NotebookNode) -> Outcome:
+def outcome_of(topic: Topic, nb: nbformat.NotebookNode, **task: Any) -> Outcome:
     limits = own_limits(nb, Limits(120.0))
-    task = Task(topic.folder, notebook_bytes(nb), seed=2718, policy="retrain", limits=limits)
-    return Outcome.from_bytes(execute(task.to_bytes()))
+    given = Task(topic.folder, notebook_bytes(nb), seed=2718, limits=limits, **task)
+    return Outcome.from_bytes(execute(given.to_bytes()))
+
+
+def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int, ...]:
+    """The cells that a class's grading leaves out."""
+    nbformat.write(build(source_path(ROOT, topic), topic), folder / "given.ipynb")
+    return needless(nb, plain_sources(folder / "given.ipynb", 0))
 
 
 @cache
 def solved(topic: Topic) -> Outcome:
-    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic))
+    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic), policy="retrain")
     if not outcome.fault:
         executed = nbformat.reads(outcome.notebook.decode(), as_version=4)
         executed.metadata[SOURCE] = digest(source_path(ROOT, topic).read_text("utf-8"))
@@ -65,17 +72,14 @@ def test_the_solved_notebook_earns_everything(topic):
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 def test_weights_and_what_is_left_out_change_no_score(topic, tmp_path):
     nb = build(source_path(ROOT, topic), topic)
-    nbformat.write(nb, tmp_path / "given.ipynb")
-    skip = needless(nb, plain_sources(tmp_path / "given.ipynb", 0))
-    limits = own_limits(nb, Limits(60.0))
-    task = Task(topic.folder, notebook_bytes(nb), solved(topic).files, seed=2718, limits=limits, skip=skip)
-    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    outcome = outcome_of(topic, nb, files=solved(topic).files, skip=left_out(topic, nb, tmp_path))
     assert not outcome.fault
     assert [(v.exercise, v.score) for v in outcome.verdicts] == [(v.exercise, v.score) for v in solved(topic).verdicts]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
-def test_the_release_unfilled_earns_nothing(topic):
-    outcome = outcome_of(topic, nbformat.read(release_path(ROOT, topic), as_version=4))
+def test_the_release_unfilled_earns_nothing(topic, tmp_path):
+    nb = nbformat.read(release_path(ROOT, topic), as_version=4)
+    outcome = outcome_of(topic, nb, policy="retrain", skip=left_out(topic, nb, tmp_path))
     assert not outcome.fault
     assert {verdict.exercise: verdict.score for verdict in outcome.verdicts} == dict.fromkeys(judged(topic), 0.0)
