@@ -109,8 +109,10 @@ def _topic(topic: Topic, folder: Path) -> Iterator[list[str]]:
     yield ours("2 workers, retrain", 2, RETRAINED, policy="retrain")
     root = make_class(folder / "bare", topic, STUDENTS)
     bare = run(root, BARE)
-    spent = 0.0 if bare.status else float((root / "spent.txt").read_text())
-    yield _row(topic, "bare, 1 interpreter", STUDENTS, replace(bare, seconds=spent or 1.0, cpu=spent), stock)
+    if not bare.status:
+        spent = float((root / "spent.txt").read_text())
+        bare = replace(bare, seconds=spent, cpu=spent)
+    yield _row(topic, "bare, 1 interpreter", STUDENTS, bare, stock)
 
 
 def run(root: Path, code: str, *arguments: str, repository: Path = REPOSITORY) -> Measured:

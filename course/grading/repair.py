@@ -1,4 +1,7 @@
-"""The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`."""
+"""The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`.
+
+`Sanitized` hands nbgrader a notebook they have been taken with already.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ class RestoreCells(OverwriteCells):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Restore the cells of `nb`."""
         about = resources["nbgrader"]
-        self.notebook_id, self.assignment_id, self.db_url = about["notebook"], about["assignment"], about["db_url"]
+        self.notebook_id, self.assignment_id = about["notebook"], about["assignment"]
         self.gradebook = _released(resources)
         nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
         if self.add_missing_cells:

@@ -26,8 +26,8 @@ from website.pages import SOURCE, digest
 ROOT = Path(__file__).parents[2]
 
 
-def outcome_of(topic: Topic, nb: nbformat.NotebookNode, **task: Any) -> Outcome:
-    limits = own_limits(nb, Limits(120.0))
+def outcome_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **task: Any) -> Outcome:
+    limits = own_limits(nb, Limits(seconds))
     given = Task(topic.folder, notebook_bytes(nb), seed=2718, limits=limits, **task)
     return Outcome.from_bytes(execute(given.to_bytes()))
 
@@ -72,7 +72,7 @@ def test_the_solved_notebook_earns_everything(topic):
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 def test_weights_and_what_is_left_out_change_no_score(topic, tmp_path):
     nb = build(source_path(ROOT, topic), topic)
-    outcome = outcome_of(topic, nb, files=solved(topic).files, skip=left_out(topic, nb, tmp_path))
+    outcome = outcome_of(topic, nb, 60.0, files=solved(topic).files, skip=left_out(topic, nb, tmp_path))
     assert not outcome.fault
     assert [(v.exercise, v.score) for v in outcome.verdicts] == [(v.exercise, v.score) for v in solved(topic).verdicts]
 
