@@ -49,8 +49,8 @@ from course.grading.preprocessors import plain_sources
 from course.grading.warm.zygote import warm_up
 from course.hidden import find
 import matplotlib
-matplotlib.use("agg")
 warm_up()
+matplotlib.use("agg")
 os.environ["NBGRADER_EXECUTION"] = "autograde"
 
 @cache

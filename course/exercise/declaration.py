@@ -79,8 +79,16 @@ class Exercise:
         cases = [case for case in made if isinstance(case, Case)]
         public = [case for case in cases if case.public]
         hidden = [] if public_only else [case for case in cases if not case.public]
-        numbers = itertools.count(self._seed(seed) % 2**31)
-        return [replace(case, seed=number) for case, number in zip([*public, *hidden], numbers, strict=False)]
+        return self._numbered([*public, *hidden], self._seed(seed) % 2**31)
+
+    def _numbered(self, cases: Iterable[Case], first: int) -> list[Case]:
+        """The cases with numbers from `first` on; one that judges again has the number of the case before."""
+        numbered: list[Case] = []
+        for number, case in enumerate(cases, first):
+            if case.again and not (numbered and numbered[-1].steps is case.steps):
+                raise ValueError(f"{self.name}, case {case.title!r}: the case it judges again does not stand before it")
+            numbered.append(replace(case, seed=numbered[-1].seed if case.again else number))
+        return numbered
 
     @property
     def points(self) -> int:

@@ -7,18 +7,21 @@ solution on the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from .declaration import PUBLIC_SEED, Exercise
 from .recording import Recording
 from .runner import run
-from .script import Case, LawUse, Step, tracks_gradients, without_gradients
+from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
 from .values import Malformed
 from .wire import pack, unpack
+
+Wrong = Callable[[str], Recording]
+"""What a misconception answers to a case."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class KeyCase:
 
     case: Case
     expected: Recording
-    wrong: Callable[[str], Recording]
+    wrong: Wrong
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,20 @@ class Key:
     misconceptions: tuple[Known, ...]
     cases: tuple[KeyCase, ...]
 
+    @cached_property
+    def scripts(self) -> tuple[Script, ...]:
+        """What the runner is sent for each case: the same objects whoever is judged."""
+        return tuple(held.case.script(self.forbidden) for held in self.cases)
+
 
 def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> Key:
     """The key of a declared exercise; misconceptions are run only when they are asked for."""
-    return _declared(exercise, (_key_case(exercise, case) for case in exercise.cases(seed, public_only=public_only)))
+    return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
 
 
 def pack_cases(key: Key) -> bytes:
     """The cases of a key with what is expected, as `unpack_cases` reads them on the same course."""
-    return pack([{**_case_to_plain(held), "public": held.case.public} for held in key.cases])
+    return pack([_case_to_plain(held) for held in key.cases])
 
 
 def unpack_cases(message: bytes, exercise: Exercise) -> Key:
@@ -68,13 +76,9 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
         Malformed: the message holds no cases.
     """
     try:
-        plain = [
-            (replace(_case_from_plain(values), public=values["public"]), Recording.from_plain(values["expected"]))
-            for values in unpack(message)
-        ]
+        return _declared(exercise, _held(unpack(message), lambda case, _: _mistaken(exercise, case)))
     except (KeyError, TypeError, ValueError) as error:
         raise Malformed(f"these are no cases: {error}") from None
-    return _declared(exercise, (KeyCase(case, expected, _mistaken(exercise, case)) for case, expected in plain))
 
 
 def write_key_file(path: Path, exercises: Iterable[Exercise]) -> None:
@@ -96,6 +100,18 @@ def read_key_file(path: Path) -> dict[str, Key]:
     return {key.name: key for key in keys}
 
 
+def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:
+    held: KeyCase | None = None
+    for case in cases:
+        held = _again(held, case) if held and case.again else _key_case(exercise, case)
+        yield held
+
+
+def _again(held: KeyCase, case: Case) -> KeyCase:
+    """A case that judges what came of another: with the same steps, and so the same recordings."""
+    return KeyCase(replace(case, steps=held.case.steps, tolerance=held.case.tolerance), held.expected, held.wrong)
+
+
 def _key_case(exercise: Exercise, case: Case) -> KeyCase:
     case = replace(case, tolerance=case.tolerance or exercise.tolerance)
     expected = run(case.script(), exercise.reference)
@@ -107,7 +123,7 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
     return KeyCase(case, expected, _mistaken(exercise, case))
 
 
-def _mistaken(exercise: Exercise, case: Case) -> Callable[[str], Recording]:
+def _mistaken(exercise: Exercise, case: Case) -> Wrong:
     """What each misconception answers to a case, found out when it is asked for."""
     by_name = {m.name: m.wrong for m in exercise.misconceptions}
     return cache(lambda name: run(case.script(), by_name[name]))
@@ -125,26 +141,31 @@ def _to_plain(key: Key) -> dict[str, Any]:
         "hints": list(key.hints),
         "forbidden": list(key.forbidden),
         "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
-        "cases": [{**_case_to_plain(held), "wrong": _wrong_to_plain(key, held)} for held in key.cases],
+        "cases": [{**_case_to_plain(held), **_wrong_to_plain(key, held)} for held in key.cases],
     }
 
 
 def _wrong_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
-    return {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}
+    if held.case.again:
+        return {}
+    return {"wrong": {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}}
 
 
 def _case_to_plain(held: KeyCase) -> dict[str, Any]:
+    """What `_held` reads; a case that judges again leaves out what the case before has said."""
     case = held.case
+    asked = {"steps": [step.to_plain() for step in case.steps], "expected": held.expected.to_plain()}
     return {
         "title": case.title,
-        "steps": [step.to_plain() for step in case.steps],
+        "public": case.public,
         "weight": case.weight,
         "tolerance": case.tolerance,
         "values": case.values,
         "raises": case.raises,
         "laws": [[use.name, dict(use.params)] for use in case.laws],
         "seed": case.seed,
-        "expected": held.expected.to_plain(),
+        "again": case.again,
+        **({} if case.again else asked),
     }
 
 
@@ -155,24 +176,36 @@ def _from_plain(values: dict[str, Any]) -> Key:
         tuple(values["hints"]),
         tuple(values["forbidden"]),
         tuple(Known(*known) for known in values["misconceptions"]),
-        tuple(_public_case(case) for case in values["cases"]),
+        tuple(_held(values["cases"], _recorded)),
     )
 
 
-def _public_case(values: dict[str, Any]) -> KeyCase:
-    wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
-    return KeyCase(_case_from_plain(values), Recording.from_plain(values["expected"]), wrong.__getitem__)
+def _held(plain: Iterable[dict[str, Any]], wrong: Callable[[Case, dict[str, Any]], Wrong]) -> Iterator[KeyCase]:
+    """The cases in `plain`; `wrong` knows how a misconception answers each."""
+    held: KeyCase | None = None
+    for values in plain:
+        if values["again"] and held:
+            held = _again(held, _case_from_plain(values, held.case.steps))
+        else:
+            case = _case_from_plain(values, tuple(Step.from_plain(step) for step in values["steps"]))
+            held = KeyCase(case, Recording.from_plain(values["expected"]), wrong(case, values))
+        yield held
 
 
-def _case_from_plain(values: dict[str, Any]) -> Case:
+def _recorded(case: Case, values: dict[str, Any]) -> Wrong:
+    return {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}.__getitem__
+
+
+def _case_from_plain(values: dict[str, Any], steps: tuple[Step, ...]) -> Case:
     return Case(
         values["title"],
-        tuple(Step.from_plain(step) for step in values["steps"]),
-        True,
+        steps,
+        values["public"],
         values["weight"],
         values["tolerance"],
         values["values"],
         values["raises"],
         tuple(LawUse(name, params) for name, params in values["laws"]),
         values["seed"],
+        values["again"],
     )

@@ -595,11 +595,21 @@ def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", 
 
 @law
 def written_at_least(
-    outputs: Outputs, targets: Tensor, bar: float, pad: int, of: str = "out", because: str = ""
+    outputs: Outputs,
+    targets: Tensor,
+    bar: float,
+    pad: int,
+    counted: Tensor | None = None,
+    of: str = "out",
+    because: str = "",
 ) -> str:
-    """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it."""
+    """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it.
+
+    With `counted`, a mask (B,), other rows do not matter.
+    """
     rows = zip(_tensor(outputs[of]), targets, strict=True)
-    found = sum(_stripped(one, pad) == _stripped(other, pad) for one, other in rows) / len(targets)
+    right = torch.tensor([_stripped(one, pad) == _stripped(other, pad) for one, other in rows])
+    found = float((right if counted is None else right[counted]).double().mean())
     return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
 
 

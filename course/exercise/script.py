@@ -52,9 +52,9 @@ class Step:
         return cls(**values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Script:
-    """The steps of one case, and the calls to watch for while they run."""
+    """The steps of one case, and the calls to watch for while they run. Equals itself only."""
 
     steps: tuple[Step, ...]
     watch: tuple[str, ...] = ()
@@ -80,13 +80,18 @@ class LawUse:
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
 
+    def but(self, changed: Mapping[str, Any]) -> LawUse:
+        """The same with other values for those of its parameters that `changed` names."""
+        return replace(self, params={name: changed.get(name, value) for name, value in self.params.items()})
+
 
 @dataclass(frozen=True)
 class Case:
     """One examination of an answer: a script, and how its recorded outputs are judged.
 
     `values` compares them with the reference's; `laws` must hold besides. `raises` names the error a right answer
-    raises. `tolerance` is rtol = atol; None takes the exercise's.
+    raises. `tolerance` is rtol = atol; None takes the exercise's. `again` has the steps of the case before, and judges
+    what came of them. Without `autograd`, the steps that are added run under `torch.no_grad()`.
     """
 
     title: str
@@ -98,6 +103,8 @@ class Case:
     raises: str = ""
     laws: tuple[LawUse, ...] = ()
     seed: int = 0
+    again: bool = False
+    autograd: bool = True
 
     def script(self, watch: Sequence[str] = ()) -> Script:
         """What the runner is sent."""
@@ -170,12 +177,21 @@ class Case:
 
     def without_autograd(self) -> Case:
         """Runs every step under `torch.no_grad()`."""
-        return replace(
-            self,
-            steps=tuple(replace(step, settings={**step.settings, "no_grad": True}) for step in self.steps),
-        )
+        bare = replace(self, steps=(), autograd=False)
+        for step in self.steps:
+            bare = bare._then(step)
+        return bare
+
+    def judged_again(self, title: str, *, weight: float = 1.0, **changed: Any) -> Case:
+        """A case for the same outputs, to be yielded right after this one: an answer is asked once for both.
+
+        It has the laws that this one has by now; those with parameters named in `changed` get these instead.
+        """
+        return replace(self, title=title, weight=weight, laws=tuple(use.but(changed) for use in self.laws), again=True)
 
     def _then(self, step: Step) -> Case:
+        if not self.autograd:
+            step = replace(step, settings={**step.settings, "no_grad": True})
         return replace(self, steps=(*self.steps, step))
 
 
@@ -226,8 +242,8 @@ def build(
 
 
 def given_model(title: str, *, public: bool = False, weight: float = 1.0, tolerance: float | None = None) -> Case:
-    """A case whose answer is itself the "model", already built (and trained) by the student."""
-    return Case(title, (), public, weight, tolerance)
+    """A case whose answer is itself the "model", built and trained by the student, and evaluated without autograd."""
+    return Case(title, (), public, weight, tolerance, autograd=False)
 
 
 def given(

@@ -78,12 +78,15 @@ def _counts(node: ast.Attribute, forbidden: Sequence[str]) -> bool:
 class _Watch(TorchFunctionMode):
     def __init__(self, functions: dict[str, list[Any]], seen: list[str]) -> None:
         super().__init__()
-        self.functions, self.seen = functions, seen
+        self.seen = seen
+        self.names: dict[Any, list[str]] = {}  # looked up at every operation
+        for name, candidates in functions.items():
+            for candidate in candidates:
+                self.names.setdefault(candidate, []).append(name)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        for name, candidates in self.functions.items():
-            if any(func is candidate or func == candidate for candidate in candidates):
-                self.seen.append(name)
+        if func in self.names:
+            self.seen += self.names[func]
         return func(*args, **(kwargs or {}))
 
 

@@ -669,73 +669,39 @@ def cbow_task(rng):
     V = len(frequencies)
     rows, kinds = clear_words()
 
-    def asked(title, count, law, **options):
+    def asked(title, count, **options):
+        """A case for windows of the judge's, without a law, then these, and what the best reader loses on each."""
         contexts, targets, floor = held_out(count, rng.seed())
-        known = {
-            "floor": floor,
-            "frequencies": frequencies[targets],
-            "nothing": torch.full((count,), math.log(V)),
-        }
-        params = {
-            "targets": targets,
-            "known": known[options.pop("known")],
-            "margin": options.pop("margin"),
-        }
-        because = options.pop("because", "")
-        case = given_model(title, **options).call(contexts, into="logits")
-        case = case.law(law, of="logits", because=because, **params)
-        return case.law("no_better_than", of="logits", targets=targets, best=floor).laws_only()
+        case = given_model(title, **options).call(contexts, into="logits").laws_only()
+        return case, contexts, targets, floor
+
+    def at_most(case, targets, floor, margin, known=None):
+        known = floor if known is None else known
+        case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
+        return case.law("no_better_than", of="logits", targets=targets, best=floor)
 
     def neighbours(title, k, bar, **options):
         law = {"of": "E", "kinds": kinds, "rows": rows, "k": k, "bar": bar}
         return given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
 
-    at_most = "log_loss_at_most"
-    yield asked(
-        "128 windows, a loss near the floor",
-        128,
-        at_most,
-        known="floor",
-        margin=LOSS_MARGIN + 0.5,
-        public=True,
-    )
+    some, _, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
+    yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
-    yield asked(
-        f"a loss at most {LOSS_MARGIN} above the floor",
-        1000,
-        at_most,
-        known="floor",
-        margin=LOSS_MARGIN,
-        weight=2.0,
-    )
-    yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
-    yield asked("a loss at most 1.7 above the floor", 1000, at_most, known="floor", margin=1.7)
-    yield neighbours("half of the neighbours are of a kind", 5, 0.5)
-    yield asked("no worse than the bare frequencies", 1000, at_most, known="frequencies", margin=0.03)
-    yield asked("no worse than knowing nothing", 300, at_most, known="nothing", margin=0.1, weight=0.5)
-    contexts, _, _ = held_out(1000, rng.seed())
+    new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
+    nothing = torch.full((len(targets),), math.log(V))
+    yield at_most(new, targets, floor, LOSS_MARGIN)
+    yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
+    less = new.judged_again("no worse than the bare frequencies")
+    yield at_most(less, targets, floor, 0.03, frequencies[targets])
+    yield at_most(new.judged_again("no worse than knowing nothing", weight=0.5), targets, floor, 0.1, nothing)
     beside = contexts[:, RADIUS]
     because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
-    law = {
-        "of": "logits",
-        "targets": beside,
-        "known": frequencies[beside],
-        "margin": -0.02,
-        "because": because,
-    }
-    yield (
-        given_model("what is there is not guessed again", weight=0.5)
-        .call(contexts, into="logits")
-        .law("log_loss_at_least", **law)
-        .laws_only()
-    )
-    yield (
-        given_model("scores, not probabilities", weight=0.5)
-        .call(contexts, into="logits")
-        .law("no_probabilities", of="logits")
-        .laws_only()
-    )
+    law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
+    yield new.judged_again("what is there is not guessed again", weight=0.5).law("log_loss_at_least", **law)
+    yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
+    yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
+    yield neighbours("half of the neighbours are of a kind", 5, 0.5)
     turned = contexts[:, torch.tensor([3, 1, 0, 2])]
     because = "the same words in another order get other scores: this is no bag"
     yield (

@@ -1474,7 +1474,8 @@ def encoder_decoder_task(rng):
     of 0.88 to 0.98; without places it is 55 to 57 %, and 0.70.
     """
 
-    def asked(title, count, *laws, keep=lambda pair: True, **settings):
+    def asked(title, count, keep=lambda pair: True, **settings):
+        """The case without its bar, and what laws on its translations need."""
         chance = random.Random(rng.seed())
         pairs: list = []
         while len(pairs) < count:
@@ -1486,19 +1487,18 @@ def encoder_decoder_task(rng):
         case = case.law("says", word=phrases.EOS, share=0.7, because="few of the sentences come to an end")
         case = case.law("mostly_unlike", targets=_sentences(src, _as_in_english), share=0.6, eos=phrases.EOS,
                         because="the words stand in the order of the English ones")  # fmt: skip
-        for name, bar in laws:
-            case = case.law(name, targets=targets, bar=bar, eos=phrases.EOS)
-        return case
+        return case, {"targets": targets, "eos": phrases.EOS}
 
     def moves(pair):
         """Whether some French word stands before one that comes earlier in English."""
         return list(pair[2]) != sorted(pair[2])
 
-    both = ("bleu_at_least", 0.4), ("exact_match_at_least", 0.5)
-    yield asked("half of some sentences", 60, *both, keep=moves, public=True)
-    yield asked("new sentences, 70 % right to the last word", 300, ("exact_match_at_least", 0.7), weight=3.0)
-    yield asked("new sentences, BLEU of 0.8", 300, ("bleu_at_least", 0.8), weight=2.0)
-    yield asked("more than single words: BLEU of 0.4", 100, ("bleu_at_least", 0.4))
+    some, right = asked("half of some sentences", 60, keep=moves, public=True)
+    yield some.law("bleu_at_least", bar=0.4, **right).law("exact_match_at_least", bar=0.5, **right)
+    new, right = asked("new sentences, 70 % right to the last word", 300, weight=3.0)
+    yield new.law("exact_match_at_least", bar=0.7, **right)
+    yield new.judged_again("new sentences, BLEU of 0.8", weight=2.0).law("bleu_at_least", bar=0.8, **right)
+    yield new.judged_again("more than single words: BLEU of 0.4").law("bleu_at_least", bar=0.4, **right)
     pairs = phrases.draw(20, random.Random(rng.seed()))
     src, tgt = (phrases.encode([pair[i] for pair in pairs], name) for i, name in enumerate(("english", "french")))
     tgt_in = torch.cat([torch.full((len(tgt), 1), phrases.SOS), tgt[:, :-1]], 1)

@@ -1011,12 +1011,16 @@ def masking_task(rng):
     english = grammar.language()
     V = len(english.words)
 
-    def prefixes(title, count, margin, known=None, **options):
+    def prefixes(title, count, **options):
+        """A case for sentences cut short, without a law, then these, and what the source itself loses on each."""
         inputs, lengths, targets, best = asked_once(count, rng.seed())
-        known = best if known is None else known(targets.amax(1))
-        case = given_model(title, **options).call(inputs, lengths, into="logits")
+        case = given_model(title, **options).call(inputs, lengths, into="logits").laws_only()
+        return case, (inputs, lengths, targets, best)
+
+    def at_most(case, targets, best, margin, known=None):
+        known = best if known is None else known
         case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
-        return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK).laws_only()
+        return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
 
     def sentences(title, count, **options):
         inputs, lengths, targets, best = asked_everywhere(count, rng.seed())
@@ -1037,36 +1041,34 @@ def masking_task(rng):
             .laws_only()
         )
 
-    def frequencies(targets):
-        return -english.frequencies.clamp(min=1e-12).log()[targets]
-
-    def nothing(targets):
-        return torch.full((len(targets),), math.log(V), dtype=torch.float64)
+    def frequencies(words):
+        return -english.frequencies.clamp(min=1e-12).log()[words]
 
     later = "words that come later change what your model says now: who may look at whom?"
     much_later = "words far in the future change what your model says now: is there any causal mask?"
-    yield prefixes("60 sentences cut short: the next word", 60, MARGIN + 0.7, public=True)
+    some, (*_, targets, best) = prefixes("60 sentences cut short: the next word", 60, public=True)
+    yield at_most(some, targets, best, MARGIN + 0.7)
     yield sentences("40 whole sentences: no better than the source", 40, public=True)
     yield rest_hidden
-    yield prefixes(f"the next word, at most {MARGIN} above the source", 600, MARGIN, weight=3.0)
-    yield sentences("whole sentences: no better than the source", 300)
-    yield changed("blind to the future", 6, 6, later, weight=1.0)
-    yield changed("blind to the far future", 3, 8, much_later, weight=0.5)
-    yield prefixes("the next word, at most 0.6 above the source", 500, 0.6)
-    yield prefixes("no worse than the bare frequencies", 400, 0.03, frequencies)
-    yield prefixes("hardly worse than knowing nothing", 400, 0.45, nothing, weight=0.5)
-    inputs, lengths, targets, _ = asked_once(300, rng.seed())
+    title = f"the next word, at most {MARGIN} above the source"
+    new, (inputs, lengths, targets, best) = prefixes(title, 600, weight=3.0)
+    words = targets.amax(1)
+    nothing = torch.full((len(targets),), math.log(V), dtype=torch.float64)
+    yield at_most(new, targets, best, MARGIN)
+    yield at_most(new.judged_again("the next word, at most 0.6 above the source"), targets, best, 0.6)
+    less = new.judged_again("no worse than the bare frequencies")
+    yield at_most(less, targets, best, 0.03, frequencies(words))
+    less = new.judged_again("hardly worse than knowing nothing", weight=0.5)
+    yield at_most(less, targets, best, 0.45, nothing)
     last = inputs.gather(1, lengths[:, None] - 1)
     again = torch.full_like(targets, -100).scatter(1, lengths[:, None] - 1, last)
     because = "your model says the word again that it has just read: write inputs and targets below each other"
-    whole, _, _, _ = asked_everywhere(20, rng.seed())
     law = {"of": "logits", "targets": again, "known": frequencies(last.squeeze(1)), "margin": -0.5, "because": because}
-    yield (
-        given_model("what was said is not said again", weight=0.5)
-        .call(inputs, lengths, into="logits")
-        .law("log_loss_at_least", **law)
-        .laws_only()
-    )
+    yield new.judged_again("what was said is not said again", weight=0.5).law("log_loss_at_least", **law)
+    yield sentences("whole sentences: no better than the source", 300)
+    yield changed("blind to the future", 6, 6, later, weight=1.0)
+    yield changed("blind to the far future", 3, 8, much_later, weight=0.5)
+    whole, _, _, _ = asked_everywhere(20, rng.seed())
     yield (
         given_model("scores, not probabilities", weight=0.25)
         .call(whole[:, :3], torch.full((20,), 3), into="logits")

@@ -777,26 +777,33 @@ def multi_head_attention_task(rng):
 
     def asked(title, drawn, bar, question=None, **options):
         *seen, answers = drawn
-        targets = answers.clone()
-        if question is not None:
-            targets[..., 1 - question] = -1  # the other question is not counted
         return (
             given_model(title, **options)
             .call(*seen, into="logits")
-            .law("accuracy_at_least", of="logits", targets=targets.flatten(), bar=bar)
+            .law("accuracy_at_least", of="logits", targets=only(question, answers), bar=bar)
             .laws_only()
         )
 
+    def only(question, answers):
+        """The answers to one question, -1 for those to the other, which are not counted; None counts both."""
+        targets = answers.clone()
+        if question is not None:
+            targets[..., 1 - question] = -1
+        return targets.flatten()
+
     some = playgrounds(250)
-    yield asked("the friend's number", some, 0.98, 0, public=True)
-    yield asked("the rival's number", some, 0.98, 1, public=True)
+    first = asked("the friend's number", some, 0.98, 0, public=True)
+    yield first
+    yield first.judged_again("the rival's number", targets=only(1, some[-1]))
     many = playgrounds(1000)
-    yield asked("a thousand other playgrounds, friends", many, 0.98, 0, weight=2.0)
-    yield asked("a thousand other playgrounds, rivals", many, 0.98, 1, weight=2.0)
-    yield asked("four of five friends' numbers", many, 0.8, 0)
-    yield asked("four of five rivals' numbers", many, 0.8, 1)
-    yield asked("both questions, better than half", many, 0.51, weight=0.5)
-    yield asked("both questions, better than guessing", many, 0.2, weight=0.5)
+    friends, rivals, both = (only(question, many[-1]) for question in (0, 1, None))
+    first = asked("a thousand other playgrounds, friends", many, 0.98, 0, weight=2.0)
+    yield first
+    yield first.judged_again("a thousand other playgrounds, rivals", targets=rivals, weight=2.0)
+    yield first.judged_again("four of five friends' numbers", targets=friends, bar=0.8)
+    yield first.judged_again("four of five rivals' numbers", targets=rivals, bar=0.8)
+    yield first.judged_again("both questions, better than half", targets=both, bar=0.51, weight=0.5)
+    yield first.judged_again("both questions, better than guessing", targets=both, bar=0.2, weight=0.5)
     yield asked("sixteen children, as never in training", playgrounds(250, 16), 0.95)
 
     names, numbers, friends, rivals, _ = playgrounds(50)

@@ -844,8 +844,9 @@ def positional_encoding_task(rng):
         return alphabets[:, torch.arange(order.LENGTH) % period]
 
     yield asked("lists of 16 letters, 99 % right", letters(100, 16), 0.99, public=True, weight=2.0)
-    yield asked("other lists of 16 letters, 99 % right", letters(500, 16), 0.99, weight=2.0)
-    yield asked("better than no positions: 50 % right", letters(500, 16), 0.5, weight=2.0)
+    others = asked("other lists of 16 letters, 99 % right", letters(500, 16), 0.99, weight=2.0)
+    yield others
+    yield others.judged_again("better than no positions: 50 % right", bar=0.5, weight=2.0)
     yield asked("lists of 32 letters, 90 % right", letters(200, 32), 0.9, weight=2.0)
     yield asked("lists of 64 letters, 80 % right", letters(100, 64), 0.8)
     yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", weight=0.25)

@@ -646,9 +646,10 @@ def self_attention_task(rng):
         )
 
     yield asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
-    yield asked("two thousand other lists, 99 % right", *lists(2000), bar=0.99, weight=2.0)
-    yield asked("better than most: 90 % right", *lists(2000), bar=0.9)
-    yield asked("better than guessing: half of them right", *lists(2000), bar=0.5)
+    many = asked("two thousand other lists, 99 % right", *lists(2000), bar=0.99, weight=2.0)
+    yield many
+    yield many.judged_again("better than most: 90 % right", bar=0.9)
+    yield many.judged_again("better than guessing: half of them right", bar=0.5)
 
     keys, values, *_ = lists(500)
     values[:, 1:5] = values[:, 1:2]

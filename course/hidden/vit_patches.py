@@ -921,10 +921,12 @@ def vit_patches_task(rng):
         pages = digits.place(images.repeat(times, 1, 1, 1), torch.Generator().manual_seed(rng.seed()))
         return pages, labels.repeat(times)
 
-    yield asked("better than any linear model: 60 % right", *anywhere(), 0.6, public=True)
-    yield asked("digits nobody has seen, 90 % right", *anywhere(times=3), 0.9, public=True, weight=2.0)
-    yield asked("the same at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
-    yield asked("at other places, 80 % right", *anywhere(times=2), 0.8, weight=2.0)
+    some = asked("better than any linear model: 60 % right", *anywhere(times=3), 0.6, public=True)
+    yield some
+    yield some.judged_again("digits nobody has seen, 90 % right", bar=0.9, weight=2.0)
+    more = asked("the same at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
+    yield more
+    yield more.judged_again("at other places, 80 % right", bar=0.8, weight=2.0)
     scans, labels = digits.scans("test")
     middle = F.pad(scans, (2, 2, 2, 2))
     yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5)

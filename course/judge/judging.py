@@ -34,9 +34,11 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
     seen: dict[int, Recording] = {}
     found: list[Difference | None] = []
     fault: Unanswered | None = None
-    for position, held in enumerate(key.cases):
+    recording: Recording | None = None
+    for position, (held, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
         try:
-            recording = respond(held.case.script(key.forbidden))
+            if recording is None or not held.case.again:
+                recording = respond(script)
         except Unanswered as unanswered:
             fault = unanswered
             break

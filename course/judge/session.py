@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from ..exercise import Exercise
 from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
-from ..exercise.wire import receive, receive_sized, send
+from ..exercise.wire import pack, receive, receive_sized, send
 from .expected import expected
 from .judging import Unanswered, judge
 from .report import text
@@ -31,6 +32,10 @@ MOST_ANSWER = 32 * 2**20
 """Bytes of one answer: sixty times the largest of any exercise of the course."""
 MOST_ANSWERS = 2 * MOST_ANSWER
 """Bytes of the answers to all cases of an exercise, which the judge keeps for its diagnosis."""
+MOST_KEPT = 2**18
+"""Bytes of a request that is kept for the next answer; making a larger one takes no longer than copying it."""
+
+_requests: WeakKeyDictionary[Script, bytes] = WeakKeyDictionary()
 
 
 class Session:
@@ -157,7 +162,7 @@ class Session:
         def respond(script: Script) -> Recording:
             nonlocal left
             try:
-                send(connection, {"run": script.to_plain()})
+                connection.sendall(_request(script))
                 answer, size = receive_sized(connection, deadline, min(MOST_ANSWER, left))
                 left -= size
                 return Recording.from_plain(answer)
@@ -173,3 +178,13 @@ class Session:
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
+
+
+def _request(script: Script) -> bytes:
+    """The message that has a script run: the same for all who are judged with the same key."""
+    kept = _requests.get(script)
+    if kept is None:
+        kept = pack({"run": script.to_plain()})
+        if len(kept) <= MOST_KEPT:
+            _requests[script] = kept
+    return kept

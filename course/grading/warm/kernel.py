@@ -22,7 +22,6 @@ def become_kernel(order: Order) -> None:
     os.environ.clear()
     os.environ.update(order.environment)
     _forget()
-    _draw_inline()
     confine(order.tier, order.confines)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     launch(order.arguments, order.seed)
@@ -54,23 +53,14 @@ def _at_the_first_cell(shell: Any, what: Callable[[], None]) -> None:
 
 
 def _forget() -> None:
-    """Folders that libraries looked up when they were imported are looked up again."""
+    """What libraries found when the zygote imported them is looked for again: their folders, an IPython to draw in."""
     tempfile.tempdir = None
+    sys.modules.pop("matplotlib_inline.backend_inline", None)
     datasets = sys.modules.get("datasets")
     if datasets is not None:
         home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
         datasets.config.HF_CACHE_HOME = home
         datasets.config.HF_DATASETS_CACHE = home / "datasets"
-
-
-def _draw_inline() -> None:
-    """Figures become pictures in the notebook, as where a kernel imports matplotlib itself.
-
-    The backend looks for IPython when it is imported, and the zygote has none yet: it is imported again.
-    """
-    matplotlib = sys.modules.get("matplotlib")
-    if matplotlib is not None and sys.modules.pop("matplotlib_inline.backend_inline", None) is not None:
-        matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
 
 
 def _reseed(seed: int) -> None:

@@ -66,11 +66,22 @@ def warm_up() -> None:
             import_module(name)
         except ImportError:
             continue
+    _draw_inline()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def _draw_inline() -> None:
+    """Figures become pictures in the notebook, as where a kernel imports matplotlib itself.
+
+    Said here as the answer is looked up in every installed package.
+    """
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is not None and "matplotlib_inline.backend_inline" in sys.modules:
+        matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
 
 
 def serve(address: str, lifeline: int) -> None:
