@@ -33,6 +33,7 @@ from nbformat.v4 import new_output
 from traitlets import Int
 
 from course.grading.task import Limits, notebook_bytes
+from course.grading.untrusted import MOST_NESTED, depth
 from course.grading.warm.keeper import LOG
 from course.grading.warm.nursery import Handle
 from course.grading.warm.order import Order
@@ -196,7 +197,7 @@ class NotebookRun(NotebookClient):
             return self._cut(
                 cell, "OutputLimit", f"the cell printed more than {_millions(self.limits.output)}", "error"
             )
-        if not _can_be_saved(cell):
+        if cell.outputs and not _can_be_saved(cell):
             cell.outputs, cell.execution_count = [], None
             return self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
         told = next((output for output in cell.outputs if output.output_type == "error"), None)
@@ -372,7 +373,6 @@ second what was printed meanwhile, so a print that never ends makes messages of 
 MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
 
-
 BOX = 100
 """Characters that a list or a dict counts for, as empty ones take most: two kilobytes while a notebook is written."""
 
@@ -440,7 +440,7 @@ def _can_be_saved(cell: NotebookNode) -> bool:
 def _is_whole(nb: NotebookNode) -> bool:
     try:
         validate(nb)
-        return bool(notebook_bytes(nb))
+        return depth(nb) <= MOST_NESTED and bool(notebook_bytes(nb))
     except (ValidationError, ValueError, TypeError, RecursionError):
         return False
 

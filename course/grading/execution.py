@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
 
 from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
@@ -307,11 +306,14 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
     verdicts = {verdict.exercise: verdict for verdict in outcome.verdicts}
     for index, name in names.items():
         cell, verdict = nb.cells[index], verdicts[name]
-        data = {
-            "text/plain": repr(score_of(cell, verdict)),
-            "text/html": report.html(verdict, note=how_executed(outcome.isolation)),
-        }
-        cell.outputs = [new_output("execute_result", data=data, execution_count=cell.execution_count)]
+        data = NotebookNode(
+            {
+                "text/plain": repr(score_of(cell, verdict)),
+                "text/html": report.html(verdict, note=how_executed(outcome.isolation)),
+            }
+        )
+        result = {"output_type": "execute_result", "metadata": NotebookNode(), "execution_count": cell.execution_count}
+        cell.outputs = [NotebookNode(result, data=data)]
     nb.metadata[METADATA] = {
         "isolation": outcome.isolation,
         "seconds": outcome.seconds,

@@ -192,10 +192,10 @@ def get_ready(policy: str) -> None:
         return
     from multiprocessing.forkserver import ensure_running
 
+    with tempfile.TemporaryDirectory() as home:
+        nursery(environment(Path(home), assemble(), None, policy))  # which takes longest
     _context()  # which tells the server what to import
     ensure_running()
-    with tempfile.TemporaryDirectory() as home:
-        nursery(environment(Path(home), assemble(), None, policy))
 
 
 def _context() -> Any:

@@ -1,4 +1,4 @@
-"""What worker processes are forked from: one thread, and all imported that executing a notebook takes.
+"""What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
 
 Imported by the fork server of `executor`, or, where there is none, by each worker.
 """
@@ -7,12 +7,22 @@ from __future__ import annotations
 
 import gc
 import os
+from importlib import import_module
+from pathlib import Path
 
 gc.disable()
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-import course.grading.execution  # noqa: E402
-import course.judge.session  # noqa: E402, F401
+import nbformat  # noqa: E402
+
+import course  # noqa: E402
+from course.grading.staleness import shared_by_all  # noqa: E402
+
+for name in ("course.grading.execution", "course.judge.session", "matplotlib", "IPython.paths"):
+    import_module(name)
+for minor in (4, 5):  # the first of its kind to be validated has the schema translated
+    nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
+shared_by_all(Path(course.__file__).parent)
 
 gc.freeze()  # workers need not look through it again, nor copy what they would have touched
 gc.enable()

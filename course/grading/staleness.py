@@ -36,7 +36,7 @@ def tests_of(name: str, package: Path | None = None) -> str:
     """
     package = package or Path(course.__file__).parent
     topic, item = find_item(name)
-    digest = hashlib.sha256(f"{item}{_shared(package)}".encode())
+    digest = hashlib.sha256(f"{item}{shared_by_all(package)}".encode())
     for source in sorted(_closure(package, (_declaring(topic), name))):
         digest.update(source.encode())
     return digest.hexdigest()[:16]
@@ -52,7 +52,8 @@ def _declaring(topic: Topic) -> str:
 
 
 @cache
-def _shared(package: Path) -> str:
+def shared_by_all(package: Path) -> str:
+    """A name for the state of what all exercises share."""
     digest = hashlib.sha256()
     for path in sorted(path for folder in SHARED for path in (package / folder).rglob("*.py")):
         relative = path.relative_to(package).as_posix()

@@ -98,7 +98,7 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
         raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
     try:
         document = json.loads(text)
-        if _depth(document) > MOST_NESTED:
+        if depth(document) > MOST_NESTED:
             raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is")
         json.dumps(document, ensure_ascii=False).encode()
     except RecursionError:
@@ -155,7 +155,7 @@ def _writable(name: str) -> bool:
     return "\\" not in name and not any(unicodedata.category(letter) == "Cc" for letter in name)
 
 
-def _depth(document: Any) -> int:
+def depth(document: Any) -> int:
     """How many lists and objects are inside each other, counted without calling itself; at most one too many."""
     level, depth = [document], 0
     while level and depth <= MOST_NESTED:
