@@ -35,8 +35,8 @@ class Step:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
-        """A dict of values that `values.encode` carries."""
-        return {
+        """A dict of values that `values.encode` carries; what is empty is left out."""
+        values = {
             "verb": self.verb,
             "into": self.into,
             "on": self.on,
@@ -45,6 +45,7 @@ class Step:
             "kwargs": dict(self.kwargs),
             "settings": dict(self.settings),
         }
+        return {name: value for name, value in values.items() if value}
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Step:
