@@ -154,8 +154,7 @@ def _wrong_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
 def _case_to_plain(held: KeyCase) -> dict[str, Any]:
     """What `_held` reads; a case that judges again leaves out what the case before has said."""
     case = held.case
-    asked = {"steps": [step.to_plain() for step in case.steps], "expected": held.expected.to_plain()}
-    return {
+    plain = {
         "title": case.title,
         "public": case.public,
         "weight": case.weight,
@@ -165,8 +164,10 @@ def _case_to_plain(held: KeyCase) -> dict[str, Any]:
         "laws": [[use.name, dict(use.params)] for use in case.laws],
         "seed": case.seed,
         "again": case.again,
-        **({} if case.again else asked),
     }
+    if case.again:
+        return plain
+    return {**plain, "steps": [step.to_plain() for step in case.steps], "expected": held.expected.to_plain()}
 
 
 def _from_plain(values: dict[str, Any]) -> Key:

@@ -16,7 +16,7 @@ INPUTS, TARGETS = torch.eye(4), torch.arange(4)
 
 @exercise(lambda x: x, name="rnn_task")
 def task(rng):
-    """Half of four, all of four, seen in public; the same with numbers turned, in secret."""
+    """Half of four rows, then all of them: in public, and once more in secret."""
     for begin, public in (("public", True), ("hidden", False)):
         some = given_model(f"{begin}, half", public=public).call(INPUTS).laws_only()
         some = some.law("accuracy_at_least", targets=TARGETS, bar=0.5)
