@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from .declaration import PUBLIC_SEED, Exercise
+from .laws import relative
 from .recording import Recording
 from .runner import run
 from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
 from .values import Malformed
 from .wire import pack, unpack
 
+Right = Callable[[], Recording]
+"""What the reference answers to a case."""
 Wrong = Callable[[str], Recording]
 """What a misconception answers to a case."""
 
@@ -35,11 +38,21 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class KeyCase:
-    """A case with the reference's recording; `wrong(name)` is the recording of a misconception. Equals itself only."""
+    """A case with what the reference answers, `expected`, and a misconception, `wrong(name)`. Equals itself only."""
 
     case: Case
-    expected: Recording
+    right: Right
     wrong: Wrong
+
+    @property
+    def expected(self) -> Recording:
+        """The reference's recording."""
+        return self.right()
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether an answer is held against the reference's, and not against laws alone."""
+        return self.case.values or any(map(relative, self.case.laws))
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,14 @@ class Key:
 
 
 def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> Key:
-    """The key of a declared exercise; misconceptions are run only when they are asked for."""
+    """The key of a declared exercise.
+
+    Misconceptions are run only when they are asked for, and so is the reference where laws alone decide: to evaluate
+    a model costs up to a second.
+
+    Raises:
+        RuntimeError: the reference raises where it should not.
+    """
     return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
 
 
@@ -76,7 +96,7 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
         Malformed: the message holds no cases.
     """
     try:
-        return _declared(exercise, _held(unpack(message), lambda case, _: _mistaken(exercise, case)))
+        return _declared(exercise, _held(unpack(message), lambda case, values: _rerun(exercise, case, values)))
     except (KeyError, TypeError, ValueError) as error:
         raise Malformed(f"these are no cases: {error}") from None
 
@@ -109,18 +129,31 @@ def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:
 
 def _again(held: KeyCase, case: Case) -> KeyCase:
     """A case that judges what came of another: with the same steps, and so the same recordings."""
-    return KeyCase(replace(case, steps=held.case.steps, tolerance=held.case.tolerance), held.expected, held.wrong)
+    return KeyCase(replace(case, steps=held.case.steps, tolerance=held.case.tolerance), held.right, held.wrong)
 
 
 def _key_case(exercise: Exercise, case: Case) -> KeyCase:
     case = replace(case, tolerance=case.tolerance or exercise.tolerance)
-    expected = run(case.script(), exercise.reference)
-    if tracks_gradients(case) and expected.outputs.get("gradients of out") is None:
+    right = _answered(exercise, case)
+    if tracks_gradients(case) and right().outputs.get("gradients of out") is None:
         case = without_gradients(case)
+        right = _answered(exercise, case)
+    held = KeyCase(case, right, _mistaken(exercise, case))
+    if held.is_compared:
+        held.right()
+    return held
+
+
+def _answered(exercise: Exercise, case: Case) -> Right:
+    """What the reference answers to a case, found out when it is asked for."""
+
+    def answer() -> Recording:
         expected = run(case.script(), exercise.reference)
-    if expected.raised is not None and not case.raises:
-        raise RuntimeError(f"{exercise.name}, case {case.title!r}: the reference raised {expected.raised}")
-    return KeyCase(case, expected, _mistaken(exercise, case))
+        if expected.raised is not None and not case.raises:
+            raise RuntimeError(f"{exercise.name}, case {case.title!r}: the reference raised {expected.raised}")
+        return expected
+
+    return cache(answer)
 
 
 def _mistaken(exercise: Exercise, case: Case) -> Wrong:
@@ -141,14 +174,15 @@ def _to_plain(key: Key) -> dict[str, Any]:
         "hints": list(key.hints),
         "forbidden": list(key.forbidden),
         "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
-        "cases": [{**_case_to_plain(held), **_wrong_to_plain(key, held)} for held in key.cases],
+        "cases": [{**_case_to_plain(held), **_answers_to_plain(key, held)} for held in key.cases],
     }
 
 
-def _wrong_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
+def _answers_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
     if held.case.again:
         return {}
-    return {"wrong": {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}}
+    wrong = {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}
+    return {"expected": held.expected.to_plain(), "wrong": wrong}
 
 
 def _case_to_plain(held: KeyCase) -> dict[str, Any]:
@@ -167,7 +201,8 @@ def _case_to_plain(held: KeyCase) -> dict[str, Any]:
     }
     if case.again:
         return plain
-    return {**plain, "steps": [step.to_plain() for step in case.steps], "expected": held.expected.to_plain()}
+    plain["steps"] = [step.to_plain() for step in case.steps]
+    return {**plain, "expected": held.expected.to_plain()} if held.is_compared else plain
 
 
 def _from_plain(values: dict[str, Any]) -> Key:
@@ -181,20 +216,35 @@ def _from_plain(values: dict[str, Any]) -> Key:
     )
 
 
-def _held(plain: Iterable[dict[str, Any]], wrong: Callable[[Case, dict[str, Any]], Wrong]) -> Iterator[KeyCase]:
-    """The cases in `plain`; `wrong` knows how a misconception answers each."""
+def _held(
+    plain: Iterable[dict[str, Any]], answers: Callable[[Case, dict[str, Any]], tuple[Right, Wrong]]
+) -> Iterator[KeyCase]:
+    """The cases in `plain`; `answers` knows how the reference and a misconception answer each."""
     held: KeyCase | None = None
     for values in plain:
         if values["again"] and held:
             held = _again(held, _case_from_plain(values, held.case.steps))
         else:
             case = _case_from_plain(values, tuple(Step.from_plain(step) for step in values["steps"]))
-            held = KeyCase(case, Recording.from_plain(values["expected"]), wrong(case, values))
+            held = KeyCase(case, *answers(case, values))
         yield held
 
 
-def _recorded(case: Case, values: dict[str, Any]) -> Wrong:
-    return {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}.__getitem__
+def _recorded(case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
+    """The answers as a key file has them."""
+    wrong = {name: Recording.from_plain(recording) for name, recording in values["wrong"].items()}
+    return _read(values["expected"]), wrong.__getitem__
+
+
+def _rerun(exercise: Exercise, case: Case, values: dict[str, Any]) -> tuple[Right, Wrong]:
+    """The reference's answer where it is given; the rest is found out."""
+    right = _read(values["expected"]) if "expected" in values else _answered(exercise, case)
+    return right, _mistaken(exercise, case)
+
+
+def _read(plain: dict[str, Any]) -> Right:
+    recording = Recording.from_plain(plain)
+    return lambda: recording
 
 
 def _case_from_plain(values: dict[str, Any], steps: tuple[Step, ...]) -> Case:

@@ -33,10 +33,11 @@ Outputs = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Law:
-    """A predicate, and for laws of chance the table of counts it looks at."""
+    """A predicate; for laws of chance the table of counts it looks at; whether it looks at the reference's, too."""
 
     holds: Callable[..., str]
     counts: Callable[..., Tensor] | None = None
+    relative: bool = False
 
 
 LAWS: dict[str, Law] = {}
@@ -73,6 +74,11 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
         return None if table is None else table(outputs, **use.params)
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
         return None
+
+
+def relative(use: LawUse) -> bool:
+    """Whether the law looks at the reference's own outputs as well, under `EXPECTED`."""
+    return LAWS[use.name].relative
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -685,7 +691,7 @@ def _unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities:
     return because or "the draws do not follow the distribution they should: tally a few thousand of them"
 
 
-LAWS["frequencies"] = Law(frequencies, frequency_counts)
+LAWS["frequencies"] = Law(frequencies, frequency_counts, relative=True)
 
 
 # -- hidden words: an answer of inputs and labels, in which -100 labels a word that nobody asks for ------------------
@@ -770,9 +776,9 @@ def tossed_one_by_one(outputs: Outputs, p: float, group: int = 5, of: str = "out
     return _unlike(outputs, lambda found: tossed_counts(found, p, group, of), _by_own_coins(p, group), because)
 
 
-LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts)
-LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts)
-LAWS["tossed_one_by_one"] = Law(tossed_one_by_one, tossed_counts)
+LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts, relative=True)
+LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts, relative=True)
+LAWS["tossed_one_by_one"] = Law(tossed_one_by_one, tossed_counts, relative=True)
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
@@ -841,7 +847,6 @@ def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = 
     return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
 
 
-@law
 def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
     """The same, over the reference's vocabulary, with a bar of `factor` times its perplexity in the same case."""
     own = _tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
@@ -849,6 +854,9 @@ def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str 
     if own.shape[1] != V:
         return f"a distribution over {own.shape[1]} tokens was expected, and one over {V} came"
     return perplexity_at_most(outputs, targets, factor * _perplexity(own, targets), of, because)
+
+
+LAWS["perplexity_within"] = Law(perplexity_within, relative=True)
 
 
 def _perplexity(probabilities: Tensor, targets: Tensor) -> float:

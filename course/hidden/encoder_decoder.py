@@ -7,7 +7,7 @@ primes where heads allow it (D = 6 with three heads); one case of each has T = S
 from __future__ import annotations
 
 import random
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import nn
@@ -773,7 +773,12 @@ def _oracle(rng, ends, places, vocabulary, moods=11):
             scores[kind, ..., EOS] = -NEVER
         else:
             scores[kind, end, :, EOS] = NEVER
-    return stand_in("oracle", scores=scores, pad=PAD, sos=SOS, eos=EOS), scores
+    return _speaker(scores), scores
+
+
+def _speaker(scores):
+    """The stand-in that answers with these scores."""
+    return stand_in("oracle", scores=scores, pad=PAD, sos=SOS, eos=EOS)
 
 
 def _asking(rng, kinds, wanted, width=5):
@@ -927,10 +932,19 @@ def _lead(ended, penalty):
     return worths[-1] - worths[-2]
 
 
-def _ends_like(model, src, beam, others):
-    """For each of the `others` whether it ends as `beam` does: all sentences are of one length here."""
+def _ends_otherwise(model, src, beam, rival, alike):
+    """Whether a beam, and those `alike`, end as the `rival` does not, and clearly so: sentences are of one length."""
     said = reference.decode_beam(model, src, beam)
-    return (torch.equal(said, reference.decode_beam(model, src, other)) for other in others)
+    return (
+        not torch.equal(said, rival(model, src))
+        and all(torch.equal(said, reference.decode_beam(model, src, width)) for width in alike)
+        and all(_closest_call(model, row, width) > CLEAR for row in src for width in (beam, *alike))
+    )
+
+
+def _keeps_by_the_last_word(model, src, beam):
+    """What comes of a beam that looks at the last word alone when it chooses whom to keep."""
+    return _search(model, src, beam, lambda scores, n: sum(scores), rank=lambda scores: scores[-1])
 
 
 def _closest_call(model, row, beam):
@@ -977,21 +991,22 @@ def decode_beam(rng):
     def narrow(title, beam, others, penalty, alike=(), places=6, vocabulary=9, **settings):
         """First words hardly differ, later ones more and more: this beam, and those `alike`, end as no other does.
 
-        A beam wider than the vocabulary holds an eos from the first step on: whether that one takes a place or not,
-        and how many, should make no difference.
+        A sentence is drawn for each of the `others`, and one for who keeps by the last word. A beam wider than the
+        vocabulary holds an eos from the first step on: whether that one takes a place or not, and how many, should
+        make no difference.
         """
-        while True:
-            model, scores = _oracle(rng, [places - 1] * 3, places, vocabulary)
-            scores[:, : places - 1, :, EOS] = -NEVER
-            scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
-            src, made = _asking(rng, 3, [0, 1, 2]), make(model)
-            clear = all(_closest_call(made, row, width) > CLEAR for row in src for width in (beam, *alike))
-            own = clear and not any(_ends_like(made, src, beam, others))
-            if own:  # nor as a beam would that looks at the last word alone when it chooses whom to keep
-                short = _search(made, src, beam, lambda scores, n: sum(scores), rank=lambda scores: scores[-1])
-                own = not torch.equal(short, reference.decode_beam(made, src, beam))
-            if own and all(_ends_like(made, src, beam, alike)):
-                return call(title, model, src, beam, penalty, grad=False, **settings)
+        rivals = [partial(reference.decode_beam, beam=other) for other in others]
+        found = []
+        for rival in (*rivals, partial(_keeps_by_the_last_word, beam=beam)):
+            told = False
+            while not told:
+                model, scores = _oracle(rng, [places - 1], places, vocabulary)
+                scores[:, : places - 1, :, EOS] = -NEVER
+                scores[:, : places - 1, :, EOS + 1 :] *= torch.linspace(0.1, 1, places - 1)[:, None, None]
+                told = _ends_otherwise(make(model), torch.tensor([[EOS + 1]]), beam, rival, alike)
+            found.append(scores)
+        src = _asking(rng, len(found), range(len(found)))
+        return call(title, _speaker(torch.cat(found)), src, beam, penalty, grad=False, **settings)
 
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)

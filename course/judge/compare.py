@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..exercise.key import KeyCase
-from ..exercise.laws import EXPECTED, broken
+from ..exercise.laws import EXPECTED, Outputs, broken, relative
 from ..exercise.recording import Raised, Recording
 from ..exercise.script import Case, Step
 from ..exercise.values import Other
@@ -43,32 +43,34 @@ class Difference:
 
 def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
     """The first difference between what was expected in a case and what was seen; None when it passes."""
-    case, expected = held.case, held.expected
+    case = held.case
     if case.raises:
         return _error_expected(case, seen)
     if seen.raised is not None:
         return _mutated(case, seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised, case)
     if case.values:
-        found = values_differ(case, expected, seen, signature)
+        found = values_differ(case, held.expected, seen, signature)
         if found is not None:
             return found
-    if seen.mutated and not expected.mutated:
+    if seen.mutated and not held.expected.mutated:
         return _mutated(case, seen.mutated[0], signature)
-    if outgrown(expected, seen):
+    if outgrown(held, seen):
         return Difference("shape", "far more numbers came back than a right answer has")
+    outputs = beside_expected(held, seen)
     for use in case.laws:
-        sentence = broken(use, beside_expected(held, seen))
+        sentence = broken(use, outputs)
         if sentence:
             return Difference("law", sentence)
     return None
 
 
-def outgrown(expected: Recording, seen: Recording) -> bool:
+def outgrown(held: KeyCase, seen: Recording) -> bool:
     """Whether an answer is so large that it is not examined: some laws compare everything with everything.
 
     A tensor counts with all its sizes, zeros as ones, since a law may make one of the same sizes.
     """
-    return _extent(seen.outputs) > GROWTH * _extent(expected.outputs) + ROOM
+    extent = _extent(seen.outputs)
+    return extent > ROOM and extent > GROWTH * _extent(held.expected.outputs) + ROOM
 
 
 def _extent(value: Any) -> int:
@@ -81,8 +83,10 @@ def _extent(value: Any) -> int:
     return 1
 
 
-def beside_expected(held: KeyCase, seen: Recording) -> dict[str, Any]:
-    """The outputs of `seen` as laws get them: with the reference's own under `laws.EXPECTED`."""
+def beside_expected(held: KeyCase, seen: Recording) -> Outputs:
+    """The outputs of `seen` as the case's laws get them: with the reference's own where one looks at these, too."""
+    if not any(map(relative, held.case.laws)):
+        return seen.outputs
     return {**seen.outputs, EXPECTED: held.expected.outputs}
 
 

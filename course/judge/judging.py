@@ -48,7 +48,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         if recording.watched:
             return _forbidden(key, recording.watched, points)
         found.append(difference(held, recording, key.signature))
-        if not outgrown(held.expected, recording):
+        if not outgrown(held, recording):
             seen[position] = recording
     verdict = _decide(key, found, seen, fault, points)
     return _timed(verdict, time.perf_counter() - started)

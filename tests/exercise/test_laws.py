@@ -175,6 +175,11 @@ def test_nothing_drawn_follows_no_distribution():
     assert not broken(use, {"out": asked["out"].flip(0), EXPECTED: asked})
 
 
+def test_laws_of_chance_are_given_the_references_own_draws():
+    for name, law in LAWS.items():
+        assert law.relative or law.counts is None, name
+
+
 def test_perplexity_is_of_distributions_over_the_vocabulary_and_nothing_else():
     targets, even = torch.tensor([0, 1]), torch.full((2, 3), 1 / 3)
     use = LawUse("perplexity_within", {"targets": targets, "factor": 1.2})

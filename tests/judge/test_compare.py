@@ -19,7 +19,7 @@ from course.judge.compare import agree, difference, distance, outgrown, values_d
 
 def compared(expected, seen, *given, raises="", **options):
     case = call("case", *given, tolerance=1e-6, raises=raises, grad=False)
-    held = KeyCase(case, Recording({"out": expected}), lambda name: Recording())
+    held = KeyCase(case, lambda: Recording({"out": expected}), lambda name: Recording())
     return difference(held, Recording({"out": seen}, **options), ("x", "y"))
 
 
@@ -90,7 +90,7 @@ def test_dtype_follows_a_float_input():
     "forged", ["x", 3, Other("Thing"), torch.tensor(1.0), {"x": X}, [torch.ones(2)], [X > 2], ["x"], [[X]], [X.numpy()]]
 )
 def test_gradients_that_are_none_are_wrong(forged):
-    held = KeyCase(call("case", X), Recording({"out": X, "gradients of out": [X]}), lambda name: Recording())
+    held = KeyCase(call("case", X), lambda: Recording({"out": X, "gradients of out": [X]}), lambda name: Recording())
     found = difference(held, Recording({"out": X, "gradients of out": forged}))
     assert found is not None and found.kind == "gradient"
     if isinstance(forged, list | dict):  # as when a misconception's recording is held against it
@@ -99,7 +99,7 @@ def test_gradients_that_are_none_are_wrong(forged):
 
 def test_gradients_of_nothing_need_not_be_there():
     nothing = torch.zeros(0, 3, dtype=torch.float64)
-    held = KeyCase(call("case", X), Recording({"gradients of out": [nothing]}), lambda name: Recording())
+    held = KeyCase(call("case", X), lambda: Recording({"gradients of out": [nothing]}), lambda name: Recording())
     assert difference(held, Recording({"gradients of out": [None]})) is None
 
 
@@ -119,7 +119,8 @@ def test_the_first_thing_said_is_the_first_thing_to_mend():
 
 
 def told(case, **seen):
-    return difference(KeyCase(case, Recording({"out": X}), lambda name: Recording()), Recording(**seen), ("V", "H"))
+    held = KeyCase(case, lambda: Recording({"out": X}), lambda name: Recording())
+    return difference(held, Recording(**seen), ("V", "H"))
 
 
 def test_what_a_method_changes_is_not_named_after_what_the_class_was_made_with():
@@ -153,10 +154,10 @@ def test_a_whole_number_beyond_all_is_wrong_and_no_fault(number):
 
 
 def test_an_answer_far_larger_than_the_reference_is_not_examined():
-    expected = Recording({"out": X})
-    assert not outgrown(expected, Recording({"out": torch.zeros(6, 100)}))
-    for large in (torch.zeros(10**6), torch.zeros(0, 10**6), [[torch.zeros(5 * 10**5)]], {"a": np.zeros(5 * 10**5)}):
-        assert outgrown(expected, Recording({"out": large}))
     case = call("case", grad=False).laws_only().law("slices_differ", of="out")
-    found = difference(KeyCase(case, expected, lambda name: Recording()), Recording({"out": torch.rand(10**6, 1)}))
+    held = KeyCase(case, lambda: Recording({"out": X}), lambda name: Recording())
+    assert not outgrown(held, Recording({"out": torch.zeros(6, 100)}))
+    for large in (torch.zeros(10**6), torch.zeros(0, 10**6), [[torch.zeros(5 * 10**5)]], {"a": np.zeros(5 * 10**5)}):
+        assert outgrown(held, Recording({"out": large}))
+    found = difference(held, Recording({"out": torch.rand(10**6, 1)}))
     assert found.kind == "shape" and "far more numbers" in found.message

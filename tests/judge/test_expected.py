@@ -8,6 +8,7 @@ from dataclasses import is_dataclass, replace
 import pytest
 import torch
 
+from course.exercise import call, draws, exercise
 from course.exercise.key import key_of, pack_cases, unpack_cases
 from course.exercise.runner import run
 from course.exercise.values import Malformed
@@ -41,9 +42,9 @@ def verdict(key, answer, points=4.0):
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 def test_every_key_survives_being_shared(topic):
-    for exercise in exercises(topic):
-        key = key_of(exercise, 11)
-        shared = unpack_cases(pack_cases(key), exercise)
+    for declared in exercises(topic):
+        key = key_of(declared, 11)
+        shared = unpack_cases(pack_cases(key), declared)
         assert facts(unpack(pack_cases(shared))) == facts(unpack(pack_cases(key)))
 
 
@@ -56,6 +57,61 @@ def facts(value):
     if isinstance(value, list | tuple):
         return type(value), [facts(part) for part in value]
     return facts(vars(value)) if is_dataclass(value) else value
+
+
+def counted(make_cases):
+    """An exercise with a declaration's cases, and the arguments its reference was asked about."""
+    asked: list[torch.Tensor] = []
+    return exercise(lambda x: asked.append(x) or x + 0.0, name="softmax")(make_cases), asked
+
+
+X = torch.eye(3)
+
+
+def by_laws_alone(rng):
+    yield call("rows", X, grad=False).laws_only().law("finite")
+
+
+def by_values(rng):
+    yield call("rows", X, grad=False)
+
+
+def beside_the_reference(rng):
+    tosses = draws("tosses", 3, torch.zeros(4, dtype=torch.long))
+    yield tosses.law("frequencies", probabilities=torch.tensor([1.0, 0.0]))
+
+
+def test_where_laws_alone_decide_the_reference_is_not_asked():
+    declared, asked = counted(by_laws_alone)
+    key = key_of(declared, 5)
+    shared = unpack_cases(pack_cases(key), declared)
+    for made in (key, shared):
+        assert verdict(made, lambda x: x * 2).kind == "passed"
+        assert verdict(made, lambda x: x / 0).kind == "wrong"
+    assert not asked
+    flood = verdict(shared, lambda x: torch.zeros(10**6))
+    assert "far more numbers" in flood.message and len(asked) == 1, "how many are right is the reference's to say"
+
+
+@pytest.mark.parametrize("make_cases", [by_values, beside_the_reference])
+def test_where_answers_are_held_against_the_reference_it_is_asked_once_for_all_judges(make_cases):
+    declared, asked = counted(make_cases)
+    key = key_of(declared, 5)
+    before = len(asked)
+    shared = unpack_cases(pack_cases(key), declared)
+    assert before and verdict(shared, lambda x: x + 0.0).kind == verdict(key, lambda x: x + 0.0).kind == "passed"
+    assert len(asked) == before
+
+
+def test_a_reference_that_raises_where_it_should_not_makes_no_key():
+    def fails(x):
+        raise ArithmeticError("no")
+
+    with pytest.raises(RuntimeError, match="'rows': the reference raised"):
+        key_of(exercise(fails, name="softmax")(by_values), 5)
+    held = key_of(exercise(fails, name="softmax")(by_laws_alone), 5).cases[0]
+    with pytest.raises(RuntimeError, match="'rows': the reference raised"):
+        held.expected  # noqa: B018
 
 
 @pytest.mark.parametrize("answer", [sample.reference, *(mistake.wrong for mistake in sample.misconceptions)])
