@@ -39,6 +39,7 @@ def launch(arguments: Sequence[str], seed: int | None = None) -> None:
     sys.argv = ["ipykernel_launcher", *arguments]
     app = IPKernelApp.instance()
     app.initialize([*arguments, "--HistoryManager.enabled=False"])
+    app.log.setLevel(app.log_level)  # or each message makes records that no handler takes
     if seed is not None:
         _at_the_first_cell(app.shell, partial(_reseed, seed))
     app.start()

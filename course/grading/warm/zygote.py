@@ -30,7 +30,9 @@ from course.grading.warm.order import Line
 from course.grading.warm.watch import ancestors
 
 LIBRARIES = (
+    "faulthandler",
     "numpy",
+    "numpy.ctypeslib",
     "torch",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
@@ -44,6 +46,7 @@ LIBRARIES = (
     "IPython.core.completerlib",
     "IPython.core.debugger",
     "IPython.core.logger",
+    "IPython.core.oinspect",
     "IPython.extensions.storemagic",
     "tornado.platform.asyncio",
     "tornado.queues",
