@@ -7,6 +7,7 @@ solution on the machine.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -25,6 +26,10 @@ Right = Callable[[], Recording]
 """What the reference answers to a case."""
 Wrong = Callable[[str], Recording]
 """What a misconception answers to a case."""
+
+
+class NoKey(Exception):
+    """The cases of an exercise cannot be drawn, or its reference fails in one: the message says how, and where."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class KeyCase:
     @property
     def is_compared(self) -> bool:
         """Whether an answer is held against the reference's, and not against laws alone."""
-        return self.case.values or any(map(relative, self.case.laws))
+        beside = [relative(use) for use in self.case.laws]
+        return self.case.values or any(beside)
 
 
 @dataclass(frozen=True)
@@ -79,9 +85,18 @@ def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = F
     a model costs up to a second.
 
     Raises:
-        RuntimeError: the reference raises where it should not.
+        NoKey: the cases cannot be drawn, or the reference raises where it should not.
     """
-    return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
+    try:
+        return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
+    except NoKey:
+        raise
+    except Exception as error:  # the declaration's own code
+        declared = exercise.make_cases.__code__.co_filename
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == declared]
+        where = f" (line {lines[-1]})" if lines else ""
+        what = f"{type(error).__name__}: {error}{where}"
+        raise NoKey(f"the cases of {exercise.name} cannot be made: {what}") from error
 
 
 def pack_cases(key: Key) -> bytes:
@@ -150,7 +165,10 @@ def _answered(exercise: Exercise, case: Case) -> Right:
     def answer() -> Recording:
         expected = run(case.script(), exercise.reference)
         if expected.raised is not None and not case.raises:
-            raise RuntimeError(f"{exercise.name}, case {case.title!r}: the reference raised {expected.raised}")
+            raised = expected.raised
+            where = f", at `{raised.line}`" if raised.line else ""
+            what = f"{raised.name}: {raised.message}{where}"
+            raise NoKey(f"the right answer of {exercise.name} fails in the case {case.title!r}: {what}")
         return expected
 
     return cache(answer)

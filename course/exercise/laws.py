@@ -77,7 +77,13 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
 
 
 def relative(use: LawUse) -> bool:
-    """Whether the law looks at the reference's own outputs as well, under `EXPECTED`."""
+    """Whether the law looks at the reference's own outputs as well, under `EXPECTED`.
+
+    Raises:
+        ValueError: there is no such law.
+    """
+    if use.name not in LAWS:
+        raise ValueError(f"no law is called {use.name!r}")
     return LAWS[use.name].relative
 
 

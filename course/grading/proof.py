@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from course.exercise.key import Key, key_of
+from course.exercise import Exercise
+from course.exercise.key import Key, NoKey, key_of
 from course.exercise.runner import run
 from course.judge import judge
 from course.syllabus import Topic
@@ -23,9 +24,15 @@ def prove(topic: Topic) -> Iterator[str]:
     from course.hidden import exercises
 
     for exercise in exercises(topic):
-        wrong = {mistake.name: mistake.wrong for mistake in exercise.misconceptions}
-        faults = [fault for seed in SEEDS for fault in _faults(key_of(exercise, seed), exercise.reference, wrong)]
-        yield from dict.fromkeys(faults)
+        yield from dict.fromkeys(fault for seed in SEEDS for fault in _at(exercise, seed))
+
+
+def _at(exercise: Exercise, seed: int) -> Iterator[str]:
+    wrong = {mistake.name: mistake.wrong for mistake in exercise.misconceptions}
+    try:
+        yield from _faults(key_of(exercise, seed), exercise.reference, wrong)
+    except NoKey as error:
+        yield str(error)
 
 
 def _faults(key: Key, reference: Callable[..., Any], wrong: dict[str, Callable[..., Any]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..exercise import Exercise
-from ..exercise.key import write_key_file
+from ..exercise.key import NoKey, write_key_file
 from ..outline import Faulty
 from ..syllabus import OUTLINE, TOPICS, Topic, find_item
 
@@ -70,7 +70,16 @@ def exercises(topic: Topic) -> list[Exercise]:
 
 
 def write_keys(folder: Path) -> None:
-    """Writes the answer keys of the student edition, `<topic>.key` each, into `folder`."""
+    """Writes the answer keys of the student edition, `<topic>.key` each, into `folder`.
+
+    Raises:
+        Undeclared: the tests of an instructor's own topic cannot be run.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for topic in TOPICS:
-        write_key_file(folder / f"{topic.name}.key", exercises(topic))
+        try:
+            write_key_file(folder / f"{topic.name}.key", exercises(topic))
+        except NoKey as error:
+            if not topic.own:
+                raise
+            raise Undeclared(f"{own_tests(topic)}: {error}") from error

@@ -187,6 +187,29 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
         hidden.write_text(block("hidden"), "utf-8")
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("return x.unfold(1, width, 1).mean(-1)\n", "return x.mean() / 0 / len(wide)\n", "NameError: name 'wide'"),
+        ("rng.normal(2, 7), 3, public", "rng.normal(2, 7), wide, public", "cannot be made: NameError"),
+    ],
+)
+def test_tests_that_fail_of_themselves_get_one_sentence(mine: Path, right: str, wrong: str, says: str) -> None:
+    hidden = mine / "exercises" / TOPIC / "hidden.py"
+    assert right in block("hidden")
+    hidden.write_text(block("hidden").replace(right, wrong, 1), "utf-8")
+    try:
+        for command in ("lint", "release"):
+            here = {**os.environ, "PYTHONPATH": str(ROOT)}
+            line = [sys.executable, "-m", "course", command, TOPIC]
+            done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
+            assert done.returncode != 0 and "Traceback" not in done.stderr
+            (said,) = [row for row in (done.stdout + done.stderr).splitlines() if says in row]
+            assert "hidden.py: the " in said and "moving_average" in said
+    finally:
+        hidden.write_text(block("hidden"), "utf-8")
+
+
 def outline_of(folder: Path, text: str):
     (folder / "course.toml").write_text(text, "utf-8")
     return read_outline(folder / "course.toml")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course.exercise import call, draws, exercise
-from course.exercise.key import key_of, pack_cases, unpack_cases
+from course.exercise.key import NoKey, key_of, pack_cases, unpack_cases
 from course.exercise.runner import run
 from course.exercise.values import Malformed
 from course.exercise.wire import pack, unpack
@@ -107,11 +107,28 @@ def test_a_reference_that_raises_where_it_should_not_makes_no_key():
     def fails(x):
         raise ArithmeticError("no")
 
-    with pytest.raises(RuntimeError, match="'rows': the reference raised"):
+    said = "right answer of softmax fails in the case 'rows': ArithmeticError: no, at `raise ArithmeticError"
+    with pytest.raises(NoKey, match=said):
         key_of(exercise(fails, name="softmax")(by_values), 5)
     held = key_of(exercise(fails, name="softmax")(by_laws_alone), 5).cases[0]
-    with pytest.raises(RuntimeError, match="'rows': the reference raised"):
+    with pytest.raises(NoKey, match=said):
         held.expected  # noqa: B018
+
+
+def test_cases_that_cannot_be_drawn_make_no_key():
+    def forgets(rng):
+        yield call("rows", X[rows])  # noqa: F821
+
+    def invents(rng):
+        yield call("rows", X).law("as_it_should_be")
+
+    line = forgets.__code__.co_firstlineno + 1
+    for make_cases, said in (
+        (forgets, rf"cases of softmax cannot be made: NameError: name 'rows' is not defined \(line {line}\)"),
+        (invents, "cases of softmax cannot be made: ValueError: no law is called 'as_it_should_be'$"),
+    ):
+        with pytest.raises(NoKey, match=said):
+            key_of(exercise(lambda x: x, name="softmax")(make_cases), 5)
 
 
 @pytest.mark.parametrize("answer", [sample.reference, *(mistake.wrong for mistake in sample.misconceptions)])
