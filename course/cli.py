@@ -179,7 +179,8 @@ def lint(arguments: argparse.Namespace) -> int:
     complaints = [complaint for topic in topics for complaint in lint_topic(find_root(), topic)]
     for complaint in complaints:
         print(complaint)
-    print(f"{len(topics)} notebook{'s' * (len(topics) != 1)} read, {len(complaints) or 'no'} complaints")
+    count = f"{len(complaints) or 'no'} complaint{'s' * (len(complaints) != 1)}"
+    print(f"{len(topics)} notebook{'s' * (len(topics) != 1)} read, {count}")
     return 1 if complaints else 0
 
 

@@ -72,11 +72,16 @@ class Exercise:
 
         All inputs are drawn from `seed`, those of public cases too: at grading, the outputs in an answer key, which
         are for `PUBLIC_SEED`, answer nothing.
+
+        Raises:
+            TypeError: something else than a case was yielded, or nothing at all.
         """
         made = self.make_cases(Rng(self._seed(seed)))
+        if made is None:
+            raise TypeError("nothing is yielded")
         if public_only:
             made = itertools.takewhile(lambda case: case is not rest_hidden, made)
-        cases = [case for case in made if isinstance(case, Case)]
+        cases = [_a_case(case) for case in made if case is not rest_hidden]
         public = [case for case in cases if case.public]
         hidden = [] if public_only else [case for case in cases if not case.public]
         return self._numbered([*public, *hidden], self._seed(seed) % 2**31)
@@ -101,6 +106,12 @@ class Exercise:
 
     def _seed(self, seed: int) -> int:
         return int.from_bytes(hashlib.sha256(f"{self.name}:{seed}".encode()).digest()[:4], "big")
+
+
+def _a_case(made: Any) -> Case:
+    if not isinstance(made, Case):
+        raise TypeError(f"{made!r:.60} is no case: one begins with call, build, draws, given or given_model")
+    return made
 
 
 def exercise(

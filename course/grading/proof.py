@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from course.exercise import Exercise
 from course.exercise.key import Key, NoKey, key_of
+from course.exercise.laws import LAWS
 from course.exercise.runner import run
 from course.judge import judge
 from course.syllabus import Topic
@@ -36,14 +38,39 @@ def _at(exercise: Exercise, seed: int) -> Iterator[str]:
 
 
 def _faults(key: Key, reference: Callable[..., Any], wrong: dict[str, Callable[..., Any]]) -> Iterator[str]:
+    parameters = inspect.signature(reference).parameters.values()
+    demanded = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+    misused = list(_misused_laws(key))
+    if misused:
+        yield from misused
+        return
     verdict = judge(key, lambda script: run(script, reference), 1)
     if verdict.kind != "passed":
         yield f"{key.name}: its own right answer is judged {verdict.kind}: {verdict.message}"
     if not any(held.case.public for held in key.cases):
         yield f"{key.name}: no case is public=True, so `check` would have nothing to run"
     for name, answer in wrong.items():
+        if fault := _misfit(answer, *demanded):
+            yield f"{key.name}: the mistake {name} cannot be called as the right answer is: {fault}"
+            continue
         verdict = judge(key, lambda script, answer=answer: run(script, answer), 1)  # type: ignore[misc]
         if verdict.kind == "passed":
             yield f"{key.name}: the mistake {name} earns full marks: a case is missing that tells it apart"
         elif verdict.misconception != name:
             yield f"{key.name}: the mistake {name} is taken for {verdict.misconception or 'none of your mistakes'}"
+
+
+def _misused_laws(key: Key) -> Iterator[str]:
+    for held in key.cases:
+        for use in held.case.laws:
+            if fault := _misfit(LAWS[use.name].holds, {}, **use.params):
+                yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be used so: {fault}"
+
+
+def _misfit(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Why a function cannot be called with such arguments; empty where it can."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    return ""
