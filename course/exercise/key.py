@@ -95,8 +95,12 @@ def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = F
         declared = exercise.make_cases.__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == declared]
         where = f" (line {lines[-1]})" if lines else ""
-        what = f"{type(error).__name__}: {error}{where}"
+        what = f"{type(error).__name__}: {_in_one_line(str(error))}{where}"
         raise NoKey(f"the cases of {exercise.name} cannot be made: {what}") from error
+
+
+def _in_one_line(message: str) -> str:
+    return " ".join(message.split())[:240]
 
 
 def pack_cases(key: Key) -> bytes:
@@ -167,7 +171,7 @@ def _answered(exercise: Exercise, case: Case) -> Right:
         if expected.raised is not None and not case.raises:
             raised = expected.raised
             where = f", at `{raised.line}`" if raised.line else ""
-            what = f"{raised.name}: {raised.message}{where}"
+            what = f"{raised.name}: {_in_one_line(raised.message)}{where}"
             raise NoKey(f"the right answer of {exercise.name} fails in the case {case.title!r}: {what}")
         return expected
 

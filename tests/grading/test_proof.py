@@ -89,7 +89,7 @@ def one_parameter_short(x):
 
 
 def raises(x, dim):
-    raise ValueError("not today")
+    raise ValueError("not\n    today")
 
 
 @pytest.mark.parametrize(
