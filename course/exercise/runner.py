@@ -7,7 +7,7 @@ import random
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from operator import attrgetter
 from typing import Any
@@ -113,7 +113,11 @@ class _Run:
         (rows,) = step.args
         home = _home(self.kept[step.on])
         with torch.no_grad():
-            inputs = (self._built(tuple(row), {})[0] for row in rows)
+            inputs: Iterable[tuple[Any, ...]]
+            if isinstance(rows, Tensor):
+                inputs = zip(self._built((rows,), {})[0][0])
+            else:
+                inputs = (self._built(tuple(row), {})[0] for row in rows)
             results = [_detached(target(*(_placed(value, home) for value in row))) for row in inputs]
         return _stacked(results)
 

@@ -133,10 +133,13 @@ class Case:
         return self._then(Step("gradients", f"gradients of {of}", on, args=(of, wrt)))
 
     def map(
-        self, rows: Sequence[tuple[Any, ...]], on: str = "model", method: str | None = None, into: str = "out"
+        self, rows: Sequence[tuple[Any, ...]] | Tensor, on: str = "model", method: str | None = None, into: str = "out"
     ) -> Case:
-        """Calls once for each tuple of arguments, in order; tensor results are stacked along a new first axis."""
-        return self._then(Step("map", into, on, method or "", args=(list(rows),)))
+        """Calls once for each tuple of arguments, in order; tensor results are stacked along a new first axis.
+
+        A tensor's rows are one argument each: thousands cost little more than one.
+        """
+        return self._then(Step("map", into, on, method or "", args=(rows if isinstance(rows, Tensor) else list(rows),)))
 
     def draws(self, n: int, *args: Any, on: str = "answer", method: str | None = None, into: str = "out") -> Case:
         """Calls `n` times with the same arguments, a generator going on from call to call; results are stacked."""

@@ -537,7 +537,7 @@ def _worth_something(rng: Rng):
     contexts, targets = windows(ids[2300:], width, rng)
     return (
         _fitted("held-out perplexity", 4, V, 0.1, ids[:2300], weight=2.0)
-        .map([(context,) for context in contexts], method="next_distribution")
+        .map(contexts, method="next_distribution")
         .law("perplexity_within", targets=targets, factor=1.25)
     )
 
@@ -760,7 +760,7 @@ def _judged(
         build(title, len(ALPHABET), public=public, weight=weight)
         .laws_only()
         .call(text, method="fit", into="fitted")
-        .map([(context,) for context in contexts], method="next_distribution")
+        .map(contexts, method="next_distribution")
     )
     because = "even on the text it has read, it is far more perplexed than it should be" if of_the_text else ""
     for factor in factors:

@@ -62,6 +62,21 @@ def test_models_are_built_filled_called_and_read():
     assert first["rows"].shape == (2, 2)
 
 
+def test_the_rows_of_a_tensor_are_asked_about_one_by_one():
+    rows = torch.arange(6.0).reshape(3, 2)
+    by_tensor, by_tuples = (given_model("sums").map(asked) for asked in (rows, [(row,) for row in rows]))
+    shapes = []
+
+    def total(row):
+        shapes.append(row.shape)
+        return row.mul_(2).sum()  # its own copy: the next answer finds the rows as they were
+
+    for _ in range(2):
+        found = [recorded(case, total).outputs["out"] for case in (by_tensor, by_tuples)]
+        assert torch.equal(found[0], found[1]) and torch.equal(found[0], torch.tensor([2.0, 10.0, 18.0]))
+    assert set(shapes) == {(2,)} and torch.equal(rows, torch.arange(6.0).reshape(3, 2))
+
+
 def test_weights_are_loaded_by_name():
     case = (
         build("linear", 1, 1).load({"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}).call(torch.ones(1))
