@@ -39,7 +39,8 @@ def _at(exercise: Exercise, seed: int) -> Iterator[str]:
 
 def _faults(key: Key, reference: Callable[..., Any], wrong: dict[str, Callable[..., Any]]) -> Iterator[str]:
     parameters = inspect.signature(reference).parameters.values()
-    demanded = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    demanded = [p.name for p in parameters if p.kind in by_place and p.default is p.empty]
     misused = list(_misused_laws(key))
     if misused:
         yield from misused
@@ -68,9 +69,13 @@ def _misused_laws(key: Key) -> Iterator[str]:
 
 
 def _misfit(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Why a function cannot be called with such arguments; empty where it can."""
+    """Why a function cannot be called with such arguments; empty where it can, or does not say what it takes."""
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        signature = inspect.signature(function)
+    except ValueError:
+        return ""
+    try:
+        signature.bind(*args, **kwargs)
     except TypeError as error:
         return str(error)
     return ""
