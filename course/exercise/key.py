@@ -55,10 +55,15 @@ class KeyCase:
         return self.right()
 
     @property
+    def is_relative(self) -> bool:
+        """Whether a law looks at the reference's outputs, too."""
+        found = [relative(use) for use in self.case.laws]
+        return any(found)
+
+    @property
     def is_compared(self) -> bool:
         """Whether an answer is held against the reference's, and not against laws alone."""
-        beside = [relative(use) for use in self.case.laws]
-        return self.case.values or any(beside)
+        return self.is_relative or self.case.values
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def _in_one_line(message: str) -> str:
 
 def pack_cases(key: Key) -> bytes:
     """The cases of a key with what is expected, as `unpack_cases` reads them on the same course."""
-    return pack([_case_to_plain(held) for held in key.cases])
+    return pack([{**_case_to_plain(held.case), **_compared_to_plain(held)} for held in key.cases])
 
 
 def unpack_cases(message: bytes, exercise: Exercise) -> Key:
@@ -196,20 +201,25 @@ def _to_plain(key: Key) -> dict[str, Any]:
         "hints": list(key.hints),
         "forbidden": list(key.forbidden),
         "misconceptions": [[known.name, known.hint, known.convention] for known in key.misconceptions],
-        "cases": [{**_case_to_plain(held), **_answers_to_plain(key, held)} for held in key.cases],
+        "cases": [{**_case_to_plain(held.case), **_answers_to_plain(key, held)} for held in key.cases],
     }
 
 
+def _compared_to_plain(held: KeyCase) -> dict[str, Any]:
+    """The reference's recording where answers are held against it."""
+    return {"expected": held.expected.to_plain()} if held.is_compared and not held.case.again else {}
+
+
 def _answers_to_plain(key: Key, held: KeyCase) -> dict[str, Any]:
+    """The recordings of the reference and of every misconception."""
     if held.case.again:
         return {}
     wrong = {known.name: held.wrong(known.name).to_plain() for known in key.misconceptions}
     return {"expected": held.expected.to_plain(), "wrong": wrong}
 
 
-def _case_to_plain(held: KeyCase) -> dict[str, Any]:
-    """What `_held` reads; a case that judges again leaves out what the case before has said."""
-    case = held.case
+def _case_to_plain(case: Case) -> dict[str, Any]:
+    """What `_case_from_plain` reads, with the steps; a case that judges again has those of the case before."""
     plain = {
         "title": case.title,
         "public": case.public,
@@ -221,10 +231,7 @@ def _case_to_plain(held: KeyCase) -> dict[str, Any]:
         "seed": case.seed,
         "again": case.again,
     }
-    if case.again:
-        return plain
-    plain["steps"] = [step.to_plain() for step in case.steps]
-    return {**plain, "expected": held.expected.to_plain()} if held.is_compared else plain
+    return plain if case.again else {**plain, "steps": [step.to_plain() for step in case.steps]}
 
 
 def _from_plain(values: dict[str, Any]) -> Key:

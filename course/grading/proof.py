@@ -30,31 +30,31 @@ def prove(topic: Topic) -> Iterator[str]:
 
 
 def _at(exercise: Exercise, seed: int) -> Iterator[str]:
-    wrong = {mistake.name: mistake.wrong for mistake in exercise.misconceptions}
     try:
-        yield from _faults(key_of(exercise, seed), exercise.reference, wrong)
+        yield from _faults(exercise, key_of(exercise, seed))
     except NoKey as error:
         yield str(error)
 
 
-def _faults(key: Key, reference: Callable[..., Any], wrong: dict[str, Callable[..., Any]]) -> Iterator[str]:
-    parameters = inspect.signature(reference).parameters.values()
+def _faults(exercise: Exercise, key: Key) -> Iterator[str]:
+    parameters = inspect.signature(exercise.reference).parameters.values()
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     demanded = [p.name for p in parameters if p.kind in by_place and p.default is p.empty]
     misused = list(_misused_laws(key))
     if misused:
         yield from misused
         return
-    verdict = judge(key, lambda script: run(script, reference), 1)
+    verdict = judge(key, lambda script: run(script, exercise.reference), 1)
     if verdict.kind != "passed":
         yield f"{key.name}: its own right answer is judged {verdict.kind}: {verdict.message}"
     if not any(held.case.public for held in key.cases):
         yield f"{key.name}: no case is public=True, so `check` would have nothing to run"
-    for name, answer in wrong.items():
-        if fault := _misfit(answer, *demanded):
+    for mistake in exercise.misconceptions:
+        name = mistake.name
+        if fault := _misfit(mistake.wrong, *demanded):
             yield f"{key.name}: the mistake {name} cannot be called as the right answer is: {fault}"
             continue
-        verdict = judge(key, lambda script, answer=answer: run(script, answer), 1)  # type: ignore[misc]
+        verdict = judge(key, lambda script, answer=mistake.wrong: run(script, answer), 1)  # type: ignore[misc]
         if verdict.kind == "passed":
             yield f"{key.name}: the mistake {name} earns full marks: a case is missing that tells it apart"
         elif verdict.misconception != name:

@@ -64,7 +64,8 @@ def test_the_reference_answers_once_for_both():
     asked = []
     counted = exercise(lambda x: asked.append(x) or x, name="rnn_task")(task.make_cases)
     recordings = [held.expected for held in key_of(counted, 5).cases]
-    assert recordings[0] is recordings[1] is not recordings[2] is recordings[3] and len(asked) == 2
+    assert len(recordings) == 4 and len(asked) == 2
+    assert recordings[0] is recordings[1] is not recordings[2] is recordings[3]
 
 
 def test_both_are_drawn_with_one_number():
