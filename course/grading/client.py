@@ -122,6 +122,7 @@ class NotebookRun(NotebookClient):
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._deadline = None if self.limits.notebook is None else time.monotonic() + self.limits.notebook
+        self._out_of_memory = out_of_memory()
         self.reset_execution_trackers()
         try:
             await self._start()
@@ -153,7 +154,6 @@ class NotebookRun(NotebookClient):
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
         self._brake: asyncio.TimerHandle | None = None
-        self._out_of_memory = out_of_memory()
         if self.handle is not None:
             self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
@@ -305,6 +305,7 @@ class NotebookRun(NotebookClient):
         self.kc.session = _Session(key=self.kc.session.key, most=self.limits.output)
         self.kc.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.kc.context.setsockopt(zmq.RCVHWM, MOST_WAITING)
+        self.kc.context.setsockopt(zmq.RECONNECT_IVL, SOON)
         self.kc.start_channels()
         self.kc.allow_stdin = False
         deadline = time.monotonic() + self.startup_timeout
@@ -372,6 +373,10 @@ second what was printed meanwhile, so a print that never ends makes messages of 
 
 MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""
+
+SOON = 5
+"""Milliseconds until a channel that finds nobody is tried again: by default it is a tenth of a second, twice what a
+kernel takes to be there."""
 
 BOX = 100
 """Characters that a list or a dict counts for, as empty ones take most: two kilobytes while a notebook is written."""

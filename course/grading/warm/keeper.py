@@ -101,20 +101,26 @@ class Keeper:
 
     def _keep(self, watch: Watch) -> None:
         """Until the kernel or whoever wanted it is gone."""
+        next_look = time.monotonic() + TICK
         while not self.line.closed:
             ended, status = os.waitpid(self.kernel, os.WNOHANG)
             if ended:
                 usage = watch.usage
                 self.line.say(exit=os.waitstatus_to_exitcode(status), memory=usage.memory, cpu=usage.cpu)
                 return
-            for message in self.line.hear(BRIEF if self._killed else TICK):
+            patience = max(0.0, next_look - time.monotonic())
+            for message in self.line.hear(BRIEF if self._killed else patience):
                 self._obey(message, watch)
-            excess = watch.look()
-            if excess:
-                self._stop(excess)
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + TICK
+                excess = watch.look()
+                if excess:
+                    self._stop(excess)
 
     def _obey(self, message: dict[str, Any], watch: Watch) -> None:
         if "signal" in message:
+            if message["signal"] == signal.SIGKILL:
+                watch.last_look()
             self._signal(int(message["signal"]))
         if "cell" in message:
             self._told, self._interrupted = "", 0.0

@@ -32,13 +32,14 @@ def launch(arguments: Sequence[str], seed: int | None = None) -> None:
 
     Random numbers are seeded when the first cell begins: how many are drawn before depends on who asked what when.
     """
-    from ipykernel.kernelapp import IPKernelApp
+    from course.grading.warm.application import Application, without_modules
 
     without_tcp()
     without_terminals()
     sys.argv = ["ipykernel_launcher", *arguments]
-    app = IPKernelApp.instance()
-    app.initialize([*arguments, "--HistoryManager.enabled=False"])
+    app = Application.instance()
+    with without_modules():
+        app.initialize([*arguments, "--HistoryManager.enabled=False"])
     app.log.setLevel(app.log_level)  # or each message makes records that no handler takes
     if seed is not None:
         _at_the_first_cell(app.shell, partial(_reseed, seed))

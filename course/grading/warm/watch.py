@@ -74,14 +74,24 @@ class Watch:
             return Excess("processes", len(pids), allowed.processes)
         return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
 
+    def last_look(self) -> None:
+        """What is used just before the end: many a notebook is done before the dear figure was ever asked for."""
+        pids = list(self.living())
+        self.usage.cpu = max(self.usage.cpu, _cpu(pids))
+        self._weigh(pids)
+
     def _memory(self, pids: list[int]) -> Excess | None:
         """The cheap figure, which counts shared pages again and again, decides whether the dear one is asked for."""
         limit, resident = self.allowance.memory, sum(map(_resident, pids))
         if limit is not None and resident < limit / 2 and self._looks % 5:
             return None
+        used = self._weigh(pids)
+        return Excess("memory", used, limit) if limit is not None and used > limit else None
+
+    def _weigh(self, pids: Iterable[int]) -> int:
         used = sum(map(_proportional, pids))
         self.usage.memory = max(self.usage.memory, used)
-        return Excess("memory", used, limit) if limit is not None and used > limit else None
+        return used
 
     def _time(self) -> Excess | None:
         total, allowed = self.allowance.cpu, self._cell_allowed

@@ -51,6 +51,7 @@ LIBRARIES = (
     "tornado.platform.asyncio",
     "tornado.queues",
     "ipywidgets",
+    "course.grading.warm.application",
 )
 """What notebooks import, and what their kernel is made of; what is not installed is left out."""
 

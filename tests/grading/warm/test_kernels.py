@@ -79,6 +79,16 @@ def test_a_kernel_knows_nothing_of_its_grader(monkeypatch):
     assert printed(hidden) == "[]\n"
 
 
+def test_memory_and_time_are_told_of_a_notebook_that_was_over_at_once():
+    quick, _ = run("pass")
+    longer, _ = run(
+        "import time; kept = bytearray(b'1') * 200_000_000; began = time.process_time()\n"
+        "while time.process_time() < began + 0.3: pass"
+    )
+    assert 5 * MEGABYTE < quick.memory < longer.memory - 150 * MEGABYTE
+    assert 0 < quick.cpu < longer.cpu - 0.2
+
+
 def test_parallel_operations_work_in_a_fork():
     source = (
         "import torch; torch.set_num_threads(2); x = torch.randn(600, 600); print((x @ x.inverse()).trace().round())"
