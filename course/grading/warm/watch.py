@@ -61,7 +61,10 @@ class Watch:
 
     def cell(self, allowed: float | None) -> None:
         """A cell begins that may use that many seconds of processor time."""
-        self._cell_began, self._cell_allowed = _cpu(self.living()), allowed
+        pids = list(self.living())
+        self._cell_began, self._cell_allowed = _cpu(pids), allowed
+        if not self.usage.memory:  # this cell may be the one that ends the notebook
+            self._weigh(pids)
 
     def look(self) -> Excess | None:
         """What is used too much of just now, if anything."""

@@ -87,6 +87,8 @@ def test_memory_and_time_are_told_of_a_notebook_that_was_over_at_once():
     )
     assert 5 * MEGABYTE < quick.memory < longer.memory - 150 * MEGABYTE
     assert 0 < quick.cpu < longer.cpu - 0.2
+    ended, _ = run("import os; os._exit(0)")
+    assert 5 * MEGABYTE < ended.memory < longer.memory - 150 * MEGABYTE
 
 
 def test_parallel_operations_work_in_a_fork():
