@@ -42,6 +42,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     if not force:
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
+    _try_tests(ready)
     _generate(root, ready)
     write_home(root)
     return [release_path(root, topic) for topic in ready]
@@ -111,8 +112,8 @@ def _generate(
 ) -> None:
     """nbgrader's `generate_assignment` under the course's own configuration.
 
-    nbgrader empties the folder it writes to, and removes it when it fails. So it writes to one of its own, and what it
-    made there is moved to `release_directory`, by default `assignments/`.
+    nbgrader empties the folder it writes to, and removes it when it fails. So it writes to one of its own, and once all
+    is made there it is moved to `release_directory`, by default `assignments/`.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.converters.base import NbGraderException
@@ -128,10 +129,10 @@ def _generate(
     config.SaveCells.enabled = not no_database
     target = root / (release_directory or config.CourseDirectory.release_directory)
     target.mkdir(parents=True, exist_ok=True)
-    for topic in topics:
-        config.CourseDirectory.assignment_id = topic.folder
-        with tempfile.TemporaryDirectory(prefix=".course-release-", dir=target) as made:
-            config.CourseDirectory.release_directory = made
+    with tempfile.TemporaryDirectory(prefix=".course-release-", dir=target) as made:
+        config.CourseDirectory.release_directory = made
+        for topic in topics:
+            config.CourseDirectory.assignment_id = topic.folder
             coursedir = CourseDirectory(config=config)
             with _quiet(coursedir.log) as said:
                 converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
@@ -139,9 +140,9 @@ def _generate(
                     converter.start()
                 except (NbGraderException, SystemExit) as error:
                     raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
-            _move(Path(made), target)
-        if OUTLINE is not None and not no_database:
-            set_due(topic, coursedir.db_url)
+            if OUTLINE is not None and not no_database:
+                set_due(topic, coursedir.db_url)
+        _move(Path(made), target)
 
 
 def _move(made: Path, target: Path) -> None:
@@ -168,6 +169,16 @@ def _demand_tests(topic: Topic) -> None:
     from course.hidden import exercises
 
     exercises(topic)
+
+
+def _try_tests(topics: Sequence[Topic]) -> None:
+    """Raise `Undeclared` where the tests of an instructor's own topic cannot be run, before anything is written."""
+    from course.hidden import write_key
+
+    with tempfile.TemporaryDirectory() as folder:
+        for topic in topics:
+            if topic.own:
+                write_key(Path(folder), topic)
 
 
 def _reason(said: list[str], error: BaseException) -> str:

@@ -73,13 +73,22 @@ def write_keys(folder: Path) -> None:
     """Writes the answer keys of the student edition, `<topic>.key` each, into `folder`.
 
     Raises:
-        Undeclared: the tests of an instructor's own topic cannot be run.
+        Undeclared: as `write_key` does.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for topic in TOPICS:
-        try:
-            write_key_file(folder / f"{topic.name}.key", exercises(topic))
-        except NoKey as error:
-            if not topic.own:
-                raise
-            raise Undeclared(f"{own_tests(topic)}: {error}") from error
+        write_key(folder, topic)
+
+
+def write_key(folder: Path, topic: Topic) -> None:
+    """Writes the answer key of one topic into `folder`.
+
+    Raises:
+        Undeclared: the tests of an instructor's own topic cannot be run.
+    """
+    try:
+        write_key_file(folder / f"{topic.name}.key", exercises(topic))
+    except NoKey as error:
+        if not topic.own:
+            raise
+        raise Undeclared(f"{own_tests(topic)}: {error}") from error

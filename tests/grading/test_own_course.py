@@ -197,6 +197,8 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
 def test_tests_that_fail_of_themselves_get_one_sentence(mine: Path, right: str, wrong: str, says: str) -> None:
     hidden = mine / "exercises" / TOPIC / "hidden.py"
     assert right in block("hidden")
+    released = mine / "assignments" / TOPIC / f"{TOPIC}.ipynb"
+    written = released.stat().st_mtime_ns
     hidden.write_text(block("hidden").replace(right, wrong, 1), "utf-8")
     try:
         for command in ("lint", "release"):
@@ -206,6 +208,7 @@ def test_tests_that_fail_of_themselves_get_one_sentence(mine: Path, right: str, 
             assert done.returncode != 0 and "Traceback" not in done.stderr
             (said,) = [row for row in (done.stdout + done.stderr).splitlines() if says in row]
             assert "hidden.py: the " in said and "moving_average" in said
+        assert released.stat().st_mtime_ns == written, "a release that fails writes nothing"
     finally:
         hidden.write_text(block("hidden"), "utf-8")
 

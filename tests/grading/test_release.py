@@ -172,10 +172,14 @@ def test_a_release_that_fails_changes_no_file(root: Path) -> None:
     _leave_notes(path.parent)
     before = _files(root / "assignments")
     source = source_path(root, SAMPLE)
-    source.write_text(source.read_text("utf-8").replace("    ### END SOLUTION\n", "", 1), "utf-8")
-    with pytest.raises(Problem, match="could not release"):
-        release.release(root, [SAMPLE])
-    assert _files(root / "assignments") == before
+    whole = source.read_text("utf-8")
+    source.write_text(whole.replace("    ### END SOLUTION\n", "", 1), "utf-8")
+    good = dataclasses.replace(SAMPLE, number=97)
+    source_path(root, good).write_text(whole, "utf-8")
+    for topics in ([SAMPLE], [good, SAMPLE]):
+        with pytest.raises(Problem, match="could not release 99_sample"):
+            release.release(root, topics)
+        assert _files(root / "assignments") == before
 
 
 def test_a_topic_without_a_source_is_no_silent_success(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
