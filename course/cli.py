@@ -216,12 +216,10 @@ def submit(arguments: argparse.Namespace) -> int:
 
 def _topics(names: Sequence[str]) -> list:
     """The topics called `names`, in syllabus order; all of them when none is named."""
-    from course.syllabus import TOPICS, find_topic
+    from course.grading.catalogue import topic_called
+    from course.syllabus import TOPICS
 
-    try:
-        wanted = {find_topic(name) for name in names}
-    except KeyError as error:
-        raise Problem(error.args[0]) from error
+    wanted = {topic_called(name) for name in names}
     return [topic for topic in TOPICS if not names or topic in wanted]
 
 

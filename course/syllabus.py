@@ -352,22 +352,34 @@ def find_topic(name: str) -> Topic:
     """The topic called `name`: `rnn`, `03_rnn` or `3`.
 
     Raises:
-        KeyError: no topic has that name; the message lists those there are.
+        KeyError: no topic has that name; the message says which come near, or lists all.
     """
     for topic in TOPICS:
         if name in (topic.name, topic.folder, str(topic.number), f"{topic.number:02d}"):
             return topic
-    raise KeyError(f"no topic is called {name!r}; there are {', '.join(topic.folder for topic in TOPICS)}")
+    folders = [topic.folder for topic in TOPICS]
+    which = _near(name, folders) or f"; there are {', '.join(folders)}"
+    raise KeyError(f"no topic is called {name!r}{which}")
 
 
 def find_item(name: str) -> tuple[Topic, Item]:
     """The topic and the item whose `grade_id` is `name`.
 
     Raises:
-        KeyError: no item has that name.
+        KeyError: no item has that name; the message says which come near.
     """
     for topic in TOPICS:
         for item in topic.items:
             if item.name == name:
                 return topic, item
-    raise KeyError(f"no exercise is called {name!r}")
+    names = [item.name for topic in TOPICS for item in topic.items]
+    raise KeyError(f"no exercise is called {name!r}{_near(name, names)}")
+
+
+def _near(name: str, names: list[str]) -> str:
+    """Which of `names` may be meant, as the end of a sentence; nothing if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name).lower(), {other.lower(): other for other in names}, n=3, cutoff=0.6)
+    near = [next(other for other in names if other.lower() == one) for one in near]
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

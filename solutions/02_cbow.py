@@ -196,7 +196,8 @@ for context, target in zip(contexts, targets):
 #
 # This is the **cross-entropy**, in nats, averaged over a batch. You will meet it in every notebook from here on, so
 # write it once yourself. Beware: a model may be very sure of itself. $e^{10000}$ is no number a computer knows, and
-# neither is the logarithm of a probability that was rounded to zero. Do the division before you exponentiate.
+# neither is the logarithm of a probability that was rounded to zero. Take the logarithm on paper, before a computer
+# divides.
 #
 # ### Exercise: `cross_entropy` (about 15 minutes)
 #
@@ -413,8 +414,8 @@ show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about f
 # %% [markdown]
 # *lamb* hangs between the animals and the meals, near to both and equal to neither. *cook* leans to the person, with a
 # clear trace of the verb that *baker* lacks (0.4 against −0.1). The lecture's example is "I **can** buy a **can** of
-# fish". A word has one vector here, whatever sentence it stands in. From topic 06 on, each *occurrence* of a word gets
-# a vector of its own.
+# fish". A word has one vector here, whatever sentence it stands in. In later topics each *occurrence* of a word gets a
+# vector of its own.
 #
 # ### What did the company have to be?
 #

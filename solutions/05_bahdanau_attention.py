@@ -496,7 +496,7 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # encoder, until they are needed. (With more training the lower curve moves to the right. It does not become flat. In 2014
 # the answer was more numbers: Sutskever's sentences went through 8,000 of them.)
 #
-# Towards 12 digits it falls all the same, and beyond them to nothing. That is another fault: to find the twelfth digit the
+# Towards 12 digits it falls all the same, and beyond them further, to nothing. That is another fault: to find the twelfth digit the
 # decoder must know that it has come to the twelfth, which it has seldom practised, and the thirteenth it has never met.
 # Attention gets rid of the bottleneck, not of the need to be taught.
 #

@@ -6,7 +6,7 @@
 # The attention of topic 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once, for different reasons?"
 # Their answer is the last piece of the Transformer's attention: **several small attentions side by side**, called heads, that share the width of one.
 #
-# In this notebook you cut words into heads and put them together again (with the most copied mistake of all lying in wait), find out that ten heads cost no more than one, and train two of them on the playground. Then you look at which head does what, and silence one.
+# In this notebook you cut words into heads and put them together again (with a mistake lying in wait that is easily made and hardly noticed), find out that eight heads cost no more than one, and train two of them on the playground. Then you look at which head does what, and silence one.
 #
 # Five short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("split_heads")` gives a hint, and a stronger one each time.
 
@@ -84,7 +84,7 @@ check("split_heads", split_heads)
 show.multi_head_attention.shares(split_heads)
 
 # %% [markdown]
-# On the right, a head gets some of the *words*, whole, and never sees the others. The shape is right, nothing complains, and the loss even falls. This mistake is found in published Transformers again and again, and in one of them it went unnoticed for years.
+# On the right, a head gets some of the *words*, whole, and never sees the others. The shape is right, nothing complains, and the loss even falls: this mistake can go unnoticed for a long time.
 #
 # ### Exercise: `merge_heads`, put the heads together again (about 10 minutes)
 #

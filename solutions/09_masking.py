@@ -242,7 +242,7 @@ def masked_cross_entropy(
 check("masked_cross_entropy", masked_cross_entropy)
 
 # %% [markdown]
-# What if one gets it wrong? Take one batch of 64 sentences and the simplest of guesses, the plain frequencies of words. Then add empty columns.
+# What if one gets it wrong? Take one batch of 64 sentences and the simplest of guesses, the plain frequencies of words, with one exception: behind the end of a sentence the model is sure of its padding. Then add empty columns.
 
 # %%
 batch, n = next(data.stream("masking_task", torch.Generator().manual_seed(0)))

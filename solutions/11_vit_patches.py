@@ -339,7 +339,7 @@ added = record.model.positions.detach().cpu() - start
 show.vit_patches.similarity(added)
 
 # %% [markdown]
-# Under the cross it is bright by definition. Look at what is bright *beside* it: neighbours, above and below as much as left and right, and at what is dark: the far side of the canvas. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
+# Under the cross it is bright by definition. Look at what is bright *beside* it: neighbours, and places that often hold the same stroke, and at what is dark: the far side of the canvas. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
 # alike, and training pushed their marks the same way. The lecture's sentence *ViT learns the grid like structure of the image patches via its position embeddings* is this picture; more training makes it clearer.
 #
 # ### A puzzle, with and without positions
@@ -420,7 +420,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
 # With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but which pixel speaks for which class, and here that is a good thing to be limited to. The ViT could learn nearly anything, even that the order of patches does not matter, and so it needs examples for
-# everything it should rather not believe. The curves meet at some hundred scans, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
+# everything it should rather not believe. At a few hundred scans the curves meet, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
 #
 # ## A larger canvas
 #

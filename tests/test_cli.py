@@ -40,6 +40,12 @@ def test_list_does_not_wait_for_torch() -> None:
         (["list", "nope"], r"course list: no topic is called 'nope'; there are 01_markov_ngrams"),
         (["release", "nope"], r"course release: no topic is called 'nope'"),
         (["lint", "3", "nope"], r"course lint: no topic is called 'nope'"),
+        (["list", "3_rnn"], r"course list: no topic is called '3_rnn'; did you mean '03_rnn'\?"),
+        (
+            ["grade", str(Path(__file__).parent)],
+            r"course grade: .*tests is a folder: name a topic, or a file that ends",
+        ),
+        (["submit", __file__], r"course submit: .*test_cli.py is no notebook: name a topic, or a file that ends"),
         (["source", "nope.ipynb"], r"course source: nope.ipynb is not a notebook"),
     ],
 )

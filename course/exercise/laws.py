@@ -459,6 +459,13 @@ def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out"
 
 
 @law
+def learns_by_place(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
+    """Some parameter that gets a gradient has an axis of one of the sizes `places`."""
+    found = any(size in places for gradient in _reached(outputs[of]) for size in gradient.shape)
+    return "" if found else because or f"nothing that learns has {' or '.join(map(str, places))} rows"
+
+
+@law
 def something_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
     """Some parameter's gradient is not zero, so that a step of training changes something."""
     moving = any(gradient is not None and bool((gradient != 0).any()) for gradient in (outputs[of] or {}).values())

@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from course.grading.preflight import topic_of
 from course.grading.problem import Problem
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.grading.untrusted import parse_notebook
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -109,6 +110,7 @@ def _read(path: Path) -> NotebookNode:
     except FileNotFoundError:
         raise Problem(f"there is no {path}") from None
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, json.JSONDecodeError, ValueError, AttributeError):
+        parse_notebook(path.read_bytes(), str(path))  # which may know why
         raise Problem(f"{path} cannot be read as a notebook") from None
     return nb
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from course.syllabus import Topic
+from course.grading.problem import Problem
+from course.syllabus import Topic, find_topic
 
 
 def overview(topics: Sequence[Topic]) -> str:
@@ -37,3 +39,19 @@ def hours(minutes: int) -> str:
 def due(topic: Topic) -> str:
     """When an instructor wants it, as the end of a line."""
     return f"  due {topic.due:%Y-%m-%d %H:%M %z}" if topic.due else ""
+
+
+def topic_called(name: str) -> Topic:
+    """The topic that somebody names at the shell.
+
+    Raises:
+        Problem: there is none; a folder or another file may be meant for a notebook.
+    """
+    try:
+        return find_topic(name)
+    except KeyError as error:
+        path = Path(name)
+        if path.is_dir() or path.is_file():
+            what = "a folder" if path.is_dir() else "no notebook"
+            raise Problem(f"{name} is {what}: name a topic, or a file that ends in .ipynb") from None
+        raise Problem(error.args[0]) from None

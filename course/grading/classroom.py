@@ -280,8 +280,12 @@ def grade_class(
     """
     submissions = classroom.submissions()
     missing = [student for student in students if student not in submissions]
-    if missing or not submissions:
-        raise Problem(f"there is no submission of {classroom.topic.folder} by {', '.join(missing) or 'anybody'}")
+    name = classroom.topic.folder
+    if not submissions:
+        place = f"submitted/<student>/{name}/{name}.ipynb"
+        raise Problem(f"nobody has handed in {name}, as {place}; `course grade my.ipynb` grades one of your own")
+    if missing:
+        raise Problem(f"there is no submission of {name} by {', '.join(missing)}")
     chosen = {student: submissions[student] for student in students or submissions}
     if stale:
         chosen = {student: folder for student, folder in chosen.items() if classroom.stale(student)}

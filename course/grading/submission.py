@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from course.grading.catalogue import topic_called
 from course.grading.lint import STUBS
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import read_document, topic_of
@@ -25,7 +26,7 @@ from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import digests
-from course.syllabus import Item, Topic, find_topic
+from course.syllabus import Item, Topic
 
 MANIFEST = "submission.json"
 """The manifest's name in the zip: what was handed in, when, and by which versions it was made."""
@@ -75,10 +76,7 @@ def find_notebook(what: str) -> Path:
         if not path.is_file():
             raise Problem(f"there is no {path}")
         return path
-    try:
-        topic = find_topic(what)
-    except KeyError as error:
-        raise Problem(error.args[0]) from error
+    topic = topic_called(what)
     name = f"{topic.folder}.ipynb"
     places = [
         Path(name),

@@ -148,6 +148,8 @@ def bag_of_words(rng):
     )
     yield case("columns go by id", [_words("b a c b"), _words("c c")], {"c": 2, "<unk>": 0, "b": 3, "a": 1})
     yield case("an empty sentence", [[], _words("yes no no"), []], known)
+    parts = {"<unk>": 0, "a": 1, "an": 2, "ban": 3, "banana": 4}
+    yield case("words within words", [_words("banana an a"), _words("bananas ban an an")], parts)
     yield case("one word, and a vocabulary that knows more", [["no"]], known)
     yield case("nothing known", [["a", "b"], ["c"], ["d", "e", "f"]], {"<unk>": 0})
     text = [[rng.choice("abcdefg") for _ in range(13)] for _ in range(5)]
@@ -171,6 +173,16 @@ def unknown_words_dropped(sentences, vocab):
 @bag_of_words.misconception("What happens at a word that is not in the vocabulary? Which id stands for it?")
 def unknown_words_crash(sentences, vocab):
     return _counted([[list(vocab)[vocab[word]] for word in sentence] for sentence in sentences], vocab)
+
+
+@bag_of_words.misconception("How often is `an` a word of `an old banana`? How often does your function find it there?")
+def words_within_words(sentences, vocab):
+    table = torch.zeros(len(sentences), len(vocab), dtype=torch.long)
+    for row, sentence in zip(table, sentences):
+        for word, index in vocab.items():
+            row[index] = " ".join(sentence).count(word)
+        row[0] = len(sentence) - row[1:].sum()
+    return table
 
 
 @bag_of_words.misconception("These are shares. How many times does each word occur?")
@@ -371,6 +383,13 @@ def logarithm_of_zero(logits, targets):
 )
 def clipped_probabilities(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).clamp(min=1e-10).log().mean()
+
+
+@cross_entropy.misconception(
+    "Print the shape of what you take the mean of. How many targets has a row, and how many do you look up?"
+)
+def every_target_of_every_row(logits, targets):
+    return -_log_softmax(logits)[:, targets].mean()
 
 
 @cross_entropy.misconception("Does doubling the batch, with the same rows again, double your loss?")

@@ -892,13 +892,17 @@ CLEAR = 1e-3
 """By so much one hypothesis is better than another where it matters: rounding, be it to float32, decides nothing."""
 
 
-def _is_telling(model, src, penalty):
+def _is_telling(model, src, penalty, cut):
     """Whether other ways to compare hypotheses find other ones, and the right way's winner is clear.
 
-    Greedy decoding does not find it, nor, with a penalty, the plain sums; with a penalty of 1 or more, nor does who
-    leaves eos out of the count; and with 2, the sums times the penalty do not find what the plain sums find.
+    Greedy decoding does not find it, nor, with a penalty, the plain sums, nor, with a penalty that is not 1, the means;
+    with a penalty of 1 or more, nor does who leaves eos out of the count; and with 2, the sums times the penalty do not
+    find what the plain sums find. Where hypotheses are `cut`, nor does who lets those without eos compete.
     """
-    all_of_them = [_hypotheses(model, row) for row in src]
+    grown = [_hypotheses(model, row) for row in src]
+    all_of_them = [ended for ended, _ in grown]
+    if cut and not any(max(open_)[0] > max(ended)[0] + CLEAR for ended, open_ in grown):
+        return False
 
     def best(worth):
         return [max(ended, key=lambda one: worth(one[0], len(one[1]))) for ended in all_of_them]
@@ -908,6 +912,7 @@ def _is_telling(model, src, penalty):
     return (
         greedy != [words for _, words in found]
         and (penalty == 0 or plain != found)
+        and (penalty in (0, 1) or best(lambda score, n: score / n) != found)
         and (penalty < 1 or best(lambda score, n: score / max(n - 1, 1) ** penalty) != found)
         and (penalty < 2 or best(lambda score, n: score * n**penalty) != plain)
         and all(_lead(ended, penalty) > CLEAR for ended in all_of_them)
@@ -915,7 +920,7 @@ def _is_telling(model, src, penalty):
 
 
 def _hypotheses(model, row):
-    """All sentences that the model may say, each with its log p: (log p, words)."""
+    """All sentences that the model may say, each with its log p, (log p, words): those that end, and those cut off."""
     ended, open_ = [], [(0.0, [])]
     for _ in range(model.max_len):
         said = torch.tensor([[SOS, *words] for _, words in open_])
@@ -923,7 +928,7 @@ def _hypotheses(model, row):
         grown = [(so_far + p, [*w, i]) for (so_far, w), ps in zip(open_, log_p, strict=True) for i, p in enumerate(ps)]
         ended += [one for one in grown if one[1][-1] == EOS]
         open_ = [one for one in grown if one[1][-1] > EOS]
-    return ended
+    return ended, open_
 
 
 def _lead(ended, penalty):
@@ -979,13 +984,16 @@ def decode_beam(rng):
         model = _on_time(rng, ends, places)
         return call(title, model, _asking(rng, len(ends), wanted), 1, penalty, grad=False, **settings)
 
-    def exhaustive(title, penalty, places=4, sentences=3, **settings):
+    def exhaustive(title, penalty, places=4, sentences=3, cut=False, **settings):
+        """All hypotheses there are; where they are `cut`, some of the best have not ended when the places are full."""
         src = _asking(rng, 4, [0, *range(1, sentences)])
         while True:
             model, scores = _oracle(rng, [places - 1] * 4, places, 5)
+            if cut:
+                scores[:, places - 1, :, EOS] = 2 * rng.normal(4, 11)
             scores[0, : places - 1, :, EOS] = -NEVER
             scores[1:, : places - 1, :, EOS] += 1.0
-            if _is_telling(make(model), src, penalty):
+            if _is_telling(make(model), src, penalty, cut):
                 return call(title, model, src, 640, penalty, grad=False, **settings)
 
     def narrow(title, beam, others, penalty, alike=(), places=6, vocabulary=9, **settings):
@@ -1015,6 +1023,7 @@ def decode_beam(rng):
     yield exhaustive("all hypotheses, in between", 0.6)
     yield exhaustive("all hypotheses, long ones preferred", 2.0)
     yield exhaustive("all of three places", 0.8, places=3)
+    yield exhaustive("all hypotheses, the best of them cut off", 0.0, cut=True)
     yield one_wide("a beam of one, no end in sight", [None, 2], [0, 1], 0.6)
     yield one_wide("a beam of one, plain sums", [5, 1, 0], [2, 0, 1], 0.0)
     yield narrow("a beam of two", 2, (1, 3), 1.0)
@@ -1024,8 +1033,20 @@ def decode_beam(rng):
         yield exhaustive(f"all hypotheses, penalty {penalty}", penalty, sentences=4)
 
 
-def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, best=max, first=False):
-    """Beam search that keeps what has the highest `rank(scores)`; `worth(scores, length)` decides at the end."""
+def _search(
+    model,
+    src,
+    beam,
+    worth,
+    *,
+    scored=lambda logits: logits.log_softmax(-1),
+    rank=sum,
+    best=max,
+    first=False,
+    among=lambda finished, cut: finished or cut,
+):
+    """Beam search that keeps what has the highest `rank(scores)`; at the end, `worth(scores, length)` decides `among`
+    the finished hypotheses and those that max_len cut off."""
     rows = []
     for row in src:
         open_, finished = [([], [])], []
@@ -1038,7 +1059,8 @@ def _search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax
             open_ = [one for one in grown if one[0][-1] != model.eos]
             if not open_ or len(finished) >= beam or (first and finished):
                 break
-        pool = [one for one in finished or open_ if not {model.pad, model.sos} & {*one[0]}] or finished or open_
+        compared = among(finished, open_)
+        pool = [one for one in compared if not {model.pad, model.sos} & {*one[0]}] or compared
         words = best(pool, key=lambda one: worth(one[1], len(one[0])))[0]
         rows.append(torch.tensor(words))
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=model.pad)
@@ -1052,6 +1074,21 @@ def only_the_last_word_counts(model, src, beam, length_penalty=1.0):
 @decode_beam.misconception("Change length_penalty from 0 to 2. Do longer sentences win?")
 def no_length_penalty(model, src, beam, length_penalty=1.0):
     return _search(model, src, beam, lambda scores, n: sum(scores))
+
+
+@decode_beam.misconception(
+    "Call it with length_penalty = 0.5, 1 and 2. You see whether there is one: do you see its size?"
+)
+def the_same_for_every_penalty(model, src, beam, length_penalty=1.0):
+    return _search(model, src, beam, lambda scores, n: sum(scores) / (n if length_penalty else 1))
+
+
+@decode_beam.misconception(
+    "Print your answers and max_len. Has each of them ended? Which hypotheses may win at the end?"
+)
+def those_cut_off_compete(model, src, beam, length_penalty=1.0):
+    worth = lambda scores, n: sum(scores) / n**length_penalty  # noqa: E731
+    return _search(model, src, beam, worth, among=lambda finished, cut: finished + cut)
 
 
 @decode_beam.misconception("log p is negative. Does a larger penalty favour long sentences in yours, or short ones?")
@@ -1153,6 +1190,11 @@ def padding_counts(logits, targets, epsilon, mask):
 @label_smoothing_loss.misconception("Padding adds nothing to your sum. By what do you divide it?")
 def divided_by_all_places(logits, targets, epsilon, mask):
     return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
+
+
+@label_smoothing_loss.misconception("With all logits equal the loss must be log V. By which factor is yours too small?")
+def divided_by_the_vocabulary(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[mask].mean() / logits.shape[-1]
 
 
 @label_smoothing_loss.misconception(

@@ -1203,7 +1203,7 @@ def smallest_singular_values(W, r):
     return U[:, -r:] * S[-r:], V[-r:]
 
 
-@best_rank_r.misconception("Your product is W itself. How many columns has your B, and how many were asked for?")
+@best_rank_r.misconception("How many columns has your B, and how many were asked for?")
 def full_rank(W, r):
     U, S, V = _parts(W)
     return U * S, V

@@ -820,7 +820,7 @@ def one_gate_only(input_size, hidden_size, layers=1, bidirectional=False):
 )
 def GatedClassifier(rng):
     """Its cell and its parameters are the student's own, so laws decide: what it must not see, and what it must."""
-    yield from reading.cases(rng)
+    yield from reading.cases(rng, shape=0.5, end=3.0, company=4.0, first=2.0, last=2.0)
     case, (full, words) = partial(reading.classifier, rng), reading.words_of_one_length(rng)
     yield (
         case("the order counts")
@@ -894,7 +894,8 @@ class NothingCarried(_Gated):
 
 
 @GatedClassifier.misconception(
-    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?"
+    "Print the gradient of the weights token by token. Which get none: those before the last, or one that you take for "
+    "padding? Who keeps it from them?"
 )
 class StatesDetached(_Gated):
     def next(self, x, h, c):

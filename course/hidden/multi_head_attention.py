@@ -763,7 +763,7 @@ def any_number_of_heads(d_model, n_heads, bias):
     name="multi_head_attention_task",
     hints=(
         "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number.",
-        "One question right and the other at 10 to 20 %: how many heads does your layer have? Do both of them look?",
+        "One question right and the other below 30 %: how many heads does your layer have? Do both of them look?",
         "Both questions at 30 %: does every word still know who it is, after splitting and merging?",
         "Draw the weights of both heads for one playground. Does any head look at friends?",
     ),

@@ -635,6 +635,22 @@ def ViT(rng):
         .law("no_probabilities")
     )
     yield (
+        case("every parameter takes part", public=True)
+        .call(images)
+        .gradients(wrt="parameters")
+        .law("every_parameter_is_reached")
+        .law("learns_at_least", numbers=3 * (4 * 10**2 + 2 * 10 * 13),
+             because="it learns fewer numbers than three layers have: does each layer have weights of its own, and "
+             "does model.parameters() know them all?")
+    )  # fmt: skip
+    yield (
+        case("every place has a mark that learns", sizes={**SIZES, "image_size": 8}, public=True)
+        .call(pictures(3, side=8))
+        .gradients(wrt="parameters")
+        .law("learns_by_place", places=[17, 16], because="no parameter that learns has a row for each place: "
+             "what are your marks, and does model.parameters() know them?")
+    )  # fmt: skip
+    yield (
         case("who looks at whom", public=True)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", of="maps", shape=(3, 5, 2, 10, 10),
@@ -687,14 +703,6 @@ def ViT(rng):
         .call(images, into="again")
         .law("different", to="again", because="dropout=0.5 changes nothing: does it reach the layers?")
     )
-    yield (
-        case("every parameter takes part")
-        .call(images)
-        .gradients(wrt="parameters")
-        .law("every_parameter_is_reached")
-        .law("learns_at_least", numbers=3 * (4 * 10**2 + 2 * 10 * 13),
-             because="it learns fewer numbers than three layers have: does each layer have weights of its own?")
-    )  # fmt: skip
     yield (
         case("every pixel makes a difference")
         .call(images.clone().requires_grad_())
@@ -832,6 +840,26 @@ class OneLayerManyTimes(_Open):
     def __init__(self, *sizes, dropout=0.0):
         super().__init__(*sizes, dropout=dropout)
         self.layers = nn.ModuleList([self.layers[0]] * len(self.layers))
+
+
+@ViT.misconception(
+    "Count model.parameters() with n_layers=1 and with n_layers=3. Who of torch should keep your layers?"
+)
+class LayersInAPlainList(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes, dropout=dropout)
+        layers = list(self.layers)
+        del self.layers
+        self.layers = layers
+
+
+@ViT.misconception("Print the names in model.state_dict(). Are the marks among them, to be trained and kept?")
+class MarksNoParameter(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes, dropout=dropout)
+        marks = self.positions.detach()
+        del self.positions
+        self.positions = marks
 
 
 @ViT.misconception("Classify an image alone and in a batch. Over which axis does your attention run?")

@@ -114,7 +114,8 @@ def _error_expected(case: Case, seen: Recording) -> Difference | None:
         return None
     if seen.raised.name == "NotImplementedError":
         return _raised(seen.raised, case)
-    return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised: {seen.raised.message}")
+    words = f": {seen.raised.message}" if seen.raised.message else ""
+    return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised{words}")
 
 
 def _raised(raised: Raised, case: Case) -> Difference:

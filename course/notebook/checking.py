@@ -7,6 +7,8 @@ import os
 import socket
 from typing import Any
 
+from torch import nn
+
 from ..exercise.runner import run
 from ..exercise.script import Script
 from ..exercise.values import Malformed
@@ -36,17 +38,28 @@ def check(name: str, answer: Any) -> None:
 
     Raises:
         KeyError: no exercise has that name.
+        TypeError: `answer` is none, but a name, or what `fit` returned.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = os.environ.get("COURSE_JUDGE")
     if address and _serve(address, name, answer):
         return
+    _demand_an_answer(name, answer)
     verdict = public_verdict(name, answer)
     passed = sum(case.passed for case in verdict.cases)
     note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
         raise CheckFailed(text(verdict, public=True))
     show(html(verdict, public=True), text(verdict, public=True))
+
+
+def _demand_an_answer(name: str, answer: Any) -> None:
+    """Tell a slip in the call itself from an answer that is wrong."""
+    key(name)  # which knows whether there is such an exercise
+    if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
+        raise TypeError(f"this is the record of a training: give check({name!r}, …) the model in it, record.model")
+    if answer is None or isinstance(answer, str):
+        raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {answer!r}")
 
 
 def public_verdict(name: str, answer: Any) -> Verdict:

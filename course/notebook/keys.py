@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..exercise.key import Key, key_of, read_key_file
-from ..syllabus import TOPICS, find_item
+from ..syllabus import find_item
 
 KEYS = Path(__file__).parent.parent / "keys"
 
@@ -29,8 +29,8 @@ def key(name: str) -> Key:
     """
     try:
         topic, item = find_item(name)
-    except KeyError:
-        raise Unknown(_unknown(name)) from None
+    except KeyError as error:
+        raise Unknown(error.args[0]) from None
     if item.kind == "question":
         raise Unknown(f"{name!r} is read by a person: there is nothing to check")
     if find_spec("course.hidden") is not None:
@@ -44,12 +44,3 @@ def _topic_keys(topic: str) -> dict[str, Key]:
     if not path.exists():
         raise Unknown(f"the answer key {path.name} is missing: install the course again")
     return read_key_file(path)
-
-
-def _unknown(name: str) -> str:
-    from difflib import get_close_matches
-
-    names = [item.name for topic in TOPICS for item in topic.items if item.kind != "question"]
-    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"no exercise is called {name!r}{suggestion}"

@@ -174,7 +174,7 @@ def _budget(name: str) -> Budget:
 
 
 def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
-    built = model if isinstance(model, nn.Module) else model()
+    built = model() if callable(model) and not isinstance(model, nn.Module) else model
     if not isinstance(built, nn.Module):
         raise TypeError(f"fit needs an nn.Module or a function that builds one, and got a {type(built).__name__}")
     return built

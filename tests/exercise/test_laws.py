@@ -66,6 +66,12 @@ CASES = [
         {"gradients of out": {"w": torch.zeros(2), "b": torch.ones(1)}},
         {"gradients of out": {"w": torch.zeros(2), "b": None}},
     ),
+    (
+        "learns_by_place",
+        {"places": [3, 4]},
+        {"gradients of out": {"w": torch.zeros(2, 3), "b": None}},
+        {"gradients of out": {"w": torch.zeros(2, 5), "b": None}},
+    ),
     ("dtype_is", {"dtype": "float64"}, {"out": HALF}, {"out": HALF.float()}),
     (
         "learns_at_least",

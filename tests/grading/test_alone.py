@@ -42,7 +42,8 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
     path = tmp_path / "notes.ipynb"
     path.write_text(content)
     assert main(["grade", str(path)]) == 2
-    assert "notes.ipynb" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "notes.ipynb" in said and ("is not valid JSON (line 1)" in said) == (content in ("", "{"))
 
 
 def test_a_notebook_that_is_not_there(tmp_path, capsys):

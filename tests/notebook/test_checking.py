@@ -12,6 +12,7 @@ from course.exercise.key import key_of
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
 from course.notebook.checking import CheckFailed
+from course.notebook.training import Record
 from tests.judge.sample import cell, sample
 
 
@@ -79,6 +80,15 @@ def test_validate_raises_with_the_report(monkeypatch):
     course.check("rnn_cell", cell)
     with pytest.raises(CheckFailed, match="range of your values"):
         course.check("rnn_cell", lambda x, W, b: x @ W.T + b)
+
+
+def test_a_slip_in_the_call_is_no_wrong_answer():
+    record = Record("rnn_task", torch.nn.Linear(2, 2), [], 0, 0.0, "cpu", "trained")
+    with pytest.raises(TypeError, match=r"the model in it, record\.model"):
+        course.check("rnn_task", record)
+    for answer in (None, "rnn_cell"):
+        with pytest.raises(TypeError, match="the function or class itself, and got"):
+            course.check("rnn_cell", answer)
 
 
 def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):

@@ -147,8 +147,9 @@ def test_seconds_are_only_a_cap(monkeypatch):
 
 
 def test_what_is_no_model_is_refused_in_a_sentence():
-    with pytest.raises(TypeError, match=r"nn\.Module"):
-        fit(TASK, lambda: 3, train)
+    for model in (lambda: 3, 3, None):
+        with pytest.raises(TypeError, match=r"nn\.Module"):
+            fit(TASK, model, train)
 
 
 def test_a_task_that_does_not_exist(monkeypatch):
