@@ -229,6 +229,10 @@ def said_at(text: str, written: str, weights: Tensor, step: int) -> str:
     return f"Step {step + 1}: it writes {char} and looks at {looked or 'nothing'}."
 
 
+LONGEST = 60
+"""Characters of a typed date that have a place in the picture."""
+
+
 def step_the_decoder(model: Translator) -> Any:
     """A widget: choose or type a date, step through the answer, and watch the weights move along the source."""
     import ipywidgets as widgets
@@ -253,7 +257,8 @@ def step_the_decoder(model: Translator) -> Any:
             (axes,) = live.wiped(figure)
             draw_step(axes, state["text"], state["written"], state["weights"], step)
         picture.value = live.drawn(figure)
-        spoken.value = escape(said_at(state["text"], state["written"], state["weights"], step))
+        cut = f" Only the first {LONGEST} characters are read." if len(typed.value.strip()) > LONGEST else ""
+        spoken.value = escape(said_at(state["text"], state["written"], state["weights"], step) + cut)
 
     def take(text: str) -> None:
         state["text"] = text
@@ -266,7 +271,7 @@ def step_the_decoder(model: Translator) -> Any:
 
     def read(_: Any) -> None:
         if typed.value.strip():
-            take(typed.value.strip()[:60])
+            take(typed.value.strip()[:LONGEST])
 
     read(None)
     example.observe(choose, "value")

@@ -74,7 +74,9 @@ def test_the_widget_follows_its_slider_and_takes_dates_of_ones_own():
     steps.value = 9
     assert bytes(picture.value) != before and spoken.value != sentence
     typed.value = "<b>4 May</b>"
-    assert "<b>" not in spoken.value
+    assert "<b>" not in spoken.value and "are read" not in spoken.value
+    typed.value = "4 May, " * 9
+    assert "Only the first 60 characters are read." in spoken.value
     example.value = 3
     assert typed.value == pictures.EXAMPLES[2] and "04" in spoken.value
 
