@@ -56,7 +56,8 @@ def broken(use: LawUse, outputs: Outputs) -> str:
         return found
     of = use.params.get("of", "out")
     what = "what came back" if of == "out" else f"what came back as {of!r}"
-    return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; compare with what is asked for"
+    asked = use.params.get("because", "") if use.name == "shape_is" else ""
+    return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; {asked or 'compare with what is asked for'}"
 
 
 def examined(use: LawUse, outputs: Outputs) -> str | None:

@@ -890,7 +890,9 @@ class EveryLayerReadsTheFirstWords(_Open):
         return torch.stack([layer(z)[1] for layer in self.layers])
 
 
-@ViT.misconception("A map for each head is asked for. What did you do with the axis of the heads?")
+@ViT.misconception(
+    "A map for each head of each layer is asked for. Print the shape: which axis stands where, and is one lost?"
+)
 class MapsAveragedOverHeads(_Open):
     def attention_maps(self, images):
         return super().attention_maps(images).mean(2)
