@@ -223,6 +223,24 @@ def _topics(names: Sequence[str]) -> list:
     return [topic for topic in TOPICS if not names or topic in wanted]
 
 
+def _count(text: str) -> int:
+    """A whole number, 1 or more."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number, 1 or more, was expected, not {text!r}")
+    return int(text)
+
+
+def _days(text: str) -> float:
+    """A number of days, 0 or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number of days, 0 or more, was expected, not {text!r}")
+    return number
+
+
 def _share(text: str) -> float:
     """A share of a class, as `5%` or `0.05`."""
     try:
@@ -265,13 +283,13 @@ def _parser() -> argparse.ArgumentParser:
     grading.add_argument(
         "--spot-check", type=_share, default=0.0, metavar="5%", help="train the models of so many anew, and compare"
     )
-    grading.add_argument("--workers", type=int, help="processes that execute; one a core, if memory allows")
+    grading.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
     grading.add_argument(
         "--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786"
     )
     grading.add_argument("--require-sandbox", action="store_true", help="refuse to grade where there is none")
     grading.add_argument("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
-    grading.add_argument("--timeout", type=int, metavar="SECONDS", help="what a cell may take; 30 by default")
+    grading.add_argument("--timeout", type=_count, metavar="SECONDS", help="what a cell may take; 30 by default")
 
     reporting = command("report", report)
     reporting.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
@@ -300,7 +318,7 @@ def _parser() -> argparse.ArgumentParser:
 
     keeping = command("cache", cache)
     keeping.add_argument(
-        "--prune", type=float, metavar="DAYS", help="remove what was not used for so many days; 0: all"
+        "--prune", type=_days, metavar="DAYS", help="remove what was not used for so many days; 0: all"
     )
 
     command("doctor", doctor).add_argument(
@@ -315,7 +333,7 @@ def _parser() -> argparse.ArgumentParser:
     showing = command("demo", demo)
     showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
     showing.add_argument("--folder", type=Path, help="where to put the class; a temporary folder by default")
-    showing.add_argument("--workers", type=int, help="processes that execute; one a core, if memory allows")
+    showing.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
 
     command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
     command("wheel", wheel).add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")

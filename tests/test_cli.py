@@ -98,7 +98,18 @@ def test_outside_a_course_it_says_so(
     assert "is not inside a course" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("argv", [[], ["nope"], ["list", "--nope"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["nope"],
+        ["list", "--nope"],
+        ["cache", "--prune", "-1"],
+        ["cache", "--prune", "nan"],
+        ["grade", "3", "--workers", "0"],
+        ["grade", "3", "--timeout", "-1"],
+    ],
+)
 def test_misspelt_commands_show_the_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(argv)

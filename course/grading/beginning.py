@@ -8,7 +8,7 @@ from pathlib import Path
 
 from course.grading.notebooks import refresh, source_path
 from course.grading.problem import Problem
-from course.grading.root import find_root
+from course.grading.root import demand_fit, find_root
 from course.outline import FILE
 from course.syllabus import OUTLINE, Topic
 
@@ -16,10 +16,16 @@ IGNORED = (
     "solutions/*/",
     ".course*",
     "checkpoints/",
+    ".ipynb_checkpoints/",
+    "downloaded/",
     "submitted/",
     "autograded/",
     "feedback/",
+    "reports/",
+    "exports/",
     "gradebook.db*",
+    "grades.csv",
+    ".nbgrader.log",
     "dist/",
 )
 """What a course's folder holds that is made anew, or is nobody else's business."""
@@ -49,6 +55,7 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
     root = folder.resolve()
+    demand_fit(root)
     for name in ("solutions", "exercises"):
         (root / name).mkdir(parents=True, exist_ok=True)
     for topic in topics:

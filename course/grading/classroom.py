@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.grading.economy import economise
 from course.grading.executor import crew, execute_all, most_workers
-from course.grading.gradebook import Scores, clear_scores, read_scores
+from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
@@ -113,13 +114,20 @@ class Classroom:
         name, kept = self.topic.folder, self._kept(student)
         return (
             kept.get("task") == task.digest()
+            and kept.get("arrival") == arrival(self.coursedir().db_url, name, student, self._stamp(student))
             and _isolated_enough(kept, task)
             and bool(read_scores(self.coursedir().db_url, name, student, name))
         )
 
+    def _stamp(self, student: str) -> datetime | None:
+        """When the work came, if a file beside it says so."""
+        coursedir = self.coursedir()
+        folder = coursedir.format_path(coursedir.submitted_directory, student, self.topic.folder)
+        return coursedir.get_existing_timestamp(folder)
+
     def has_graded(self, student: str, task: Task) -> bool:
-        """Whether the same work was graded before, with whatever tests."""
-        return self._kept(student).get("work") == task.work()
+        """Whether the same submission was graded before, with whatever tests and settings."""
+        return self._kept(student).get("submission") == task.submission()
 
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for.

@@ -32,6 +32,7 @@ from nbformat import NotebookNode, ValidationError, from_dict, validate
 from nbformat.v4 import new_output
 from traitlets import Int
 
+from course.grading.kernel import ACCELERATOR
 from course.grading.task import Limits, notebook_bytes
 from course.grading.untrusted import MOST_NESTED, depth
 from course.grading.warm.keeper import LOG
@@ -360,9 +361,6 @@ NOT_RUN = new_output(
     },
 )
 """What stands below a cell that was left out."""
-
-ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is_available())(__import__('torch'))"
-"""Asked in a notebook's kernel: whether its tensors could live elsewhere than on the processor."""
 
 MOST_CELLS_FULL = 4
 """A notebook may print as much as that many cells."""

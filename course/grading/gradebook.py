@@ -6,8 +6,11 @@ import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from course.syllabus import OUTLINE
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,18 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             {name: None if name in undecided else grade.score for name, grade in grades.items()},
             {name: grade.max_score for name, grade in grades.items()},
         )
+
+
+def arrival(db_url: str, assignment: str, student: str, stamped: datetime | None = None) -> str:
+    """All that decides what late work loses: when it came (`stamped`, else as the gradebook has it), due, and rule."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            submitted = gradebook.find_submission(assignment, student)
+        except MissingEntry:
+            return ""
+        return f"{stamped or submitted.timestamp}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
 
 
 def class_secret(db_url: str) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from course.grading.problem import Problem
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
 """All that a kernel inherits from the grader's own environment: where programs and libraries are, and the locale."""
@@ -51,6 +55,21 @@ def environment(
 def added(environment: Mapping[str, str], gpu: bool) -> dict[str, str]:
     """What an instructor adds to a kernel's environment, and the accelerator where notebooks get one."""
     return {**environment, **({"COURSE_DEVICE": "cuda"} if gpu else {})}
+
+
+ACCELERATOR = "(lambda torch: torch.cuda.is_available() or torch.backends.mps.is_available())(__import__('torch'))"
+"""Asked in a notebook's kernel: whether its tensors could live elsewhere than on the processor."""
+
+
+def demand_accelerator() -> None:
+    """Refuse to begin where no notebook could get an accelerator. Another process looks: one who has asked cannot fork.
+
+    Raises:
+        Problem: torch finds none on this machine.
+    """
+    look = [sys.executable, "-c", f"raise SystemExit(not {ACCELERATOR})"]
+    if subprocess.run(look, stdin=subprocess.DEVNULL, capture_output=True).returncode:
+        raise Problem("an accelerator is asked for, and torch finds none on this machine: nothing was graded")
 
 
 def course_cache() -> Path:

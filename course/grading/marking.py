@@ -38,14 +38,17 @@ def grade_topic(
     `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
 
     Raises:
-        Problem: `settings` require a sandbox, and there is none on this machine.
+        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine.
     """
     from course.grading.executor import get_ready
+    from course.grading.kernel import demand_accelerator
     from course.grading.sandbox.tier import required
 
     if scheduler is None:
         if (settings or {}).get("require_sandbox"):
             required()
+        if (settings or {}).get("gpu"):
+            demand_accelerator()
         if force or _work_waits(root, topic):
             get_ready((settings or {}).get("policy", "checkpoint"))
 

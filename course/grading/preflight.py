@@ -23,7 +23,17 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     refuse_folder(folder, largest)
     _refuse_timestamp(folder)
     document = read_document(_find(folder, name))
+    _refuse_another_topics(document, name)
     return list(_notes(document))
+
+
+def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
+    """A notebook whose graded cells all belong to other topics is not the one that was asked for."""
+    topics = {item.name: topic.folder for topic in TOPICS for item in topic.items}
+    cells = [_grade_id(cell).removesuffix("-solution") for cell in document["cells"]]
+    found = {topics[cell] for cell in cells if cell in topics}
+    if found and name in topics.values() and name not in found:
+        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
 
 
 def _refuse_timestamp(folder: Path) -> None:
@@ -61,6 +71,8 @@ def read_document(path: Path) -> dict[str, Any]:
     version = document.get("nbformat")
     if not isinstance(version, int):
         raise Problem(f"{path.name} is not a notebook, whatever its name says")
+    if not isinstance(document.get("metadata"), dict):
+        raise Problem(f"{path.name} is not a valid notebook: its metadata is no object")
     if version != 4:
         raise Problem(f"{path.name} is in notebook format {version}: open it in JupyterLab and save it again")
     _validate(path, document)

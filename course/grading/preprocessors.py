@@ -19,7 +19,7 @@ from traitlets import List as ListTrait
 
 from course.grading.engine import fingerprint
 from course.grading.execution import METADATA, execute, is_test, topics_of
-from course.grading.gradebook import Marks, class_secret
+from course.grading.gradebook import Marks, arrival, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
 from course.grading.repair import grade_id
@@ -82,7 +82,8 @@ class JudgedExecute(Execute):
         write_files(outcome.files, folder)
         executed = _with_ids(read_notebook(outcome.notebook), nb)
         if METADATA in executed.metadata and outcome.final:
-            executed.metadata[METADATA].update(task=task.digest(), work=task.work())
+            executed.metadata[METADATA].update(task=task.digest(), work=task.work(), submission=task.submission())
+            executed.metadata[METADATA]["arrival"] = _arrival(resources.get("nbgrader", {}))
         return executed, resources
 
     def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
@@ -244,6 +245,13 @@ def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
             cells[index] = (limits.cell or 0.0) + sum(budgets)
             trainings.append(sum(budgets))
     return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings))
+
+
+def _arrival(about: dict) -> str:
+    """When the work came and by what rule it is late, as the gradebook has it by now."""
+    if not about.get("db_url"):
+        return ""
+    return arrival(about["db_url"], about.get("assignment", ""), about.get("student", ""))
 
 
 def _is_ours(name: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +20,9 @@ from traitlets import Unicode
 
 from course.grading.execution import METADATA
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
+
+PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
+"""Below a question that is put back: changed as it is, nbgrader leaves it to a person, and gives it no zero."""
 
 
 class Repair(NbGraderPreprocessor):
@@ -80,14 +84,22 @@ class Repair(NbGraderPreprocessor):
             cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
                 sources[name], graded[name].max_score, is_solution=name in solutions
             )
-            cell = from_dict({**cell, "source": sources[name].source})
+            by_hand = name in solutions and sources[name].cell_type == "markdown"
+            cell = from_dict({**cell, "source": sources[name].source + (PUT_BACK if by_hand else "")})
             if position and order[position - 1] in places:
-                index = places[order[position - 1]] + 1
+                index = self._behind_training(nb, name, places[order[position - 1]] + 1)
             else:
                 index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
             if nb.nbformat_minor >= 5:
                 cell.id = hashlib.sha256(name.encode()).hexdigest()[:16]
             nb.cells.insert(index, cell)
+
+    @staticmethod
+    def _behind_training(nb: NotebookNode, name: str, index: int) -> int:
+        """Where the check of a task belongs that could stand at `index`: below the cell further down that trains."""
+        trains = re.compile(rf"\bfit\(\s*[\"']{re.escape(name)}[\"']")
+        later = enumerate(nb.cells[index:], index)
+        return next((at + 1 for at, cell in later if cell.cell_type == "code" and trains.search(cell.source)), index)
 
 
 class RestoreKernelspec(OverwriteKernelspec):

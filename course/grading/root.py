@@ -19,7 +19,16 @@ def find_root(start: Path | None = None) -> Path:
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         if (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir():
-            if found := set(str(folder)) & set(UNFIT):
-                raise Problem(f"nbgrader cannot work in {folder}: rename the folder without {' '.join(sorted(found))}")
+            demand_fit(folder)
             return folder
     raise Problem(f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/")
+
+
+def demand_fit(folder: Path) -> None:
+    """Refuse a folder whose name nbgrader gets lost in.
+
+    Raises:
+        Problem: it holds one of `UNFIT`.
+    """
+    if found := set(str(folder)) & set(UNFIT):
+        raise Problem(f"nbgrader cannot work in {folder}: rename the folder without {' '.join(sorted(found))}")

@@ -91,9 +91,11 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
         Problem: it is not text, not JSON, nested beyond reason, or not an object.
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise Problem(f"{name} is not a notebook: it is not even text") from None
+    if text.startswith("\ufeff"):
+        raise Problem(f"{name} begins with a mark (BOM) that Jupyter cannot read: save it as UTF-8 without one")
     if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
         raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
     try:

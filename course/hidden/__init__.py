@@ -58,7 +58,7 @@ def _load(topic: Topic) -> ModuleType:
     except Undeclared:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
     return module

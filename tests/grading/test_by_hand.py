@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from .classes import grade
-from .lesson import NAME
+from .lesson import NAME, deleted
 
 QUESTION = "self_attention_question"
 
@@ -95,6 +96,19 @@ def test_a_rule_for_penalties_decides_where_there_is_one(marked, late):
     (submission / "timestamp.txt").write_text(f"2026-03-{'20' if late else '01'} 12:00:00 UTC")
     with gradebook(marked) as book:
         book.update_or_create_assignment(NAME, duedate="2026-03-10 12:00:00 UTC")
-    shutil.rmtree(marked / "autograded" / "ada")
     grade(marked, students=["ada"])
     assert by_hand(marked, "ada") == {**GIVEN, "late": GIVEN["score"] if late else 0.0}
+    with gradebook(marked) as book:  # everybody gets a month more
+        book.update_or_create_assignment(NAME, duedate="2026-04-10 12:00:00 UTC")
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == {**GIVEN, "late": 0.0}
+
+
+def test_a_question_that_was_deleted_is_left_to_a_person(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    path = root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    deleted(QUESTION)(nb)
+    nbformat.write(nb, path)
+    (work,) = grade(root, students=["ada"])
+    assert work.scores is not None and work.scores.cells[QUESTION] is None

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 
 import nbformat
@@ -175,14 +176,19 @@ def test_what_lies_beside_a_release_is_not_handed_out(tmp_path: Path) -> None:
 def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Path) -> None:
     """An exercise without tests must not be left to nbgrader's own rules, by which a student's output decides."""
     hidden = mine / "exercises" / TOPIC / "hidden.py"
-    hidden.write_text("moving_average = None\n", "utf-8")
+    faults = {
+        "moving_average = None\n": "declares no exercise moving_average",
+        "raise SystemExit\n": "cannot be used: Sys",
+    }
+    commands = (["release", TOPIC], ["grade", TOPIC, "--force"])
     try:
-        for command in (["release", TOPIC], ["grade", TOPIC, "--force"]):
+        for (text, says), command in product(faults.items(), commands):
+            hidden.write_text(text, "utf-8")
             here = {**os.environ, "PYTHONPATH": str(ROOT)}
             line = [sys.executable, "-m", "course", *command]
             done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
             assert done.returncode != 0 and "Traceback" not in done.stderr
-            assert "declares no exercise moving_average" in done.stdout + done.stderr
+            assert says in done.stdout + done.stderr
     finally:
         hidden.write_text(block("hidden"), "utf-8")
 
@@ -278,3 +284,6 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "course", "new", str(tmp_path), "03_rnn"]
     done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 2 and "is not empty" in done.stderr
+    line = [sys.executable, "-m", "course", "new", str(tmp_path / "mine [2]"), "03_rnn"]
+    done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 2 and "without [ ]" in done.stderr

@@ -48,6 +48,8 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
         ("[" * 200 + "]" * 200, "nested more than 100 deep"),
         ('{"nbformat": ' + "9" * 10_000 + "}", "thousands of digits"),
         ('{"metadata": "\\ud800"}', "half a character"),
+        (b"\xef\xbb\xbf" + notebook().encode(), "a mark (BOM) that Jupyter cannot read"),
+        (notebook(metadata=[]), "its metadata is no object"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "not even text"),
         ('["a", "list"]', "is not a notebook"),
         ('{"title": "no notebook"}', "is not a notebook"),
@@ -58,6 +60,12 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
 )
 def test_what_is_no_notebook(tmp_path, content, said):
     assert said in complaint(hand_in(tmp_path, content))
+
+
+def test_the_notebook_of_another_topic(tmp_path):
+    name = "06_self_attention"
+    with pytest.raises(Problem, match=r"06_self_attention\.ipynb is the notebook of 03_rnn"):
+        examine(hand_in(tmp_path, notebook(), f"{name}.ipynb"), name)
 
 
 def test_a_missing_notebook(tmp_path):

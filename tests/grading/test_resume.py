@@ -128,6 +128,9 @@ def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_pat
         patch.setattr(classrooms, "execute_all", fail)
         (work,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1, force=True)
         assert "no memory" in work.reason and "stays" in work.reason and not work.complete
+        otherwise = Classroom(root, TOPIC, {**SETTINGS, "gpu": True, "timeout": 7})
+        (work,) = grade_class(otherwise, students=["s00"], workers=1)
+        assert "no memory" in work.reason and "stays" in work.reason and not work.complete
         (other,) = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s01"], workers=1)
         assert "no memory" in other.reason and "stays" not in other.reason
     with counted(monkeypatch) as sent:

@@ -16,6 +16,7 @@ from course.grading.execution import record, score_of
 from course.grading.feedback import TrimHiddenTests
 from course.grading.gradebook import class_secret
 from course.grading.preprocessors import MOST_TRAININGS, JudgedExecute, own_limits
+from course.grading.repair import Repair
 from course.grading.task import Limits, Outcome
 from course.judge.verdict import Verdict
 
@@ -189,3 +190,18 @@ def test_the_class_secret_is_drawn_once_and_never_empty(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600 and list(tmp_path.iterdir()) == [path]
     path.unlink()
     assert class_secret(url) not in ("", secret)
+
+
+def test_the_check_of_a_task_comes_back_below_the_cell_that_trains():
+    """Above it there would be nothing to check."""
+    sources = [
+        "def train(): ...",
+        "# prose",
+        "record = fit('rnn_task', Model, train)",
+        "fit('rnn_task', Rival, train)",
+        "1",
+    ]
+    nb = new_notebook(cells=[new_code_cell(source) for source in sources])
+    assert Repair._behind_training(nb, "rnn_task", 1) == 3
+    assert Repair._behind_training(nb, "rnn_cell", 1) == 1
+    assert Repair._behind_training(nb, "rnn_task", 4) == 4

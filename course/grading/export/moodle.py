@@ -7,6 +7,7 @@ Moodle needs its columns `Identifier`, `Grade` and `Last modified (grade)` (`mod
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 from course.grading.export.grades import Grades, as_text
@@ -62,10 +63,14 @@ def _write_table(grades: Grades, to: Path) -> None:
 
 
 def _most(row: dict[str, str], otherwise: float) -> float:
-    """The points an assignment has in Moodle, with its decimal point or comma."""
-    for column in MOST:
-        try:
-            return float(row[column].replace(",", "."))
-        except (KeyError, ValueError):
-            continue
-    return otherwise
+    """The points an assignment has in Moodle, with its decimal point or comma; `otherwise` where no column tells.
+
+    Raises:
+        Problem: the column holds no number of points.
+    """
+    told = next((row[column].strip() for column in MOST if (row.get(column) or "").strip()), "")
+    if not told:
+        return otherwise
+    if re.fullmatch(r"\d+([.,]\d+)?", told) is None:
+        raise Problem(f"the worksheet says that the assignment has {told!r} points: write a plain number, such as 100")
+    return float(told.replace(",", "."))

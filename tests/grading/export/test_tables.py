@@ -13,7 +13,7 @@ import pytest
 from course import cli
 from course.grading.export.canvas import write_canvas
 from course.grading.export.grades import Grade, Grades, Pupil, read_grades
-from course.grading.export.moodle import write_moodle
+from course.grading.export.moodle import _most, write_moodle
 from course.grading.problem import Problem
 from course.syllabus import find_topic
 from tests.grading.lesson import NAME, TOPIC, make_course
@@ -289,3 +289,14 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
     assert "leave --into out" in capsys.readouterr().err
     assert cli.main(["export", "canvas", "6", "--to", "/proc/none/x.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("told", ["1,000.00", "Satisfactory", "-5", "nan", "inf", "-"])
+def test_what_is_no_number_of_points_is_not_guessed(told):
+    with pytest.raises(Problem, match="write a plain number"):
+        _most({"Maximum grade": told}, 22.0)
+
+
+@pytest.mark.parametrize(("told", "points"), [("", 22.0), ("50", 50.0), ("12,50", 12.5), (" 12.5 ", 12.5)])
+def test_a_number_of_points_is_taken(told, points):
+    assert _most({"Maximum grade": told}, 22.0) == points

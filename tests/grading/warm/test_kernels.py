@@ -25,7 +25,9 @@ import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading import client
+from course.grading import kernel as kernels
 from course.grading.execution import execute
+from course.grading.problem import Problem
 from course.grading.sandbox import tier as tiers
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.sandbox.tier import strongest
@@ -417,3 +419,11 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         monkeypatch.chdir("/")
     told = ast.literal_eval(printed(seen))
     assert told[0] == "canary" and "canary" not in told[1:]
+
+
+def test_an_accelerator_that_is_not_there_is_missed_before_anybody_is_graded(monkeypatch):
+    monkeypatch.setattr(kernels, "ACCELERATOR", "True")
+    kernels.demand_accelerator()
+    monkeypatch.setattr(kernels, "ACCELERATOR", "False")
+    with pytest.raises(Problem, match="nothing was graded"):
+        kernels.demand_accelerator()
