@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -33,6 +34,7 @@ from course.grading.release import is_registered, load_config, register
 from course.grading.released import ReleasedNotebook, read_released
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
+from course.grading.untrusted import everything
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -103,6 +105,19 @@ class Classroom:
         found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))  # noqa: PTH207, as nbgrader does
         matches = ((re.fullmatch(pattern, path), Path(path)) for path in found)
         return {match["student"]: path for match, path in matches if match}
+
+    def misplaced(self) -> Iterator[str]:
+        """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
+        coursedir, name = self.coursedir(), self.topic.folder
+        handed_in = self.submissions()
+        for folder in sorted(glob.glob(coursedir.format_path(coursedir.submitted_directory, "*", "."))):  # noqa: PTH207
+            place = Path(folder)
+            if place.name in handed_in or not place.is_dir():
+                continue
+            for path in everything(place, deepest=2):
+                if path.suffix == ".ipynb" and get_close_matches(path.stem.lower(), [name], cutoff=0.8):
+                    right = f"{place.name}/{name}/{name}.ipynb"
+                    yield f"{path.relative_to(place.parent)} is not graded: it belongs at {right}"
 
     def autograded(self, student: str) -> Path:
         """The student's folder of graded work."""

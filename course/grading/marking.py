@@ -71,6 +71,8 @@ def grade_topic(
         print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
         return 0
     summary.show(topic, graded)
+    for stray in classroom.misplaced():
+        print(f"  {stray}")
     if spot_check:
         from course.grading import spot_check as spot_checking
         from course.grading.executor import most_workers

@@ -115,6 +115,26 @@ def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch)
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
 
 
+def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    name, handed_in = TOPIC.folder, root / "submitted"
+    work = handed_in / "s00" / name / f"{name}.ipynb"
+    for place in (
+        f"flat/{name}",
+        f"typo/{name[1:]}/{name[1:]}",
+        f"kase/{name.title()}/{name.title()}",
+        f"in/a/{name}/{name}",
+    ):
+        path = handed_in / f"{place}.ipynb"
+        path.parent.mkdir(parents=True)
+        shutil.copy(work, path)
+    (handed_in / "other" / "ps1").mkdir(parents=True)
+    (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
+    said = list(Classroom(root, TOPIC, SETTINGS).misplaced())
+    assert [sentence.partition("/")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
+    assert said[0] == f"flat/{name}.ipynb is not graded: it belongs at flat/{name}/{name}.ipynb"
+
+
 def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     classroom = Classroom(root, TOPIC, SETTINGS)
