@@ -358,7 +358,7 @@ def find_topic(name: str) -> Topic:
         if name in (topic.name, topic.folder, str(topic.number), f"{topic.number:02d}"):
             return topic
     folders = [topic.folder for topic in TOPICS]
-    which = _near(name, folders) or f"; there are {', '.join(folders)}"
+    which = near(name, folders) or f"; there are {', '.join(folders)}"
     raise KeyError(f"no topic is called {name!r}{which}")
 
 
@@ -366,20 +366,20 @@ def find_item(name: str) -> tuple[Topic, Item]:
     """The topic and the item whose `grade_id` is `name`.
 
     Raises:
-        KeyError: no item has that name; the message says which come near.
+        KeyError: no item has that name; `near` says which may be meant.
     """
     for topic in TOPICS:
         for item in topic.items:
             if item.name == name:
                 return topic, item
-    names = [item.name for topic in TOPICS for item in topic.items]
-    raise KeyError(f"no exercise is called {name!r}{_near(name, names)}")
+    raise KeyError(f"no exercise is called {name!r}")
 
 
-def _near(name: str, names: list[str]) -> str:
-    """Which of `names` may be meant, as the end of a sentence; nothing if none is near."""
+def near(name: str, names: Sequence[str] = ()) -> str:
+    """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name).lower(), {other.lower(): other for other in names}, n=3, cutoff=0.6)
-    near = [next(other for other in names if other.lower() == one) for one in near]
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    names = names or [item.name for topic in TOPICS for item in topic.items]
+    by_lower = {other.lower(): other for other in names}
+    found = [by_lower[one] for one in get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.6)]
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

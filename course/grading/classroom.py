@@ -138,7 +138,8 @@ class Classroom:
         """When the work came, if a file beside it says so."""
         coursedir = self.coursedir()
         folder = coursedir.format_path(coursedir.submitted_directory, student, self.topic.folder)
-        return coursedir.get_existing_timestamp(folder)
+        with quiet():
+            return coursedir.get_existing_timestamp(folder)
 
     def has_graded(self, student: str, task: Task) -> bool:
         """Whether the same submission was graded before, with whatever tests and settings."""

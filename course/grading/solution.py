@@ -14,7 +14,7 @@ from typing import Any
 import course
 from course.grading.opening import released_at
 from course.grading.problem import Problem
-from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item
+from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item, near
 
 WIDTH = 100
 
@@ -83,7 +83,7 @@ def _item(name: str) -> tuple[Topic, Item]:
     try:
         return find_item(name)
     except KeyError as error:
-        raise Problem(f"{error.args[0]} (`course list 3` names those of topic 3)") from None
+        raise Problem(f"{error.args[0]}{near(name)} (`course list 3` names those of topic 3)") from None
 
 
 def _demand_solutions(topic: Topic) -> None:

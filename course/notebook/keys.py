@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..exercise.key import Key, key_of, read_key_file
-from ..syllabus import find_item
+from ..syllabus import find_item, near
 
 KEYS = Path(__file__).parent.parent / "keys"
 
@@ -30,7 +30,7 @@ def key(name: str) -> Key:
     try:
         topic, item = find_item(name)
     except KeyError as error:
-        raise Unknown(error.args[0]) from None
+        raise Unknown(f"{error.args[0]}{near(name)}") from None
     if item.kind == "question":
         raise Unknown(f"{name!r} is read by a person: there is nothing to check")
     if find_spec("course.hidden") is not None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ..blocks.threads import one_thread
-from ..syllabus import Budget, find_item
+from ..syllabus import Budget, find_item, near
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
 from .folder import folder_number
@@ -167,7 +167,10 @@ def _loads_checkpoint() -> bool:
 
 
 def _budget(name: str) -> Budget:
-    budget = find_item(name)[1].budget
+    try:
+        budget = find_item(name)[1].budget
+    except KeyError as error:
+        raise KeyError(f"{error.args[0]}{near(name)}") from None
     if budget is None:
         raise KeyError(f"{name!r} is no training task with a budget")
     return budget
