@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, parse_notebook, refuse_folder
 from course.syllabus import TOPICS, Topic, find_topic
@@ -29,10 +30,10 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
 
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
     """A notebook whose graded cells all belong to other topics is not the one that was asked for."""
-    topics = {item.name: topic.folder for topic in TOPICS for item in topic.items}
-    cells = [_grade_id(cell).removesuffix("-solution") for cell in document["cells"]]
-    found = {topics[cell] for cell in cells if cell in topics}
-    if found and name in topics.values() and name not in found:
+    topics = _topics_by_item()
+    names = [_grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
+    found = {topics[item].folder for item in names if item in topics}
+    if found and name not in found and any(name == topic.folder for topic in TOPICS):
         raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
 
 
@@ -85,12 +86,16 @@ def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
     Raises:
         Problem: it is no topic's notebook.
     """
-    topics = {item.name: topic for topic in TOPICS for item in topic.items}
+    topics = _topics_by_item()
     votes = Counter(topics[name].name for cell in cells if (name := _grade_id(cell)) in topics)
     try:
         return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
     except KeyError:
         raise Problem(f"{path} holds no exercise of the course") from None
+
+
+def _topics_by_item() -> dict[str, Topic]:
+    return {item.name: topic for topic in TOPICS for item in topic.items}
 
 
 def _validate(path: Path, document: dict[str, Any]) -> None:
