@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -139,6 +140,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     order = torch.Generator().manual_seed(folder_number())
     batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
+    before = [parameter.detach().clone() for parameter in model.parameters()]
     started = time.monotonic()
     with one_thread(place):
         train(model, batches)
@@ -147,7 +149,30 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     model.eval()
     record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
     curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
+    if worry := _worry(record, before):
+        print(worry)
     return record
+
+
+def _worry(record: Record, before: list[Tensor]) -> str:
+    """What went wrong without an exception, or nothing; `before` are the parameters as training found them."""
+    after = list(record.model.parameters())
+    if not record.examples:
+        return "Nothing was trained: `train` took no batch. Its second argument hands them out in a for loop."
+    lost = next((k for k, loss in enumerate(record.losses, start=1) if not math.isfinite(loss)), None)
+    if lost is not None:
+        return (
+            f"Loss {lost} of {len(record.losses)} is {record.losses[lost - 1]}. There or before, something was divided "
+            "by zero, or its logarithm taken, or a whole row hidden from a softmax, or the steps were too large."
+        )
+    if not all(bool(parameter.isfinite().all()) for parameter in after):
+        return "Some of the model's parameters are no finite numbers any more: were the steps too large?"
+    if len(after) == len(before) and all(map(torch.equal, before, after)):
+        return (
+            "No parameter has moved. Were gradients computed, does the optimizer hold this model's parameters, and "
+            "does it take its steps?"
+        )
+    return ""
 
 
 def _from_checkpoint(name: str, model: nn.Module, path: Path) -> Record:

@@ -158,6 +158,57 @@ def test_a_task_that_does_not_exist(monkeypatch):
         fit("no_task", build, train)
 
 
+def takes_no_batch(model, batches):
+    pass
+
+
+def takes_no_step(model, batches):
+    for x, y in batches:
+        loss = ((model(x)[:, 0] - y) ** 2).mean()
+        loss.backward()
+        batches.log(loss)
+
+
+def steps_another_model(model, batches):
+    train(build(), batches)
+
+
+def leaps(model, batches):
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e20)
+    for x, y in batches:
+        loss = ((model(x)[:, 0] - y) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        batches.log(loss)
+
+
+def leaps_unlogged(model, batches):
+    for _ in batches:
+        with torch.no_grad():
+            model.weight.fill_(torch.inf)
+
+
+@pytest.mark.parametrize(
+    ("loop", "words"),
+    [
+        (takes_no_batch, "Nothing was trained"),
+        (takes_no_step, "No parameter has moved"),
+        (steps_another_model, "No parameter has moved"),
+        (leaps, "Loss 2 of 20 is inf"),
+        (leaps_unlogged, "no finite numbers"),
+    ],
+)
+def test_a_training_that_came_to_nothing_says_so(loop, words, capsys):
+    assert fit(TASK, build, loop).source == "trained"
+    assert words in capsys.readouterr().out
+
+
+def test_a_training_that_came_to_something_says_no_more_than_its_record(capsys):
+    record = fit(TASK, build, train)
+    assert capsys.readouterr().out == f"{record.in_words()}\n"
+
+
 def test_the_picture_holds_for_any_losses():
     for losses in ([], [1.0], [1.0, float("nan"), 2.0], [3.0] * 500, [float("inf")] * 3):
         assert picture("a<b", 0.5, losses).startswith("<div")
