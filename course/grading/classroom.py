@@ -32,6 +32,7 @@ from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
 from course.grading.release import is_registered, load_config, register
 from course.grading.released import ReleasedNotebook, read_released
+from course.grading.sole import sole_grader
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
 from course.grading.untrusted import everything
@@ -300,7 +301,7 @@ def grade_class(
         progress: is told what happens.
 
     Raises:
-        Problem: nobody, or not one of those named, handed anything in.
+        Problem: nobody, or not one of those named, handed anything in; or the topic is being graded already.
     """
     submissions = classroom.submissions()
     missing = [student for student in students if student not in submissions]
@@ -315,15 +316,16 @@ def grade_class(
         chosen = {student: folder for student, folder in chosen.items() if classroom.stale(student)}
     round_ = _Round(classroom, chosen, force, stale, progress or Silence())
     most = max(1, min(workers or most_workers(), len(chosen)))
-    try:
-        jobs = round_.jobs()
-        first = next(jobs, None)
-        if first is not None:  # nobody is hired for a class that is graded already
-            with crew(most, scheduler, classroom.environment) as hired:
-                for student, task, outcome in execute_all(chain([first], jobs), hired):
-                    round_.finish(student, task, outcome)
-    finally:
-        round_.timings.write()
+    with sole_grader(classroom.root, name):
+        try:
+            jobs = round_.jobs()
+            first = next(jobs, None)
+            if first is not None:  # nobody is hired for a class that is graded already
+                with crew(most, scheduler, classroom.environment) as hired:
+                    for student, task, outcome in execute_all(chain([first], jobs), hired):
+                        round_.finish(student, task, outcome)
+        finally:
+            round_.timings.write()
     return [round_.graded[student] for student in sorted(round_.graded)]
 
 

@@ -19,6 +19,8 @@ import pytest
 from course.grading import classroom as classrooms
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.executor import LocalCrew
+from course.grading.problem import Problem
+from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
@@ -113,6 +115,27 @@ def test_a_class_graded_already_hires_nobody(undisturbed, tmp_path, monkeypatch)
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
     monkeypatch.setattr(LocalCrew, "__init__", lambda *_: pytest.fail("hired"))
     grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00"], workers=1)
+
+
+def test_two_graders_do_not_get_into_each_others_way(undisturbed, tmp_path, monkeypatch):
+    root = shutil.copytree(undisturbed[0], tmp_path / "class")
+    students = ["s00", "s01"]
+    some = {student: undisturbed[1][student] for student in students}
+    refused = []
+
+    def meanwhile(self, task, outcome):
+        try:
+            grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=1, force=True)
+        except Problem as problem:
+            refused.append(str(problem))
+        return put(self, task, outcome)
+
+    put = Store.put
+    monkeypatch.setattr(Store, "put", meanwhile)
+    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2)) == some
+    assert len(refused) == 2 and all("another process" in said for said in refused)
+    monkeypatch.undo()
+    assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2)) == some
 
 
 def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path):

@@ -1,0 +1,31 @@
+"""One grader at a time for a topic: two would take each other's half-written work for broken, and refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from course.grading.problem import Problem
+
+
+@contextmanager
+def sole_grader(root: Path, folder: str) -> Iterator[None]:
+    """Grade the topic in `folder` of the course at `root` alone; the system ends it with the process, however it ends.
+
+    Raises:
+        Problem: somebody else does just now.
+    """
+    path = root / ".course" / "locks" / f"{folder}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise Problem(f"{folder} is being graded by another process: wait until it is done, or stop it") from None
+    try:
+        yield
+    finally:
+        lock.release()
