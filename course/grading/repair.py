@@ -19,6 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, Overwri
 from traitlets import Unicode
 
 from course.grading.execution import METADATA
+from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
 
 PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
@@ -30,7 +31,7 @@ class Repair(NbGraderPreprocessor):
 
     Copies of a graded cell become ordinary cells (the last stays graded, as nbgrader has it), deleted test cells come
     back, metadata no student's interface writes is dropped. A notebook with none of the released cells and other
-    graded ones is another assignment's: it is left alone, for nbgrader to refuse.
+    graded ones is another assignment's, and refused.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -40,13 +41,18 @@ class Repair(NbGraderPreprocessor):
         return nb, resources
 
     def repair(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
-        """Bring the cells of `nb` in line with the gradebook's `notebook`."""
+        """Bring the cells of `nb` in line with the gradebook's `notebook`.
+
+        Raises:
+            Problem: `nb` is another assignment's.
+        """
         for key in ("widgets", METADATA):
             nb.metadata.pop(key, None)
         released = {cell.name: cell for cell in notebook.source_cells}
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():
-            return
+            some = ", ".join(sorted(submitted)[:3])
+            raise Problem(f"none of its graded cells is this assignment's ({some}): is it the notebook of another one?")
         seen: set[str] = set()
         for cell in reversed(nb.cells):
             self._repair_cell(cell, released, notebook, seen)

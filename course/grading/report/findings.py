@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.grading.classroom import Classroom, Graded
+from course.grading.classroom import Classroom, Graded, quiet
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import examine
 from course.grading.problem import Problem
@@ -22,6 +22,8 @@ from course.grading.release import release_path, render
 from course.grading.report.checkpoints import Shared, equal_checkpoints
 from course.grading.report.similarity import Likeness, compare
 from course.grading.report.tampering import Sign, signs
+from course.grading.task import Task
+from course.grading.untrusted import plain_files
 from course.syllabus import Item, Topic
 
 OTHER_CELLS = "cells of their own"
@@ -138,10 +140,23 @@ def _became(classroom: Classroom, student: str, place: Path) -> Graded:
     except Problem as problem:
         return Graded(student, reason=str(problem))
     if not done.is_file():
-        return Graded(student, reason=_fault(classroom, student) or "not graded yet")
-    if (place / name).stat().st_mtime > done.stat().st_mtime:
-        notes.append("changed since it was graded")
+        refused = _fault(classroom, student) or _as_nbgrader_reads(classroom, student, place)
+        return Graded(student, reason=refused if isinstance(refused, str) else "not graded yet")
+    newest = max(path.stat().st_mtime for _, path in plain_files(place))
+    if newest > done.stat().st_mtime:
+        task = _as_nbgrader_reads(classroom, student, place)
+        if isinstance(task, str) or not classroom.has_graded(student, task):
+            notes.append("changed since it was graded")
     return classroom.result(student, notes)
+
+
+def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task | str:
+    """The submission as it would be graded now, or why it is refused."""
+    with quiet():
+        try:
+            return classroom.task(student, place)
+        except Exception as error:  # whatever a step of nbgrader's raises: the next grading says it, too
+            return (str(error).strip() or type(error).__name__).splitlines()[-1]
 
 
 def _fault(classroom: Classroom, student: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shutil
@@ -141,6 +142,30 @@ def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
     assert "4 × self_attention_question" in section(page, "exercises")
     said = section(page, "ungraded")
     assert "bea: changed since it was graded" in said and "handed in nothing: gus" in said
+
+
+def test_changed_is_what_was_handed_in_and_not_its_date(graded_class, tmp_path):
+    """Weights that came later are a change, a notebook that was only touched is none."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    handed_in = root / "submitted"
+    (handed_in / "bea" / NAME / f"{NAME}.ipynb").touch()
+    weights = f"{NAME}/checkpoints/self_attention_task.safetensors"
+    (handed_in / "dan" / weights).write_bytes((handed_in / "ada" / weights).read_bytes())
+    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    assert "dan: changed since it was graded" in said and "bea" not in said
+
+
+def test_what_is_refused_before_it_runs_is_told_with_its_reason(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    path = root / "submitted" / "bea" / NAME / f"{NAME}.ipynb"
+    nb = json.loads(path.read_text())
+    for cell in nb["cells"]:
+        if "nbgrader" in cell["metadata"]:
+            cell["metadata"]["nbgrader"]["grade_id"] += "-of-another"
+    path.write_text(json.dumps(nb))
+    shutil.rmtree(root / "autograded" / "bea")
+    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    assert "bea none of its graded cells is this assignment's" in said
 
 
 def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypatch, capsys):
