@@ -116,10 +116,11 @@ def fates(counts: Mapping[str, int], total: int) -> Figure:
         shares = [100 * count / chosen for count in counts.values()]
         bars = axes.bar(list(counts), shares, color=(BLUE, ORANGE, GREEN), width=0.6)
         axes.bar_label(bars, [f"{share:.1f} %" for share in shares], padding=2)
-        axes.set(title=f"{chosen / total:.1%} of {total:,} tokens were chosen", ylabel="of those, %", ylim=(0, 95))
+        picked = f"{100 * chosen / total:.1f} %"
+        axes.set(title=f"{picked} of {total:,} tokens were chosen", ylabel="of those, %", ylim=(0, 95))
         axes.grid(axis="x", visible=False)
         spoken = ", ".join(f"{name} {share:.1f} %" for name, share in zip(counts, shares))
-        return finished(figure, f"{chosen / total:.1%} of the tokens were chosen. What became of them: {spoken}.")
+        return finished(figure, f"{picked} of the tokens were chosen. What became of them: {spoken}.")
 
 
 def learning_curves(losses: Mapping[str, Sequence[float]], floor: float, smooth: int = 20) -> Figure:
