@@ -230,11 +230,11 @@ def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 @law
 def has_parts(outputs: Outputs, count: int, of: str = "out", because: str = "") -> str:
-    """The output is a tuple or a list of so many results."""
+    """The output is a tuple or a list of so many tensors."""
     found = outputs[of]
-    if isinstance(found, list | tuple) and len(found) == count:
+    if isinstance(found, list | tuple) and len(found) == count and all(isinstance(part, Tensor) for part in found):
         return ""
-    return because or f"{count} results are asked for, and {_kind(found)} came"
+    return because or f"{count} tensors are asked for, and {_kind(found)} came"
 
 
 @law

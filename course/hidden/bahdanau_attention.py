@@ -610,7 +610,7 @@ def _writes(case, rng):
     yield (
         case("what decode_greedy returns", weight=0.5, public=True)
         .call(src, lengths, longest, method="decode_greedy", into="decoded")
-        .law("has_parts", of="decoded", count=2, because="decode_greedy returns two things: ids (B, L), and the "
+        .law("has_parts", of="decoded", count=2, because="decode_greedy returns two tensors: ids (B, L), and the "
              "weights (B, L, S) with which it looked")
     )  # fmt: skip
     for title, tokens, settings in (
@@ -767,8 +767,8 @@ class EveryStepStartsAnew(_Open):
 
 
 @AttentionSeq2Seq.misconception(
-    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? In decode_greedy, which "
-    "token goes into a step, and which state?"
+    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
+    "same steps: print which token and which state go into the second one, in each."
 )
 class AlwaysFeedsSos(_Open):
     def fed(self, token):

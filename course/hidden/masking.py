@@ -353,6 +353,20 @@ def filled_with_minus_ten(scores, mask, dim=-1):
     return _filled(scores, mask, -10.0, dim)
 
 
+@masked_softmax.misconception(
+    "Take 10,000 off every score: softmax gives the same weights. Is what you put on hidden scores still far below?"
+)
+def filled_with_minus_ten_thousand(scores, mask, dim=-1):
+    return _filled(scores, mask, -1e4, dim)
+
+
+@masked_softmax.misconception(
+    "Empty rows are right. Take 10,000 off every score: is what you put on hidden scores still far below?"
+)
+def filled_with_minus_ten_thousand_and_emptied(scores, mask, dim=-1):
+    return torch.where(mask.any(dim, keepdim=True), _filled(scores, mask, -1e4, dim), 0.0)
+
+
 @masked_softmax.misconception("What is 0 times infinity? Print the scores just before the softmax.")
 def zero_times_infinity(scores, mask, dim=-1):
     return (scores + (~mask).to(scores.dtype) * -INFINITE).softmax(dim)
@@ -626,7 +640,8 @@ def mlm_corrupt(rng):
             title, text, torch.zeros(n, dtype=torch.bool), V, mask_id, rng.generator(), p, grad=False, **options
         )
         because = (
-            "of what is asked for, 80 % should be masks, 10 % any word at all and 10 % the word itself: count them"
+            "of what is asked for, 80 % should be masks, 10 % any word at all, each as often as the others, and 10 % "
+            "the word itself: count them, word by word"
         )
         return case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
 

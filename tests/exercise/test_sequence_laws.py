@@ -30,6 +30,7 @@ CASES = [
     ("long_enough", {"eos": 2, "longest": 2}, {"out": NEVER}, {"out": IDS}),
     ("a_row_for_each", {"ids": "i"}, {"out": LOGITS, "i": IDS}, {"out": LOGITS.transpose(0, 1), "i": IDS}),
     ("has_parts", {"count": 2}, {"out": (IDS, WEIGHTS)}, {"out": IDS}),
+    ("has_parts", {"count": 2}, {"out": [IDS, WEIGHTS]}, {"out": (IDS.tolist(), WEIGHTS)}),
     ("keeps_its_eos", {"logits": "l", "eos": 2, "pad": 0}, {"out": IDS, "l": LOGITS},
      {"out": IDS.masked_fill(IDS == 2, 0), "l": LOGITS}),
     ("follows_its_logits", {"logits": "l", "eos": 2}, {"out": IDS, "l": LOGITS}, {"out": IDS, "l": LOGITS.flip(2)}),
