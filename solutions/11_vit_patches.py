@@ -514,7 +514,7 @@ def spectrogram_patches(spec: torch.Tensor, p: int, stride: int) -> torch.Tensor
 check("spectrogram_patches", spectrogram_patches)
 
 # %% [markdown]
-# Two seconds of a rising whistle with its overtone, and three taps. The outlines are the first three patches; each shares six columns with the next.
+# Two seconds of a rising whistle with its overtone, and three taps. The outlines are the first three patches, and the lines above them say once more when each begins and ends: it shares six columns with the next.
 
 # %%
 t = torch.arange(16_000) / 8_000  # two seconds, 8,000 numbers each

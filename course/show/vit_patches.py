@@ -154,14 +154,12 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
         figure, axes = plt.subplots(figsize=WIDE)
         axes.imshow(spec.numpy(), origin="lower", aspect="auto", interpolation="nearest")
         for n in range(min(shown, times)):
+            begins, ends, height = n * stride - 0.5, n * stride + p - 0.5, (4 + n) * p / 2
             dash = ("-", "--", ":")[n % 3]
-            outline = Rectangle(
-                (n * stride - 0.5, -0.5), p, p, fill=False, edgecolor="white", linewidth=2, linestyle=dash
-            )
-            axes.add_patch(outline)
-            # The middle of what it does not share with the one before or after.
-            middle = n * stride + (stride if n == 0 else p) / 2
-            axes.text(middle, 1, str(n), color="white", fontsize=10, ha="center")
+            axes.add_patch(Rectangle((begins, -0.5), p, p, fill=False, edgecolor="white", linewidth=2, linestyle=dash))
+            # Where it lies in time, one above the other: outlines that overlap hide each other's numbers.
+            axes.plot([begins, ends], [height, height], color="white", marker="|", linewidth=1.5, linestyle=dash)
+            axes.text(begins + p / 6, height + p / 12, str(n), color="white")
         axes.set(title=f"{bands} × {times} patches of {p} × {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)
         return finished(
