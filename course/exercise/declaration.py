@@ -84,7 +84,7 @@ class Exercise:
         cases = [_a_case(case) for case in made if case is not rest_hidden]
         public = [case for case in cases if case.public]
         hidden = [] if public_only else [case for case in cases if not case.public]
-        return self._numbered([*public, *hidden], self._seed(seed) % 2**31)
+        return self._numbered([*public, *hidden], self._seed(seed, "numbers") % 2**31)
 
     def _numbered(self, cases: Iterable[Case], first: int) -> list[Case]:
         """The cases with numbers from `first` on; one that judges again has the number of the case before."""
@@ -104,8 +104,9 @@ class Exercise:
         """The reference's parameter names, for messages."""
         return tuple(inspect.signature(self.reference).parameters)
 
-    def _seed(self, seed: int) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.name}:{seed}".encode()).digest()[:4], "big")
+    def _seed(self, seed: int, *use: str) -> int:
+        """A number for one use: from those that students' processes are told, the seed of the draws does not follow."""
+        return int.from_bytes(hashlib.sha256(":".join((self.name, str(seed), *use)).encode()).digest()[:4], "big")
 
 
 def _a_case(made: Any) -> Case:

@@ -27,6 +27,8 @@ from .verdict import Verdict
 Find = Callable[[str], Exercise]
 GREETING_SECONDS = 10.0
 GREETING_BYTES = 2**16
+PATIENCE = 60.0
+"""Seconds that the judge may take for itself, beside the kernel's: the first of a class waits for the answer key."""
 MOST_CONNECTIONS = 16
 MOST_ANSWER = 32 * 2**20
 """Bytes of one answer: sixty times the largest of any exercise of the course."""
@@ -84,10 +86,10 @@ class Session:
         """The grade cell is over: its verdict, or None when it made no check of its exercise."""
         with self._lock:
             name, claimed, self._expected = self._expected, self._claimed, None
-        if claimed:
-            self._decided.wait(self.seconds + GREETING_SECONDS)
-        if name and name not in self.verdicts and self._deaf:
-            message = f"the judge could not listen ({self._deaf}); this costs no points and is retried"
+        late = claimed and not self._decided.wait(self.seconds + PATIENCE)
+        fault = "did not come to an end" if late else self._deaf and f"could not listen ({self._deaf})"
+        if name and name not in self.verdicts and fault:
+            message = f"the judge {fault}; this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", self.find(name).points, message)
         return self.verdicts.get(name or "")
 

@@ -66,6 +66,25 @@ def test_a_key_that_cannot_be_made_costs_no_points(session, in_kernel, monkeypat
     assert session.leave().kind == "not-graded"
 
 
+def test_a_judge_that_does_not_come_to_an_end_costs_no_points(session, monkeypatch):
+    asked, let_go = threading.Event(), threading.Event()
+
+    def takes_its_time(*_):
+        asked.set()
+        let_go.wait(30)
+        raise TimeoutError
+
+    monkeypatch.setattr("course.judge.session.expected", takes_its_time)
+    monkeypatch.setattr("course.judge.session.PATIENCE", -session.seconds)
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        assert asked.wait(10)
+        verdict = session.leave()
+        let_go.set()
+    assert verdict.kind == "not-graded" and "did not come to an end" in verdict.message
+
+
 def test_a_second_check_does_not_replace_the_first(session, in_kernel):
     session.enter("rnn_cell")
     in_kernel("rnn_cell", lambda x, W, b: x)
