@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from course.grading.preflight import topic_of
+from course.grading.notebooks import grade_id
+from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
-from course.grading.untrusted import parse_notebook
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -103,21 +102,15 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
 
 def _read(path: Path) -> NotebookNode:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            nb = nbformat.read(path, as_version=4)
-            nbformat.validate(nb)
+        document = read_document(path)
     except FileNotFoundError:
         raise Problem(f"there is no {path}") from None
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, json.JSONDecodeError, ValueError, AttributeError):
-        parse_notebook(path.read_bytes(), str(path))  # which may know why
-        raise Problem(f"{path} cannot be read as a notebook") from None
-    return nb
-
-
-def _marks(cell: NotebookNode) -> dict[str, Any]:
-    marks = cell.metadata.get("nbgrader")
-    return marks if isinstance(marks, dict) else {}
+    for cell in document["cells"]:
+        if "outputs" in cell:  # whatever stands in them: they are made anew
+            cell["outputs"] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return nbformat.reads(json.dumps(document), as_version=4)
 
 
 def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
@@ -125,11 +118,12 @@ def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
     items = {item.name: item for item in topic.items if item.kind != "question"}
     found: dict[str, NotebookNode] = {}
     for cell in nb.cells:
-        marks = _marks(cell)
-        if cell.cell_type == "code" and marks.get("grade_id") in items:
-            found[marks["grade_id"]] = cell
-        if marks.get("grade"):
-            cell.metadata.pop("nbgrader")
+        name, marks = grade_id(cell), cell.metadata.pop("nbgrader", None)
+        cell.metadata.pop("tags", None)
+        if cell.cell_type == "code" and name in items:
+            found[name] = cell
+        if name and not marks.get("grade"):
+            cell.metadata["nbgrader"] = marks
     for name, item in items.items():
         if name not in found:
             answer = "record.model" if item.budget else name

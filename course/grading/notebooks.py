@@ -16,6 +16,7 @@ import hashlib
 import json
 import shlex
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,13 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 ROLES = ("solution", "check", "question")
 SOLUTION_SUFFIX = "-solution"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+
+def grade_id(cell: Mapping[str, Any]) -> str:
+    """What nbgrader calls a cell, or nothing: a submission's metadata may hold anything."""
+    marks = cell.get("metadata", {}).get("nbgrader")
+    name = marks.get("grade_id") if isinstance(marks, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def source_path(root: Path, topic: Topic) -> Path:
@@ -100,9 +108,8 @@ def build(source: Path, topic: Topic) -> NotebookNode:
 
 def cell_id(cell: NotebookNode, topic: Topic, occurrence: int) -> str:
     """The cell's `grade_id`, or a hash of topic, source and how often that source has occurred so far."""
-    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-    if grade_id:
-        return grade_id
+    if name := grade_id(cell):
+        return name
     key = "\0".join((topic.folder, cell.cell_type, cell.source, str(occurrence)))
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, parse_notebook, refuse_folder
 from course.syllabus import TOPICS, Topic, find_topic
@@ -31,7 +31,7 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
     """A notebook whose graded cells all belong to other topics is not the one that was asked for."""
     topics = _topics_by_item()
-    names = [_grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
+    names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
     found = {topics[item].folder for item in names if item in topics}
     if found and name not in found and any(name == topic.folder for topic in TOPICS):
         raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
@@ -87,7 +87,7 @@ def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
         Problem: it is no topic's notebook.
     """
     topics = _topics_by_item()
-    votes = Counter(topics[name].name for cell in cells if (name := _grade_id(cell)) in topics)
+    votes = Counter(topics[name].name for cell in cells if (name := grade_id(cell)) in topics)
     try:
         return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
     except KeyError:
@@ -127,7 +127,7 @@ def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
         yield "cells without ids got new ones"
-    names = [name for name in map(_grade_id, document["cells"]) if name]
+    names = [name for name in map(grade_id, document["cells"]) if name]
     copied = sorted({name for name in names if names.count(name) > 1})
     if copied:
         yield f"copies of {', '.join(copied)}: the last one is graded"
@@ -143,9 +143,3 @@ def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     missing = [cell for cell in cells if isinstance(cell, dict) and "id" not in cell]
     mended = [{"id": f"cell-{index}", **cell} for index, cell in enumerate(cells)]
     return {**document, "cells": mended}, bool(missing)
-
-
-def _grade_id(cell: dict[str, Any]) -> str:
-    marks = cell.get("metadata", {}).get("nbgrader")
-    name = marks.get("grade_id") if isinstance(marks, dict) else None
-    return name if isinstance(name, str) else ""

@@ -22,7 +22,7 @@ from course.grading.execution import METADATA, execute, is_test, topics_of
 from course.grading.gradebook import Marks, arrival, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
-from course.grading.repair import grade_id
+from course.grading.notebooks import grade_id
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
 from course.grading.task import (

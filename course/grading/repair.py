@@ -19,6 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, Overwri
 from traitlets import Unicode
 
 from course.grading.execution import METADATA
+from course.grading.notebooks import grade_id
 from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
 
@@ -148,13 +149,6 @@ class Sanitized(NotebookExporter):
             return super().from_filename(filename, resources, **settings)
         text, self.text = self.text, None
         return f"{text}\n", self._init_resources(resources)
-
-
-def grade_id(cell: NotebookNode) -> str:
-    """What nbgrader calls a cell, or nothing: a submission's metadata may hold anything."""
-    metadata = cell.metadata.get("nbgrader")
-    name = metadata.get("grade_id", "") if isinstance(metadata, dict) else ""
-    return name if isinstance(name, str) else ""
 
 
 def _released(resources: dict) -> ReleasedNotebook:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import nbformat
 import pytest
 
@@ -44,6 +46,38 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
     assert main(["grade", str(path)]) == 2
     said = capsys.readouterr().err
     assert "notes.ipynb" in said and ("is not valid JSON (line 1)" in said) == (content in ("", "{"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda cell: cell.update(source=["a", 3]),
+        lambda cell: cell.update(cell_type=7),
+        lambda cell: cell.update(cell_type="poem"),
+        lambda cell: cell.update(source=None),
+        lambda cell: cell.pop("source"),
+        lambda cell: cell.update(metadata=[]),
+    ],
+)
+def test_what_is_no_valid_notebook_gets_a_sentence(root, tmp_path, capsys, spoil):
+    nb = json.loads(nbformat.writes(solved(root)))
+    spoil(next(cell for cell in nb["cells"] if cell["cell_type"] == "code"))
+    path = tmp_path / "spoiled.ipynb"
+    path.write_text(json.dumps(nb))
+    assert main(["grade", str(path)]) == 2
+    assert "spoiled.ipynb is not a valid notebook" in capsys.readouterr().err
+
+
+def test_outputs_and_marks_may_be_anything(root, tmp_path, capsys):
+    """They decide nothing: outputs are made anew, and marks are given out."""
+    nb = json.loads(nbformat.writes(solved(root)))
+    code = [cell for cell in nb["cells"] if cell["cell_type"] == "code"]
+    code[0]["outputs"], code[0]["metadata"] = [None], {"nbgrader": [1], "tags": 3}
+    code[1]["outputs"], code[1]["metadata"] = {"a": 1}, {"nbgrader": {"grade_id": [1], "grade": True}}
+    path = tmp_path / "odd.ipynb"
+    path.write_text(json.dumps(nb))
+    assert main(["grade", str(path)]) == 0
+    assert "✓ attention_cost" in capsys.readouterr().out
 
 
 def test_a_notebook_that_is_not_there(tmp_path, capsys):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from course.grading.notebooks import grade_id
 from course.judge.verdict import Verdict
 
 REACHING = {
@@ -84,14 +85,14 @@ def signs(
         return
     yield from _edited(student, notebook, locked)
     for cell in notebook.cells:
-        if cell.get("cell_type") == "code" and _grade_id(cell) not in locked and cell.source not in given:
+        if cell.get("cell_type") == "code" and grade_id(cell) not in locked and cell.source not in given:
             for what, line in dict.fromkeys(_reaching(cell.source)):
                 yield Sign(student, what, line)
 
 
 def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> Iterator[Sign]:
     """Locked cells that were changed, deleted or tagged; grading had put them right before it ran anything."""
-    found = {_grade_id(cell): cell for cell in notebook.cells}
+    found = {grade_id(cell): cell for cell in notebook.cells}
     changed = [
         name for name, source in locked.items() if name in found and found[name].source.strip() != source.strip()
     ]
@@ -150,12 +151,6 @@ def _replaced(node: ast.AST) -> Iterator[str]:
             yield f"defines {target.id} anew"
         elif isinstance(target, ast.Attribute) and (name := ast.unparse(target)).partition(".")[0] in PATCHED:
             yield f"replaces {name}"
-
-
-def _grade_id(cell: NotebookNode) -> str:
-    marks = cell.get("metadata", {}).get("nbgrader")
-    name = marks.get("grade_id", "") if isinstance(marks, dict) else ""
-    return name if isinstance(name, str) else ""
 
 
 def _listed(names: Sequence[str], noun: str) -> str:
