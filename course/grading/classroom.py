@@ -24,6 +24,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nbformat import NotebookNode
+
 from course.grading.economy import economise
 from course.grading.executor import crew, execute_all, most_workers
 from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
@@ -206,6 +208,15 @@ class Classroom:
                 return _reason(said, error)
         return ""
 
+    def renew_penalty(self, student: str) -> None:
+        """Count anew what late work loses, by today's rule and points: a person gives some of them after grading."""
+        from course.grading.preprocessors import KeepLatePenalties
+
+        name = self.topic.folder
+        about = {"notebook": name, "assignment": name, "student": student, "db_url": self.coursedir().db_url}
+        with quiet():
+            KeepLatePenalties(config=self.config).preprocess(NotebookNode(cells=[]), {"nbgrader": about})
+
     def refuse(self, student: str) -> None:
         """Take back an earlier grading of a submission that can no longer be graded."""
         self._sanitized.pop(student, None)
@@ -359,6 +370,7 @@ class _Round:
             if task is None:
                 self._save(student)
             elif not self.force and self.classroom.is_done(student, task):
+                self.classroom.renew_penalty(student)
                 self._close(student)
             elif not self.force and self.store and (kept := self.store.get(task)):
                 self._hand_over(student, task, kept, kept=True)
@@ -369,11 +381,13 @@ class _Round:
         """A submission was executed: keep the result, then save it."""
         from course.grading.execution import with_earlier
 
-        if self.stale and (fresh := self.classroom.fresh(student, task)):
-            outcome = with_earlier(Outcome.from_bytes(outcome), fresh).to_bytes()
+        came = Outcome.from_bytes(outcome)
+        if self.stale and not came.fault and (fresh := self.classroom.fresh(student, task)):
+            came = with_earlier(came, fresh)
+            outcome = came.to_bytes()
         if self.store:
             self.store.put(task, outcome)
-        self._hand_over(student, task, Outcome.from_bytes(outcome), kept=False)
+        self._hand_over(student, task, came, kept=False)
 
     def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
         self.timings.note(student, outcome, kept)

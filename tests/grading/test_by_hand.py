@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from .classes import grade
-from .lesson import NAME, deleted
+from .lesson import NAME, deleted, hand_in, make_course, solved
 
 QUESTION = "self_attention_question"
 
@@ -102,6 +102,34 @@ def test_a_rule_for_penalties_decides_where_there_is_one(marked, late):
         book.update_or_create_assignment(NAME, duedate="2026-04-10 12:00:00 UTC")
     grade(marked, students=["ada"])
     assert by_hand(marked, "ada") == {**GIVEN, "late": 0.0}
+
+
+def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
+    """The first grading knew nothing of it; no rule stood in the configuration then, either."""
+    config = marked / "nbgrader_config.py"
+    submission = marked / "submitted" / "ada" / NAME
+    (submission / "timestamp.txt").write_text("2026-03-20 12:00:00 UTC")
+    with gradebook(marked) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-10 12:00:00 UTC")
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == GIVEN
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == {**GIVEN, "late": GIVEN["score"]}
+    with gradebook(marked) as book:
+        book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 0.5
+        book.db.commit()
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
+
+
+def test_what_was_not_executed_has_no_points(tmp_path, run_nbgrader):
+    root = make_course(tmp_path / "course")
+    hand_in(root, "ada", solved(root))
+    run_nbgrader(root, "autograde", NAME, "--create", "--no-execute")
+    with gradebook(root) as book:
+        question = book.find_grade("softmax", NAME, NAME, "ada")
+        assert question.auto_score is None and question.needs_manual_grade
 
 
 def test_a_question_that_was_deleted_is_left_to_a_person(graded_class, tmp_path):

@@ -10,8 +10,10 @@ import pytest
 
 import course
 from course import cli
+from course.grading import classroom as classrooms
 from course.grading import staleness
 from course.grading.staleness import tests_of as state_of
+from course.grading.task import Outcome
 from course.syllabus import Item, Topic
 
 from .classes import grade
@@ -140,6 +142,22 @@ def test_only_what_is_stale_is_judged_again(graded_class, tmp_path, monkeypatch,
     with counted(monkeypatch) as sent:
         grade(root, students=["ada"])
         assert sent == [], "and the next grading finds it done"
+
+
+def test_a_fault_of_the_machine_leaves_what_is_stale_as_it_is(graded_class, tmp_path, monkeypatch):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    judged_with_another_test(root, "ada", "attention_cost")
+
+    def fail(jobs, crew):
+        for student, task in jobs:
+            yield student, task, Outcome(task.notebook, fault="no memory").to_bytes()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classrooms, "execute_all", fail)
+        (work,) = grade(root, stale=True)
+    assert "no memory" in work.reason and "its earlier grading stays" in work.reason
+    (again,) = grade(root, stale=True)
+    assert again.verdicts["attention_cost"].kind == "passed"
 
 
 def test_an_exercise_that_is_no_more_is_not_stale(graded_class, tmp_path):
