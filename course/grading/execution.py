@@ -7,6 +7,8 @@ nbgrader scores them as it always does.
 
 from __future__ import annotations
 
+import hashlib
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +23,7 @@ from nbformat import NotebookNode
 from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
 from course.grading.kernel import added, corpora, environment
+from course.grading.notebooks import grade_id
 from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines, of_the_class
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
@@ -53,13 +56,9 @@ def execute(data: bytes) -> bytes:
 
 
 def exercises_in(nb: NotebookNode) -> dict[int, str]:
-    """The cells the judge decides: index and name of every graded code cell whose id is an exercise."""
-    graded = {
-        index: cell.metadata["nbgrader"].get("grade_id", "")
-        for index, cell in enumerate(nb.cells)
-        if cell.cell_type == "code" and is_test(cell)
-    }
-    if not any(map(_in_syllabus, graded.values())):
+    """The cells the judge decides: index and name of every one that checks an exercise there are hidden tests of."""
+    checks = checks_in(nb)
+    if not checks:
         return {}
     from course.hidden import find
 
@@ -70,7 +69,20 @@ def exercises_in(nb: NotebookNode) -> dict[int, str]:
             return False
         return True
 
-    return {index: name for index, name in graded.items() if known(name)}
+    return {index: name for index, name in checks.items() if known(name)}
+
+
+def checks_in(nb: NotebookNode) -> dict[int, str]:
+    """The graded cells that check an exercise of the course: asked for first, as looking for its tests imports torch.
+
+    An instructor's own tests of something that goes by the name of an exercise are nbgrader's to score.
+    """
+    graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
+    return {i: name for i, name in graded.items() if _in_syllabus(name) and _checks(nb.cells[i].source, name)}
+
+
+def _checks(source: str, name: str) -> bool:
+    return re.search(rf"\bcheck\(\s*[\"']{re.escape(name)}[\"']", source) is not None
 
 
 def topics_of(names: Iterable[str]) -> frozenset[str]:
@@ -79,7 +91,7 @@ def topics_of(names: Iterable[str]) -> frozenset[str]:
 
 
 def _in_syllabus(name: str) -> bool:
-    """Whether the course has an item of that name: asked first, as looking for its tests imports torch."""
+    """Whether the course has an item of that name."""
     try:
         find_item(name)
     except KeyError:
@@ -213,7 +225,7 @@ def _execute_once(task: Task) -> Outcome:
         return Outcome(task.notebook, fault=str(problem))
     nb = read_notebook(task.notebook)
     names = exercises_in(nb)
-    if task.engine and task.engine != (here := fingerprint(topics_of(names.values()))):
+    if task.engine and task.engine != (here := fingerprint(topics_of(checks_in(nb).values()))):
         return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
     examination = Examination(nb, names, task)
     outcome = Outcome(b"", isolation=tier.label)
@@ -252,11 +264,13 @@ def _private_folder() -> Iterator[Path]:
 def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path, tier: Tier) -> NotebookRun:
     home, edition = private / "home", _edition()
     home.mkdir()
-    variables = environment(home, edition, examination.address, task.policy, added(task.environment, task.gpu))
+    number = _told(task.seed)
+    more = {"COURSE_NUMBER": str(number), **added(task.environment, task.gpu)}
+    variables = environment(home, edition, examination.address, task.policy, more)
     run = NotebookRun(
         nb,
         limits=task.limits,
-        order=Order(tier.name, _confines(task, private, edition, examination), str(work), variables, task.seed),
+        order=Order(tier.name, _confines(task, private, edition, examination), str(work), variables, number),
         sockets=private,
         skip=task.skip,
         enter=examination.enter,
@@ -266,6 +280,11 @@ def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, 
     examination.interrupt = run.interrupt
     run.run()
     return run
+
+
+def _told(seed: int) -> int:
+    """What a kernel's own random numbers start from: the same at each grading, with no way back to the hidden cases."""
+    return int.from_bytes(hashlib.sha256(f"kernel:{seed}".encode()).digest()[:4], "big") % 2**31
 
 
 def _edition() -> Path:

@@ -18,7 +18,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, Unicode
 from traitlets import List as ListTrait
 
 from course.grading.engine import fingerprint
-from course.grading.execution import METADATA, execute, is_test, topics_of
+from course.grading.execution import METADATA, checks_in, execute, exercises_in, topics_of
 from course.grading.gradebook import Marks, arrival, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
@@ -100,7 +100,7 @@ class JudgedExecute(Execute):
             environment=dict(self.environment),
             skip=() if self.demonstrations else needless(nb, self._given_out(about)),
             gpu=self.gpu,
-            engine=fingerprint(topics_of(grade_id(cell) for cell in nb.cells if is_test(cell))),
+            engine=fingerprint(topics_of(checks_in(nb).values())),
             isolated=self.require_sandbox,
         )
 
@@ -118,7 +118,7 @@ class JudgedExecute(Execute):
 
     def _limits(self, nb: NotebookNode) -> Limits:
         limits = Limits(
-            self.timeout,
+            _unless_endless(self.timeout),
             call=self.call_timeout,
             notebook=self.notebook_timeout or None,
             output=int(self.printed * 1e6),
@@ -131,7 +131,8 @@ class JudgedExecute(Execute):
         limits = own_limits(nb, limits)
         if self.timeout_func is None:
             return limits
-        return replace(limits, cells={index: self.timeout_func(cell) for index, cell in enumerate(nb.cells)})
+        asked = {index: _unless_endless(self.timeout_func(cell)) for index, cell in enumerate(nb.cells)}
+        return replace(limits, cells=asked)
 
     def _seed(self, about: dict) -> int:
         """One of `SEEDS` numbers, by class secret and submission."""
@@ -152,6 +153,11 @@ class JudgedExecute(Execute):
         if store:
             store.put(task, outcome)
         return Outcome.from_bytes(outcome)
+
+
+def _unless_endless(seconds: float | None) -> float | None:
+    """A cell's time, and `None` for all the ways nbclient knows to set no limit."""
+    return seconds if seconds is not None and seconds > 0 else None
 
 
 @cache
@@ -185,13 +191,15 @@ PASSED_ON = (
 class SaveVerdicts(SaveAutoGrades):
     """nbgrader's `SaveAutoGrades`, but a notebook's scores are saved at once, all or none.
 
-    An exercise the grading machine could not judge has no score, not zero.
+    An exercise the grading machine could not judge, or was told not to execute, has no score: neither zero nor all.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Save the scores of `nb`."""
         about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
+        if unjudged := set(checks_in(nb).values()) - verdicts.keys():
+            self.ungraded |= unjudged & set(exercises_in(nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
         with Gradebook(about["db_url"]) as gradebook:
             self.gradebook = Marks(gradebook, self.notebook_id, self.assignment_id, self.student_id)
@@ -233,16 +241,17 @@ def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
 
     However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once.
     """
-    cells: dict[int, float] = {}
+    cells: dict[int, float | None] = {}
     trainings: list[float] = []
-    topics = topics_of(grade_id(cell) for cell in nb.cells if is_test(cell))
+    checks = checks_in(nb)
+    topics = topics_of(checks.values())
     tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
     for index, cell in enumerate(nb.cells):
-        if is_test(cell) and _item(grade_id(cell)):
-            cells[index] = max(limits.cell or 0.0, limits.judging(grade_id(cell)) + 10.0)
+        if index in checks:
+            cells[index] = max(limits.cell or 0.0, limits.judging(checks[index]) + 10.0)
         budgets = [tasks[name].seconds for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
         if cell.cell_type == "code" and budgets and len(trainings) < MOST_TRAININGS:
-            cells[index] = (limits.cell or 0.0) + sum(budgets)
+            cells[index] = limits.cell and limits.cell + sum(budgets)
             trainings.append(sum(budgets))
     return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings))
 

@@ -37,7 +37,7 @@ class Limits:
     """
 
     cell: float | None = 30.0
-    cells: dict[int, float] = field(default_factory=dict)
+    cells: dict[int, float | None] = field(default_factory=dict)
     notebook: float | None = None
     call: float = 20.0
     output: int = 4 * 2**20

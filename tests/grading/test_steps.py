@@ -12,7 +12,7 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from course.grading.configuration import configure
-from course.grading.execution import record, score_of
+from course.grading.execution import exercises_in, record, score_of
 from course.grading.feedback import TrimHiddenTests
 from course.grading.gradebook import class_secret
 from course.grading.preprocessors import MOST_TRAININGS, JudgedExecute, own_limits
@@ -25,7 +25,7 @@ HIDDEN = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(2) == 4, 'four'\n##
 
 def test_cell(source: str = "", name: str = "softmax", points: float = 2) -> NotebookNode:
     marks = {"grade": True, "solution": False, "locked": True, "grade_id": name, "points": points, "schema_version": 3}
-    return new_code_cell(source, metadata={"nbgrader": marks})
+    return new_code_cell(source or f'check("{name}", answer)', metadata={"nbgrader": marks})
 
 
 test_cell.__test__ = False
@@ -120,6 +120,21 @@ def test_nbgraders_own_settings_hold():
     config.Execute.timeout_func = lambda cell: 11
     task = JudgedExecute(config=config, secret="s").task(new_notebook(cells=[new_code_cell()]), {"nbgrader": {}}, {})
     assert task.limits.of(0) == 11
+    for endless in (-1, 0, None):
+        config = Config({"Execute": {"timeout": endless, "timeout_func": None}})
+        assert JudgedExecute(config=config, secret="s").task(new_notebook(), {"nbgrader": {}}, {}).limits.of(0) is None
+        config.Execute.timeout_func = lambda cell, seconds=endless: seconds
+        cells = [new_code_cell(), new_code_cell('fit("self_attention_task", build, train)')]
+        nb = new_notebook(cells=[*cells, test_cell(name="self_attention_task")])
+        assert JudgedExecute(config=config, secret="s").task(nb, {"nbgrader": {}}, {}).limits.of(1) is None
+
+
+def test_own_tests_by_an_exercises_name_are_scored_as_nbgrader_does():
+    """Names such as merge or perplexity are anybody's: what the judge decides says check."""
+    own = test_cell("assert merge([1], [2]) == [1, 2]", name="merge")
+    ours = test_cell('course.check(\n    "softmax", softmax)', name="softmax")
+    another = test_cell('check("softmax", softmax)', name="perplexity")
+    assert exercises_in(new_notebook(cells=[own, ours, another])) == {1: "softmax"}
 
 
 def test_a_class_draws_sixteen_seeds_and_keeps_them(tmp_path):

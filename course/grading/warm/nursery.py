@@ -164,7 +164,7 @@ class Nursery:
         return ""
 
 
-VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JUDGE")
+VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JUDGE", "COURSE_NUMBER")
 """Variables that differ from kernel to kernel."""
 
 

@@ -71,6 +71,16 @@ def test_kernels_share_nothing_and_repeat_themselves():
     assert printed(left) == "False False\n"
 
 
+def test_reruns_of_a_grading_train_alike_and_do_not_know_the_hidden_cases_seed():
+    told = "import course, torch; course.seed(); print(torch.initial_seed(), torch.rand(1).item())"
+    began = "import torch; print(torch.initial_seed())"
+    _, (first, start) = run(told, began, seed=123)
+    _, (second, _) = run(told, began, seed=123)
+    _, (other, _) = run(told, began, seed=5)
+    assert printed(first) == printed(second) != printed(other)
+    assert "123" not in (printed(first).split()[0], printed(start).strip())
+
+
 def test_a_kernel_knows_nothing_of_its_grader(monkeypatch):
     monkeypatch.setenv("CLASS_SECRET", "canary")
     _, (seen, hidden) = run(
