@@ -55,9 +55,11 @@ def broken(use: LawUse, outputs: Outputs) -> str:
     if found is not None:
         return found
     of = use.params.get("of", "out")
+    if of in outputs and outputs[of] is None:
+        return "nothing came back: is there a `return`?"
     what = "what came back" if of == "out" else f"what came back as {of!r}"
     asked = use.params.get("because", "") if use.name == "shape_is" else ""
-    return f"{what} cannot be examined: it is {_kind(outputs.get(of))}; {asked or 'compare with what is asked for'}"
+    return f"{what} cannot be examined: it is {_kinds(outputs.get(of))}; {asked or 'compare with what is asked for'}"
 
 
 def examined(use: LawUse, outputs: Outputs) -> str | None:
@@ -996,6 +998,8 @@ def _tensor(value: Any) -> Tensor:
 
 
 def _agree(first: Any, second: Any, within: float) -> bool:
+    if any(one is None or isinstance(one, Other) for one in (first, second)):
+        raise TypeError("where nothing came back, nothing agrees and nothing differs")
     if (
         isinstance(first, list | tuple)
         and isinstance(second, list | tuple)
@@ -1006,6 +1010,14 @@ def _agree(first: Any, second: Any, within: float) -> bool:
         return bool(type(first) is type(second) and first == second)
     a, b = _tensor(first), _tensor(second)
     return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=within, atol=within, equal_nan=False)
+
+
+def _kinds(value: Any) -> str:
+    """What came: of several results, the first, and the next one that is something else."""
+    if not isinstance(value, list | tuple) or not value:
+        return _kind(value)
+    kinds = list(dict.fromkeys(map(_kind, value)))
+    return f"{len(value)} results, the first {kinds[0]}" + (f", another {kinds[1]}" if kinds[1:] else "")
 
 
 def _kind(value: Any) -> str:

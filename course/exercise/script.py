@@ -267,10 +267,13 @@ def given(
 
 
 def noncontiguous(tensor: Tensor) -> Tensor:
-    """The same values in memory that is not contiguous: every second element along the last axis of a larger block."""
-    wide = torch.zeros(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
-    wide[..., ::2] = tensor
-    return wide[..., ::2]
+    """The same values in memory that is not contiguous: the first axis runs fastest; of a vector, every second place.
+
+    So no two axes can be seen as one.
+    """
+    if tensor.dim() < 2:
+        return torch.stack([tensor, tensor], -1)[:, 0]
+    return tensor.movedim(0, -1).contiguous().movedim(-1, 0)
 
 
 def tracks_gradients(case: Case) -> bool:

@@ -50,7 +50,7 @@ class Marked:
         """The reports, the sum of it all, and where to go from here."""
         from course.judge import report
 
-        blank = [verdict.exercise for verdict in self.verdicts if verdict.message == UNANSWERED]
+        blank = [one.exercise for one in self.verdicts if one.kind == "missing" and one.message.endswith(UNANSWERED)]
         told = [report.text(verdict) for verdict in self.verdicts if verdict.exercise not in blank]
         left = [f"○ not answered yet: {', '.join(blank)}"] if blank else []
         title = f"{self.topic.folder}  {self.topic.title}"

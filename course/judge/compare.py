@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +30,9 @@ GROWTH, ROOM = 16, 2**18
 
 GRADIENT_SLACK = 10.0
 """Gradients are sums over many terms: they are compared ten times more loosely than values."""
+
+_ABSENT = re.compile(r'missing the required "(\w+)" function')
+"""What torch says of a module without a `forward`, as a NotImplementedError."""
 
 NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
 """What torch says, in a RuntimeError, where Python would raise MemoryError."""
@@ -112,15 +117,18 @@ def _error_expected(case: Case, seen: Recording) -> Difference | None:
         return Difference("raised", f"this input makes no sense and should raise {case.raises}; nothing was raised")
     if case.raises in seen.raised.types:
         return None
-    if seen.raised.name == "NotImplementedError":
+    if _is_unwritten(seen.raised):
         return _raised(seen.raised, case)
     words = f": {seen.raised.message}" if seen.raised.message else ""
     return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised{words}")
 
 
 def _raised(raised: Raised, case: Case) -> Difference:
-    if raised.name == "NotImplementedError":
-        return Difference("missing", "not answered yet")
+    if _is_unwritten(raised):
+        method = next((step.method for step in _steps(case, raised.step) if step.method), "")
+        return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
+    if absent := _ABSENT.search(raised.message):
+        return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
     where = f", at your line `{raised.line}`" if raised.line else ""
     if "in-place operation" in raised.message and "leaf" in raised.message:
         if not any(_asks_for_a_gradient([*step.args, *step.kwargs.values()]) for step in _steps(case, raised.step)):
@@ -129,7 +137,17 @@ def _raised(raised: Raised, case: Case) -> Difference:
     message = " ".join(raised.message.split())
     if "MemoryError" in raised.types or any(words in message for words in NO_MEMORY):
         return Difference("memory", f"needed more memory than there is{where}: how large are the tensors on the way?")
-    return Difference("raised", f"raised {raised.name}: {message[:240]}{where}")
+    if "modified by an inplace operation" in message:
+        what = "a tensor of yours is changed in place (`-=`, `x[…] =`), and its gradient needs what it was before"
+        return Difference("raised", f"{what}: make a new tensor instead")
+    told = f": {textwrap.shorten(message, 240, placeholder=' …')}" if message else ""
+    return Difference("raised", f"raised {raised.name}{told}{where}")
+
+
+def _is_unwritten(raised: Raised) -> bool:
+    """Whether the answer's own line says that it is not written yet: torch raises the same error for other reasons."""
+    stub = raised.line.startswith("raise NotImplementedError") or not (raised.line or raised.message)
+    return raised.name == "NotImplementedError" and stub
 
 
 def _mutated(case: Case, where: str, signature: Sequence[str]) -> Difference:
@@ -137,7 +155,7 @@ def _mutated(case: Case, where: str, signature: Sequence[str]) -> Difference:
     steps = _steps(case, into)
     method = next((step.method or "forward" for step in steps if step.on != "answer" or step.method), "")
     name = f"an argument of `{method}`" if method else f"the input {_argument(position, signature)}"
-    return Difference("mutated", f"{name} was changed: leave inputs as they came, and work on a new tensor")
+    return Difference("mutated", f"{name} was changed: leave inputs as they came, and work on a copy")
 
 
 def _steps(case: Case, into: str) -> list[Step]:
@@ -191,7 +209,8 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
         tolerance,
         True,
     )
-    return found and Difference("values", f"got {_as_float(seen):.6g}: {found.message}")
+    got = _as_float(seen)
+    return found and Difference("values", "got NaN" if math.isnan(got) else f"got {got:.6g}: {found.message}")
 
 
 def _as_float(number: float) -> float:
@@ -211,7 +230,8 @@ def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bo
     for position, (one, other) in enumerate(zip(expected, seen, strict=True)):
         found = _differ(one, other, tolerance, free_float)
         if found is not None:
-            return Difference(found.kind, f"result {position + 1} of {len(expected)}: {found.message}")
+            there = "," if found.message.startswith("result ") else ":"
+            return Difference(found.kind, f"result {position + 1} of {len(expected)}{there} {found.message}")
     return None
 
 
@@ -221,7 +241,7 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
     missing = [key for key in expected if key not in seen]
     extra = [key for key in seen if key not in expected]
     if missing and extra and type(missing[0]) is not type(extra[0]):
-        return Difference("type", f"the keys are {_named_type(extra[0])}; {_named_type(missing[0])} were expected")
+        return Difference("type", f"a key is {_named_type(extra[0])}, and {_named_type(missing[0])} was expected")
     if missing or extra:
         parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
         example = f", such as {extra[0]!r:.60}" if extra else ""
@@ -282,6 +302,8 @@ def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Seq
             return Difference("gradient", "the values are right, but no gradient reaches one of the inputs")
         if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape != other.shape:
             return wrong
+        if bool(other.isnan().any()):
+            return Difference("gradient", "the values are right, but the gradient of one of the inputs is NaN")
         if not agree(one, other, tolerance):
             return wrong
     return None

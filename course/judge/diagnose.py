@@ -29,10 +29,16 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
+    Where it is known only that something fails, and not what came instead, all that fails has to be explained.
     """
     found: list[tuple[int, float, int, Known]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
+    unexplained = {
+        p for p in seen.keys() - wavering if _says_little(key.cases[p]) and difference(key.cases[p], seen[p])
+    }
     for order, known in enumerate(key.misconceptions):
+        if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
+            continue
         telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
@@ -40,6 +46,11 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((-len(telling), gap, order, known))
     return min(found, key=lambda entry: entry[:3])[3] if found else None
+
+
+def _says_little(held: KeyCase) -> bool:
+    """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
+    return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
 
 
 def tells_apart(held: KeyCase, name: str) -> bool:

@@ -87,7 +87,7 @@ def _decide(
 
 def _kind(gaps: Sequence[Difference], score: float) -> Kind:
     kinds = {gap.kind for gap in gaps}
-    if kinds == {"missing"}:
+    if kinds == {"missing"} and not score:
         return "missing"
     if "memory" in kinds:
         return "memory"

@@ -61,10 +61,12 @@ FAIL = [
     (0.5, "0.5", "type", "a string came"),
     (2, 3, "values", "3"),
     (0.5, 0.6, "values", "0.6"),
+    (0.5, float("nan"), "values", "got NaN"),
+    ((X, (X, X)), (X, (X, -X)), "values", "result 2 of 2, result 2 of 2: the sign"),
     ((X, X), (X,), "type", "2 results"),
     ((X, X), (X, 2 * X), "values", "result 2 of 2"),
     (Counter(a=1), {"a": 1}, "type", "a dict came"),
-    (Counter({("a", "b"): 1}), Counter({"ab": 1}), "type", "the keys are a string"),
+    (Counter({("a", "b"): 1}), Counter({"ab": 1}), "type", "a key is a string, and a tuple was"),
     (Counter({"a": 1, "b": 1}), Counter({"a": 1}), "values", "1 missing"),
     (Counter({"a": 1}), Counter({"a": 2}), "values", "at 'a'"),
 ]

@@ -66,11 +66,39 @@ def raising(x, W, b):
     return x @ W
 
 
+def softmax_of_a_mask(x, W, b):
+    return (x > 0).softmax(-1)
+
+
+class Misspelt(torch.nn.Module):
+    def foward(self, x, W, b):
+        return cell(x, W, b)
+
+
+def in_place_on_its_own(x, W, b):
+    result = torch.exp(x @ W.T)
+    result += 1
+    return result * 2 if not x.requires_grad else torch.autograd.grad(result.sum(), x)
+
+
+def without_words(x, W, b):
+    raise ValueError
+
+
+def nothing_flows_back(x, W, b):
+    return torch.where(x.sum(1, keepdim=True) > 1e9, (x * 0) @ W.T / 0, cell(x, W, b))
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [
         (not_implemented, "missing", "not answered yet"),
         (raising, "error", "RuntimeError"),
+        (softmax_of_a_mask, "error", "not implemented for 'Bool', at your line `return (x > 0).softmax(-1)`"),
+        (Misspelt(), "error", "no method `forward`"),
+        (in_place_on_its_own, "error", "a tensor of yours is changed in place"),
+        (without_words, "error", "raised ValueError, at your line"),
+        (nothing_flows_back, "wrong", "the gradient of one of the inputs is NaN"),
         (lambda x, W, b: None, "wrong", "None came"),
         (lambda x, W, b: cell(x, W, b).T, "wrong", "axes (1, 0)"),
         (lambda x, W, b: 2 * cell(x, W, b), "wrong", "2 times"),
@@ -86,6 +114,63 @@ def test_generic_diagnoses(answer, kind, words):
     verdict = verdict_on(sample, answer)
     assert verdict.kind == kind, verdict
     assert words in verdict.message
+
+
+class Pair:
+    """Two methods, one answered after the other."""
+
+    def __init__(self, *_):
+        pass
+
+    def twice(self, x):
+        return 2 * x
+
+    def thrice(self, x):
+        return 3 * x
+
+
+@exercise(Pair, name="LayerNorm")
+def pair(rng):
+    for method in ("twice", "thrice", "thrice"):
+        x = rng.normal(2, 3)
+        made = build(method, 1, public=True).laws_only().call(x, method=method)
+        yield made.call(-x, method=method, into="other").law("different", to="other")
+
+
+@pair.misconception("Is three times the same as twice?")
+class Never(Pair):
+    def thrice(self, x):
+        return 0 * x
+
+
+def test_of_a_class_that_is_half_answered_what_is_there_counts():
+    class Half(Pair):
+        def thrice(self, x):
+            raise NotImplementedError
+
+    verdict = verdict_on(pair, Half)
+    assert verdict.kind == "partial" and 0 < verdict.score < 4
+    assert verdict.message == "`thrice` is not answered yet"
+
+
+def test_what_returns_nothing_is_told_so_and_earns_nothing():
+    class Prints(Pair):
+        def twice(self, x):
+            print(2 * x)
+
+        thrice = twice
+
+    verdict = verdict_on(pair, Prints)
+    assert verdict.score == 0 and "is there a `return`?" in verdict.message
+
+
+def test_a_mistake_that_does_not_explain_all_that_fails_is_not_named():
+    class Zeros(Never):
+        def twice(self, x):
+            return 0 * x
+
+    assert verdict_on(pair, Never).misconception == "Never"
+    assert verdict_on(pair, Zeros).misconception == ""
 
 
 def test_a_changed_input_is_told():
