@@ -6,10 +6,13 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from course.grading.configuration import configure
-from course.grading.notebooks import refresh
-from course.grading.problem import Problem
-from course.grading.submission import ARCHIVE, MANIFEST
+try:
+    from course.grading.configuration import configure
+    from course.grading.notebooks import refresh
+    from course.grading.problem import Problem
+    from course.grading.submission import ARCHIVE, MANIFEST
+except Exception as fault:  # nbgrader would go on with settings of its own, and without a sandbox
+    sys.exit(f"course: {fault}")
 
 c = get_config()
 root = Path(__file__).resolve().parent

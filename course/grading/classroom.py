@@ -29,7 +29,7 @@ from nbformat import NotebookNode
 from course.grading.economy import economise
 from course.grading.executor import crew, execute_all, most_workers
 from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
-from course.grading.preflight import examine
+from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
 from course.grading.release import is_registered, load_config, register
@@ -37,7 +37,7 @@ from course.grading.released import ReleasedNotebook, read_released
 from course.grading.sole import sole_grader
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
-from course.grading.untrusted import everything
+from course.grading.untrusted import everything, printable
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
@@ -120,7 +120,7 @@ class Classroom:
             for path in everything(place, deepest=2):
                 if path.suffix == ".ipynb" and get_close_matches(path.stem.lower(), [name], cutoff=0.8):
                     right = f"{place.name}/{name}/{name}.ipynb"
-                    yield f"{path.relative_to(place.parent)} is not graded: it belongs at {right}"
+                    yield f"{printable(str(path.relative_to(place.parent)))} is not graded: it belongs at {right}"
 
     def autograded(self, student: str) -> Path:
         """The student's folder of graded work."""
@@ -357,8 +357,11 @@ class _Round:
         """The submissions that have to be executed; all others are seen to on the way."""
         self.progress.begin(len(self.chosen))
         for student, folder in self.chosen.items():
+            undated = ""
             try:
                 self.notes[student] = examine(folder, self.classroom.topic.folder)
+            except Undated as problem:
+                undated = str(problem)
             except (Problem, OSError) as problem:
                 self._refuse(student, str(problem))
                 continue
@@ -367,7 +370,9 @@ class _Round:
                     task = self.classroom.task(student, folder)
                 except Exception:  # nbgrader's own pass meets it again, and says what it is
                     task = None
-            if task is None:
+            if undated:
+                self._set_aside(student, task, undated)
+            elif task is None:
                 self._save(student)
             elif not self.force and self.classroom.is_done(student, task):
                 self.classroom.renew_penalty(student)
@@ -392,7 +397,7 @@ class _Round:
     def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
         self.timings.note(student, outcome, kept)
         if outcome.fault:
-            self._fail(student, task, outcome)
+            self._set_aside(student, task, f"by a fault of the grading machine: {outcome.fault}", outcome)
             return
         with tempfile.TemporaryDirectory(prefix="course-results-") as folder:
             path = Store(Path(folder)).path(task)
@@ -400,10 +405,9 @@ class _Round:
             path.write_bytes(outcome.to_bytes())
             self._save(student, Path(folder), outcome)
 
-    def _fail(self, student: str, task: Task, outcome: Outcome) -> None:
-        """The machine failed: what it found out earlier of the same work stays."""
-        reason = f"by a fault of the grading machine: {outcome.fault}"
-        if self.classroom.has_graded(student, task):
+    def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
+        """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
+        if task is not None and self.classroom.has_graded(student, task):
             self.graded[student] = Graded(student, reason=f"{reason}; its earlier grading stays")
             self.progress.done(student, outcome)
         else:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 from course.syllabus import OUTLINE
+
+NAME = "nbgrader_config.py"
 
 RESULTS = Path(".course", "results")
 """Where, in a course's folder, the results of executions are kept."""
@@ -17,6 +22,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     With the course's folder `root`, results are kept there, so that nothing is executed twice, and cells that the
     course gave out and nothing graded depends on are not run.
     """
+    stop_at_faults()
     if root is not None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
@@ -56,6 +62,31 @@ def configure(c: Any, root: Path | None = None) -> None:
     if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
         c.AssignLatePenalties.plugin_class = "course.grading.late.LatePolicy"
     guard_submissions()
+
+
+def stop_at_faults() -> None:
+    """Make nbgrader stop where the rest of its configuration fails, instead of going on with settings of its own.
+
+    Those know no sandbox. nbgrader has no setting for that by the time it reads the file, but it logs the fault.
+    """
+    from traitlets.log import get_logger
+
+    logging.getLogger(get_logger().name).addFilter(_stop)
+
+
+def _stop(record: logging.LogRecord) -> bool:
+    if record.exc_info and record.exc_info[1] and str(record.msg).startswith("Exception while loading config"):
+        sys.exit(f"course: {fault_of(record.exc_info[1])}")
+    return True
+
+
+def fault_of(error: BaseException) -> str:
+    """Where a configuration failed and how, in a line."""
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(NAME)]
+    if isinstance(error, SyntaxError):
+        return f"{NAME}, line {error.lineno}: {error.msg}"
+    where = f"{NAME}, line {lines[-1].lineno}" if lines else NAME
+    return f"{where}: {type(error).__name__}: {error}"
 
 
 def guard_submissions() -> None:

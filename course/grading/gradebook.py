@@ -83,10 +83,14 @@ def _found(name: str, known: dict[str, Any]) -> Any:
 
 
 def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
-    """Forget the automatic scores of a student's notebooks; what was given by hand stays."""
+    """Forget the automatic scores of a student's notebooks; what was given by hand stays.
+
+    The gradebook knows the student afterwards: who handed in is in every list.
+    """
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
+        gradebook.update_or_create_student(student)
         for name in notebooks:
             try:
                 submitted = gradebook.find_submission_notebook(name, assignment, student)

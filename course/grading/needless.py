@@ -32,6 +32,9 @@ INDIRECT = frozenset(
         "exec",
         "compile",
         "get_ipython",
+        "user_ns",
+        "f_globals",
+        "f_locals",
         "__main__",
         "__name__",
         "In",
@@ -188,9 +191,11 @@ def _roundabout(tree: ast.Module) -> set[str]:
             found.add(node.attr)
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
+        elif isinstance(node, ast.alias):
+            found.add(node.name)
         elif isinstance(node, ast.Global):
             found.add("globals")
-    return found & {"__main__", "__globals__", "globals"}
+    return found & {"__main__", "__globals__", "globals", "get_ipython", "user_ns", "f_globals", "f_locals"}
 
 
 def _has_run(table: symtable.SymbolTable) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
-from course.grading.untrusted import LARGEST, parse_notebook, refuse_folder
+from course.grading.untrusted import LARGEST, parse_notebook, printable, refuse_folder
 from course.syllabus import TOPICS, Topic, find_topic
 
 
@@ -19,12 +20,12 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """Look at the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
 
     Raises:
-        Problem: it cannot be graded.
+        Problem: it cannot be graded; `Undated` where that is so only because of its time stamp.
     """
     refuse_folder(folder, largest)
-    _refuse_timestamp(folder)
     document = read_document(_find(folder, name))
     _refuse_another_topics(document, name)
+    _refuse_timestamp(folder)
     return list(_notes(document))
 
 
@@ -37,19 +38,30 @@ def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
         raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
 
 
+class Undated(Problem):
+    """Nobody can tell when the work came; there is nothing wrong with the work itself."""
+
+
 def _refuse_timestamp(folder: Path) -> None:
     from dateutil.parser import ParserError
+    from dateutil.tz import gettz
     from nbgrader.utils import parse_utc
 
     path = folder / "timestamp.txt"
     if not path.is_file():
         return
+    right = "write it as 2027-01-31 23:40:00+01:00"
     try:
         text = path.read_text(encoding="utf-8").strip()
         if text:
             parse_utc(text)
     except (ValueError, OverflowError, ParserError):
-        raise Problem("timestamp.txt does not hold a date: correct it, or delete the file") from None
+        raise Undated(f"timestamp.txt does not hold a date: {right}") from None
+    *_, zone = text.split() or [""]
+    if len(text.split()) == 3 and zone[0].isalpha() and gettz(zone) is None:  # which nbgrader takes for UTC
+        raise Undated(f"timestamp.txt names a zone, {zone:.20}, that nobody knows: {right}")
+    if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
+        raise Undated(f"timestamp.txt leaves open which number is the month: {right}")
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -130,7 +142,7 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
     names = [name for name in map(grade_id, document["cells"]) if name]
     copied = sorted({name for name in names if names.count(name) > 1})
     if copied:
-        yield f"copies of {', '.join(copied)}: the last one is graded"
+        yield f"copies of {', '.join(map(printable, copied))}: the last one is graded"
     if not names:
         yield "its graded cells had lost their marks and were put back"
 

@@ -73,10 +73,21 @@ def is_registered(root: Path, topic: Topic, db_url: str | None = None) -> bool:
 
 
 def load_config(root: Path) -> Config:
-    """The course's nbgrader_config.py, as nbgrader itself would read it."""
+    """The course's nbgrader_config.py, as nbgrader itself would read it.
+
+    Raises:
+        Problem: it cannot be read.
+    """
     from traitlets.config import PyFileConfigLoader
 
-    return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    from course.grading.configuration import NAME, fault_of
+
+    try:
+        return PyFileConfigLoader(NAME, path=str(root)).load_config()
+    except SystemExit as stop:
+        raise Problem(str(stop).removeprefix("course: ")) from stop
+    except Exception as error:
+        raise Problem(fault_of(error)) from error
 
 
 def is_worked_in(notebook: Path) -> bool:

@@ -22,6 +22,7 @@ from course.grading.execution import METADATA
 from course.grading.notebooks import grade_id
 from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
+from course.grading.untrusted import printable
 
 PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
 """Below a question that is put back: changed as it is, nbgrader leaves it to a person, and gives it no zero."""
@@ -52,7 +53,7 @@ class Repair(NbGraderPreprocessor):
         released = {cell.name: cell for cell in notebook.source_cells}
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():
-            some = ", ".join(sorted(submitted)[:3])
+            some = ", ".join(map(printable, sorted(submitted)[:3]))
             raise Problem(f"none of its graded cells is this assignment's ({some}): is it the notebook of another one?")
         seen: set[str] = set()
         for cell in reversed(nb.cells):

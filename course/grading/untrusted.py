@@ -75,6 +75,11 @@ def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
             folders.clear()
 
 
+def printable(name: str) -> str:
+    """A name out of a submission, for somebody's terminal: as it is, or with what nobody would see spelt out."""
+    return name if name.isprintable() else repr(name)
+
+
 def plain_files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The ordinary files below a folder that can be read, with names that can be written down, by relative path."""
     for path in everything(folder):

@@ -8,6 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course import cli
+
 from .classes import grade
 from .lesson import NAME, deleted, hand_in, make_course, solved
 
@@ -87,6 +89,17 @@ def test_it_survives_a_submission_that_can_no_longer_be_graded(marked):
     assert by_hand(marked, "ada") == GIVEN
 
 
+def test_it_survives_a_time_stamp_that_is_none(marked):
+    stamp = marked / "submitted" / "ada" / NAME / "timestamp.txt"
+    stamp.write_text("gestern")
+    (work,) = grade(marked, students=["ada"])
+    assert "does not hold a date" in work.reason and "its earlier grading stays" in work.reason
+    assert by_hand(marked, "ada") == GIVEN
+    stamp.unlink()
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == GIVEN
+
+
 @pytest.mark.parametrize("late", [True, False])
 def test_a_rule_for_penalties_decides_where_there_is_one(marked, late):
     """`c.LateSubmissionPlugin.penalty_method = "zero"`: everything is taken off after the date, nothing before."""
@@ -121,6 +134,28 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
         book.db.commit()
     grade(marked, students=["ada"])
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
+
+
+def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, monkeypatch, capsys):
+    """nbgrader would go on with settings of its own, which know no sandbox, and say that all is well."""
+    root = make_course(tmp_path / "course")
+    hand_in(root, "ada", solved(root))
+    config = root / "nbgrader_config.py"
+    whole = config.read_text()
+    config.write_text(f"{whole}\nc.JudgedExecute.demonstrations = true\n")
+    line = len(whole.splitlines()) + 2
+    said = run_nbgrader(root, "autograde", NAME, "--create", status=1)
+    assert f"course: nbgrader_config.py, line {line}: NameError: name 'true' is not defined" in said
+    monkeypatch.chdir(root)
+    assert cli.main(["grade", NAME]) == 2
+    assert f"line {line}: NameError" in capsys.readouterr().err
+    config.write_text(f"{whole}\nif x\n")
+    assert cli.main(["grade", NAME]) == 2
+    assert f"line {line}: " in capsys.readouterr().err
+    config.write_text(whole)
+    (root / "course.toml").write_text("[late]\npercent_a_day = 3\n")
+    assert "percent_a_day" in run_nbgrader(root, "autograde", NAME, "--create", status=1)
+    assert not (root / "autograded").exists()
 
 
 def test_what_was_not_executed_has_no_points(tmp_path, run_nbgrader):

@@ -147,10 +147,52 @@ def test_a_submission_that_is_too_large(tmp_path):
     assert "too large: 101 MB" in complaint(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("stamp", "says"),
+    [
+        ("05.11.2026 10:00", "which number is the month"),
+        ("5/11/26", "which number is the month"),
+        ("2026-11-05 10:00:00 CEST", "a zone, CEST, that nobody knows"),
+        ("05-11-2026 10:00:00 UTC", "which number is the month"),
+    ],
+)
+def test_a_timestamp_that_would_be_misread(tmp_path, stamp, says):
+    hand_in(tmp_path, notebook())
+    hand_in(tmp_path, stamp, "timestamp.txt")
+    assert says in complaint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "2026-11-05 10:00:00.25 UTC",
+        "2026-11-05T10:00:00Z",
+        "2026-11-05 10:00:00 Europe/Paris",
+        "2026-11-05 10:00:00+01:00",
+        "2026-11-05 10:00:00 +0100",
+        "Nov 5 2026 10:00",
+        " ",
+    ],
+)
+def test_timestamps_as_people_and_platforms_write_them(tmp_path, stamp):
+    hand_in(tmp_path, stamp, "timestamp.txt")
+    hand_in(tmp_path, notebook())
+    assert examine(tmp_path, NAME) == []
+
+
 def test_a_timestamp_that_is_none(tmp_path):
     hand_in(tmp_path, notebook())
     hand_in(tmp_path, "yesterday, I think", "timestamp.txt")
     assert "timestamp.txt" in complaint(tmp_path)
+
+
+def test_names_that_would_write_on_the_terminal_are_shown_as_they_are(tmp_path):
+    document = json.loads(notebook())
+    (cell,) = document["cells"]
+    cell["metadata"]["nbgrader"]["grade_id"] = "a\x1b[2J\n300 of 300 graded"
+    document["cells"] = [cell, {**cell, "id": "b"}]
+    (note,) = examine(hand_in(tmp_path, json.dumps(document)), NAME)
+    assert note.isprintable() and r"a\x1b[2J\n300 of" in note
 
 
 def test_cells_without_ids_are_noted_and_graded(tmp_path):

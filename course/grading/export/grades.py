@@ -100,10 +100,16 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
 
 
 def _grade(submission: object) -> Grade | None:
-    """The grade of a submission in nbgrader's own reckoning, or None when nothing of it was decided."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]  # type: ignore[attr-defined]
-    waiting = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
-    if not grades or waiting == len(grades):
+    """The grade of a submission in nbgrader's own reckoning, or None while the machine has not decided its part."""
+    decided = waiting = 0
+    for notebook in submission.notebooks:  # type: ignore[attr-defined]
+        by_hand = {cell.name for cell in (*notebook.notebook.solution_cells, *notebook.notebook.task_cells)}
+        undecided = {one.name for one in notebook.grades if one.auto_score is None and one.manual_score is None}
+        if undecided - by_hand:
+            return None
+        waiting += len(undecided)
+        decided += len(notebook.grades) - len(undecided)
+    if not decided:
         return None
     penalty = submission.late_submission_penalty or 0.0  # type: ignore[attr-defined]
     return Grade(max(0.0, submission.score - penalty), waiting)  # type: ignore[attr-defined]

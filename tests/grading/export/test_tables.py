@@ -254,7 +254,22 @@ def test_grades_are_those_of_the_gradebook(graded_class, tmp_path):
     pupils = {pupil.id: pupil.grades for pupil in read_grades(url, [TOPIC]).pupils}
     assert pupils["ada"] == {NAME: Grade(7.0 + 1.5 + 0.5 - 1.0)}
     assert pupils["bea"][NAME].waiting == 1
-    assert pupils["gus"] == pupils.get("fay", {}) == {}
+    assert pupils["gus"] == pupils["fay"] == {}, "fay handed in what cannot be read"
+
+
+def test_what_the_machine_has_not_judged_is_no_grade_yet(graded_class, tmp_path):
+    """However many points somebody has by hand."""
+    from nbgrader.api import Gradebook
+
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    url = f"sqlite:///{root / 'gradebook.db'}"
+    with Gradebook(url) as gradebook:
+        gradebook.find_grade("self_attention_question", NAME, NAME, "ada").manual_score = 1.5
+        grade = gradebook.find_grade("softmax", NAME, NAME, "ada")
+        grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.db.commit()
+    pupils = {pupil.id: pupil.grades for pupil in read_grades(url, [TOPIC]).pupils}
+    assert pupils["ada"] == {} and pupils["bea"]
 
 
 def test_the_commands(graded_class, tmp_path, monkeypatch, capsys):
