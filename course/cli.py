@@ -13,10 +13,14 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course.grading.problem import Problem
 from course.grading.root import find_root
 from course.outline import FILE, Faulty
+
+if TYPE_CHECKING:
+    from course.syllabus import Topic
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,15 +87,15 @@ def release(arguments: argparse.Namespace) -> int:
     """Build the student notebooks in assignments/ and tell the gradebook; in a course of your own, what to hand out."""
     from course.grading.release import release
 
-    root = find_root()
-    for path in release(root, _topics(arguments.topics), force=arguments.force):
+    root, topics = find_root(), _topics(arguments.topics)
+    for path in release(root, topics, force=arguments.force):
         print(path)
     if (root / FILE).is_file():
         from course.grading.handout import hand_out
 
         for path in hand_out(root):
             print(path)
-    return 0
+    return _complain([topic for topic in topics if topic.own])
 
 
 def grade(arguments: argparse.Namespace) -> int:
@@ -173,9 +177,15 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def lint(arguments: argparse.Namespace) -> int:
     """Read the notebooks as an editor would, and print one line for each complaint."""
+    return _complain(_topics(arguments.topics))
+
+
+def _complain(topics: Sequence[Topic]) -> int:
+    """Print what there is to mend in the notebooks of `topics`; 1 if there is anything."""
     from course.grading.lint import lint_topic
 
-    topics = _topics(arguments.topics)
+    if not topics:
+        return 0
     complaints = [complaint for topic in topics for complaint in lint_topic(find_root(), topic)]
     for complaint in complaints:
         print(complaint)

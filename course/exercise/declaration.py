@@ -126,7 +126,13 @@ def exercise(
     """Makes an `Exercise` of a function that yields its cases; the function's name is the exercise's.
 
     `tolerance` is rtol = atol in float64. An exercise whose name is taken by a class passes it as `name`.
+
+    Raises:
+        TypeError: `hints` or `forbidden` is a single text, of which each letter would be one.
     """
+    for called, given in (("hints", hints), ("forbidden", forbidden)):
+        if isinstance(given, str):
+            raise TypeError(f"{called} is a single text: write a tuple, with a comma, {called}=({given!r:.30},)")
 
     def declare(make_cases: Callable[[Rng], Iterable[Case | _Mark]]) -> Exercise:
         return Exercise(name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance)

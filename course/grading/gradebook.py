@@ -15,12 +15,16 @@ from course.syllabus import OUTLINE
 
 @dataclass(frozen=True)
 class Scores:
-    """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet."""
+    """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet.
+
+    `late` are the points to be taken off `score` for coming late.
+    """
 
     score: float
     points: float
     cells: dict[str, float | None] = field(default_factory=dict)
     maxima: dict[str, float] = field(default_factory=dict)
+    late: float = 0.0
 
 
 class Marks:
@@ -117,6 +121,7 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             submitted.max_score,
             {name: None if name in undecided else grade.score for name, grade in grades.items()},
             {name: grade.max_score for name, grade in grades.items()},
+            submitted.late_submission_penalty or 0.0,
         )
 
 

@@ -76,8 +76,10 @@ def misunderstandings(graded: Sequence[Graded]) -> list[str]:
 
 
 def notes(graded: Sequence[Graded]) -> list[str]:
-    """What was mended before grading."""
-    return [f"{work.student}: {note}" for work in graded for note in work.notes]
+    """What was mended before grading, and what coming late costs, which the table leaves in."""
+    late = [(work.student, work.scores.late) for work in graded if work.scores and not work.reason and work.scores.late]
+    mended = [f"{work.student}: {note}" for work in graded for note in work.notes]
+    return mended + [f"{student}: late, {points:g} points to be taken off" for student, points in late]
 
 
 def not_graded(graded: Sequence[Graded]) -> list[str]:

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from course import cli
+from course.grading.summary import notes
 
 from .classes import grade
 from .lesson import NAME, deleted, hand_in, make_course, solved
@@ -132,7 +133,8 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
     with gradebook(marked) as book:
         book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 0.5
         book.db.commit()
-    grade(marked, students=["ada"])
+    graded = grade(marked, students=["ada"])
+    assert notes(graded) == [f"ada: late, {GIVEN['score'] - 1:g} points to be taken off"]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
 

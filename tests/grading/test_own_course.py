@@ -219,6 +219,19 @@ def test_tests_that_fail_of_themselves_get_one_sentence(mine: Path, right: str, 
         hidden.write_text(block("hidden"), "utf-8")
 
 
+def test_a_release_says_what_lint_would(mine: Path) -> None:
+    notebook = mine / "exercises" / TOPIC / "notebook.py"
+    before = notebook.read_text("utf-8")
+    notebook.write_text(before + "\n# %%\nimport torch as\n", "utf-8")
+    try:
+        line = [sys.executable, "-m", "course", "release", TOPIC]
+        here = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 1 and "notebook.py, cell" in done.stdout and "complaint" in done.stdout
+    finally:
+        notebook.write_text(before, "utf-8")
+
+
 def outline_of(folder: Path, text: str):
     (folder / "course.toml").write_text(text, "utf-8")
     return read_outline(folder / "course.toml")

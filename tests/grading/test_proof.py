@@ -111,6 +111,12 @@ def test_so_does_a_fault_of_the_answers(reference, mistakes, says, monkeypatch):
     assert complaint.startswith(says)
 
 
+@pytest.mark.parametrize("single", [{"hints": "Average by hand."}, {"forbidden": ("F.avg_pool1d")}])
+def test_a_single_text_for_many_is_refused(single):
+    with pytest.raises(TypeError, match="is a single text: write a tuple, with a comma"):
+        exercise(lambda x: x, name="moving_average", **single)
+
+
 def test_a_right_answer_that_is_no_right_answer_is_shown_with_its_verdict(monkeypatch):
     def by_law(rng):
         yield call("rows", X, 1, public=True).law("shape_is", shape=(3,))
