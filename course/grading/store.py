@@ -56,10 +56,6 @@ class Store:
             return
         write_atomically(self.path(task), outcome)
 
-    def drop(self, task: Task) -> None:
-        """Forget the result of a task."""
-        self.path(task).unlink(missing_ok=True)
-
     def results(self) -> Iterator[Kept]:
         """All that is kept, by topic."""
         for path in sorted(self.folder.glob("*/*.zip")):

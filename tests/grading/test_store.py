@@ -28,8 +28,6 @@ def test_a_result_is_found_again(store):
     store.put(TASK, OUTCOME.to_bytes())
     assert store.get(TASK) == OUTCOME
     assert store.get(replace(TASK, seed=1)) is None
-    store.drop(TASK)
-    assert store.get(TASK) is None
 
 
 @pytest.mark.parametrize(

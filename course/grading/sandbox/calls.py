@@ -53,7 +53,6 @@ _TABLE = """
     fchownat            260  54
     file_setattr        469 469
     finit_module        313 273
-    fork                 57   -
     fremovexattr        199  16
     fsconfig            431 431
     fsetxattr           190   7
@@ -157,7 +156,6 @@ _TABLE = """
     utime               132   -
     utimensat           280  88
     utimes              235   -
-    vfork                58   -
     vhangup             153  58
 """
 

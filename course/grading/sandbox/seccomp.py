@@ -82,7 +82,6 @@ class Refusal(NamedTuple):
 
 
 NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
-THREAD = 0x00010000  # CLONE_THREAD
 ONLY_ASKING = 0xFFFFFFFF
 TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: type into somebody's terminal
 FILE_FLAGS = (0x40086602, 0x401C5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
@@ -131,13 +130,8 @@ ALWAYS = (
 
 NETWORK = (Refusal("socket socketpair", errno.EACCES, unless=Argument(0, (AF_UNIX,))),)
 
-PROCESSES = (
-    Refusal("fork vfork", errno.EAGAIN),
-    Refusal("clone", errno.EAGAIN, where=Argument(0, (0,), THREAD)),
-)
 
-
-def refuse(network: bool = True, *, landlock: int | None = None, processes: bool = False) -> None:
+def refuse(network: bool = True, *, landlock: int | None = None) -> None:
     """Refuse, for this process and all it starts, the system calls no notebook needs. There is no way back.
 
     Args:
@@ -146,13 +140,11 @@ def refuse(network: bool = True, *, landlock: int | None = None, processes: bool
         landlock: the ABI of Landlock, where that takes the place of namespaces. What it does not hold is refused
             here: leaving the process group (call `os.setsid` before, and a signal to the group ends them all),
             cutting files short below 3, signals to others below 6.
-        processes: refuse new processes as well (EAGAIN); threads go on. For where no limit on them holds: root's
-            processes are not counted.
 
     Raises:
         Unsupported: not Linux, another machine than x86_64 and aarch64, or a kernel without filters.
     """
-    instructions = program(machine(), network=network, landlock=landlock, processes=processes, own=os.getpid())
+    instructions = program(machine(), network=network, landlock=landlock, own=os.getpid())
     code = b"".join(struct.pack("=HBBI", i.code, i.if_true, i.if_false, i.k) for i in instructions)
     held = ctypes.create_string_buffer(code, len(code))
     described = struct.pack("@HP", len(instructions), ctypes.addressof(held))
@@ -167,14 +159,11 @@ def refuse(network: bool = True, *, landlock: int | None = None, processes: bool
         raise Unsupported(f"thread {stray} has a filter of its own, and cannot be given this one")
 
 
-def program(
-    machine: str, *, network: bool = True, landlock: int | None = None, processes: bool = False, own: int = 0
-) -> list[Instruction]:
+def program(machine: str, *, network: bool = True, landlock: int | None = None, own: int = 0) -> list[Instruction]:
     """The filter of `refuse`, for `machine`; `own` is the process it is for."""
     refusals = [*ALWAYS]
     refusals += NETWORK if network else ()
     refusals += _uncovered(landlock, own) if landlock is not None else ()
-    refusals += PROCESSES if processes else ()
     return [*_entrance(machine), *(step for refusal in refusals for step in _assemble(refusal, machine)), _allow()]
 
 

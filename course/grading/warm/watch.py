@@ -42,10 +42,9 @@ class Excess:
 
 @dataclass
 class Usage:
-    """What was used so far: the peak of memory in bytes, of processes, and seconds of processor time."""
+    """What was used so far: the peak of memory in bytes, and seconds of processor time."""
 
     memory: int = 0
-    processes: int = 0
     cpu: float = 0.0
 
 
@@ -71,7 +70,6 @@ class Watch:
         pids = list(self.living())
         self._looks += 1
         usage, allowed = self.usage, self.allowance
-        usage.processes = max(usage.processes, len(pids))
         usage.cpu = max(usage.cpu, _cpu(pids))
         if allowed.processes is not None and len(pids) > allowed.processes:
             return Excess("processes", len(pids), allowed.processes)

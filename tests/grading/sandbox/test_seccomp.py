@@ -119,14 +119,6 @@ def test_what_an_old_landlock_does_not_hold(machine: str) -> None:
 
 
 @BOTH
-def test_processes_can_be_refused_and_threads_go_on(machine: str) -> None:
-    assert _named(machine, "clone", 0x11, processes=True) == "EAGAIN"
-    assert _named(machine, "clone", 0x3D0F00, processes=True) == ALLOWED
-    if machine == X86_64:
-        assert _named(machine, "vfork", processes=True) == "EAGAIN"
-
-
-@BOTH
 def test_other_doors_to_the_same_calls_are_shut(machine: str) -> None:
     other = AARCH64 if machine == X86_64 else X86_64
     assert _answer(machine, 39, audit=seccomp.MACHINES[other]) == "EPERM"
@@ -277,18 +269,6 @@ def test_nobody_leaves_the_process_group() -> None:
         return os.getpgrp() == group == int(started.stdout)
 
     assert _refused(leave, landlock=6)
-
-
-@linux
-def test_no_processes_but_threads() -> None:
-    def start() -> list[str]:
-        done: list[str] = []
-        thread = threading.Thread(target=done.append, args=("thread",))
-        thread.start()
-        thread.join()
-        return [*done, outcome(os.fork), outcome(lambda: subprocess.run(["true"]))]
-
-    assert _refused(start, processes=True) == ["thread", "EAGAIN", "EAGAIN"]
 
 
 @linux
