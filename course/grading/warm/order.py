@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -54,22 +55,22 @@ class Line:
         except OSError:
             self.closed = True
 
-    def hear(self, timeout: float | None = 0.0) -> list[dict[str, Any]]:
-        """The messages that have arrived, waiting at most `timeout` seconds for the first (None: for ever)."""
-        complete, self._read = self._lines(self._read)
-        if complete or self.closed:
-            return complete
-        self.connection.settimeout(timeout)
-        try:
-            data = self.connection.recv(65536)
-        except (TimeoutError, BlockingIOError):
-            return []
-        except OSError:
-            data = b""
-        finally:
-            self.connection.settimeout(None)
-        self.closed = not data or len(self._read) > LONGEST
-        complete, self._read = self._lines(self._read + data)
+    def hear(self, timeout: float = 0.0) -> list[dict[str, Any]]:
+        """The messages that have arrived, waiting at most `timeout` seconds for the first to be there whole."""
+        deadline = time.monotonic() + timeout
+        complete: list[dict[str, Any]] = []
+        while not complete and not self.closed:
+            self.connection.settimeout(max(0.0, deadline - time.monotonic()))
+            try:
+                data = self.connection.recv(65536)
+            except (TimeoutError, BlockingIOError):
+                break
+            except OSError:
+                data = b""
+            finally:
+                self.connection.settimeout(None)
+            self.closed = not data or len(self._read) > LONGEST
+            complete, self._read = self._lines(self._read + data)
         return complete
 
     def close(self) -> None:
