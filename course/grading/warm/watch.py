@@ -61,7 +61,7 @@ class Watch:
     def cell(self, allowed: float | None) -> None:
         """A cell begins that may use that many seconds of processor time."""
         pids = list(self.living())
-        self._cell_began, self._cell_allowed = _cpu(pids), allowed
+        self._cell_began, self._cell_allowed = max(self.usage.cpu, _cpu(pids)), allowed
         if not self.usage.memory:  # this cell may be the one that ends the notebook
             self._weigh(pids)
 
