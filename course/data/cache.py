@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path:
-    """`COURSE_CACHE`, or the user's own cache folder."""
+    """`COURSE_CACHE`, or the user's own cache folder: the whole path of it, wherever a process may go."""
     given = os.environ.get("COURSE_CACHE")
     if given:
-        return Path(given).expanduser()
+        return Path(given).expanduser().absolute()
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "sequence-course"
+    return Path(home).expanduser().absolute() / "sequence-course"
 
 
 def datasets_library() -> Any:

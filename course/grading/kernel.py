@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from course.data.cache import cache_folder
 from course.grading.problem import Problem
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
@@ -38,7 +39,7 @@ def environment(
         "PYTHONHASHSEED": "0",
         "NBGRADER_EXECUTION": os.environ.get("NBGRADER_EXECUTION", "autograde"),
         "COURSE_FIT_POLICY": policy,
-        "COURSE_CACHE": str(course_cache()),
+        "COURSE_CACHE": str(cache_folder()),
         "HF_HOME": str(home / "huggingface"),
         "HF_HUB_OFFLINE": "1",
         "HF_DATASETS_OFFLINE": "1",
@@ -72,16 +73,9 @@ def demand_accelerator() -> None:
         raise Problem("an accelerator is asked for, and torch finds none on this machine: nothing was graded")
 
 
-def course_cache() -> Path:
-    """Where derived data sets are kept: `COURSE_CACHE`, else the course's folder in the user's cache."""
-    chosen = os.environ.get("COURSE_CACHE")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen) if chosen else Path(cache) / "sequence-course"
-
-
 def corpora() -> list[Path]:
     """What the cache holds for students: the corpora, and none of what the grader keeps there for itself."""
-    cache = course_cache()
+    cache = cache_folder()
     return [path for path in sorted(cache.iterdir()) if path.name not in GRADERS] if cache.is_dir() else []
 
 

@@ -437,3 +437,14 @@ def test_an_accelerator_that_is_not_there_is_missed_before_anybody_is_graded(mon
     monkeypatch.setattr(kernels, "ACCELERATOR", "False")
     with pytest.raises(Problem, match="nothing was graded"):
         kernels.demand_accelerator()
+
+
+@pytest.mark.parametrize("chosen", ["~/cache", "cache"])
+def test_a_notebook_finds_the_cache_whichever_way_its_folder_is_written(chosen, tmp_path, monkeypatch):
+    (tmp_path / "cache" / "corpus").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COURSE_CACHE", chosen)
+    assert kernels.corpora() == [tmp_path / "cache" / "corpus"]
+    variables = kernels.environment(tmp_path / "home", tmp_path / "edition", None, "checkpoint")
+    assert variables["COURSE_CACHE"] == str(tmp_path / "cache")
