@@ -149,6 +149,8 @@ class LocalCrew:
 
     def submit(self, task: bytes) -> Future[bytes]:
         """Have a task executed by one of the processes."""
+        if self._nursery:
+            self._nursery.mend()
         try:
             return self._pool.submit(_execute, task)
         except BrokenProcessPool:

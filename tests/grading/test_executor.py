@@ -15,13 +15,14 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading import executor
 from course.grading.edition import assemble
 from course.grading.executor import ATTEMPTS, LocalCrew, crew, execute_all
 from course.grading.kernel import environment
 from course.grading.problem import Problem
-from course.grading.task import Outcome, Task
+from course.grading.task import Outcome, Task, notebook_bytes
 from course.grading.warm import nursery as nurseries
 from course.judge.verdict import Verdict
 
@@ -178,6 +179,18 @@ def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
         assert hired._nursery is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
+
+
+@pytest.mark.skipif(not executor.FORKS, reason="nothing is forked here")
+def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
+    nb = new_notebook(cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
+    one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
+    with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
+        assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
+        assert hired._nursery is not None and hired._nursery.process is not None
+        hired._nursery.process.kill()
+        hired._nursery.process.wait()
+        assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
 
 
 def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):

@@ -97,7 +97,7 @@ class Nursery:
     """The way to a zygote at `address`; `begin` starts one, several processes may know the way to the same."""
 
     def __init__(self, address: str, environment: Mapping[str, str]) -> None:
-        self.address = address
+        self.address, self.environment = address, environment
         self.key = key_of(environment)
         self.process: subprocess.Popen[bytes] | None = None
         self._lifeline: socket.socket | None = None
@@ -107,12 +107,23 @@ class Nursery:
         """Start a zygote for kernels with such an environment; it ends with this process."""
         folder = Path(tempfile.mkdtemp(prefix="zygote-"))
         nursery = cls(str(folder / "zygote"), environment)
-        nursery._lifeline, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "course.grading.warm.zygote", nursery.address, str(theirs.fileno())]
+        nursery._start()
+        return nursery
+
+    def mend(self) -> None:
+        """Start another zygote at the same address, should the one that was begun here and listened have ended."""
+        if self.gone and Path(self.address).exists():
+            Path(self.address).unlink()
+            self._start()
+
+    def _start(self) -> None:
+        folder = Path(self.address).parent
+        self._lifeline, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "course.grading.warm.zygote", self.address, str(theirs.fileno())]
         with theirs, (folder / "log").open("wb") as log:
-            nursery.process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 command,
-                env=_at_home(environment, folder),
+                env=_at_home(self.environment, folder),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -120,7 +131,6 @@ class Nursery:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        return nursery
 
     @property
     def gone(self) -> bool:
@@ -141,7 +151,8 @@ class Nursery:
                 return _ask(connection, order)
             except OSError as error:
                 connection.close()
-                if self.gone or not Path(self.address).parent.is_dir() or time.monotonic() > deadline:
+                ended = self.gone or isinstance(error, ConnectionRefusedError)
+                if ended or not Path(self.address).parent.is_dir() or time.monotonic() > deadline:
                     raise NoKernel(f"the zygote does not answer ({self._last_words() or error})") from error
             time.sleep(0.02)
 

@@ -91,8 +91,9 @@ def _draw_inline() -> None:
 def serve(address: str, lifeline: int) -> None:
     """Fork a keeper for whoever connects, until `lifeline` falls silent."""
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(address)
+        server.bind(f"{address}-unready")
         server.listen(64)
+        Path(f"{address}-unready").rename(address)  # what is there listens: who is refused knows that it has ended
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no trace
         while True:
             waiting, _, _ = select.select([server.fileno(), lifeline], [], [])

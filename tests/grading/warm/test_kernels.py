@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,11 +30,12 @@ from course.grading import kernel as kernels
 from course.grading.execution import execute
 from course.grading.problem import Problem
 from course.grading.sandbox import tier as tiers
-from course.grading.sandbox.confines import MEGABYTE, Allowance
+from course.grading.sandbox.confines import MEGABYTE, Allowance, Confines
 from course.grading.sandbox.tier import strongest
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.grading.warm import nursery as nurseries
 from course.grading.warm import provisioner
+from course.grading.warm.order import Order
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are forked on Linux only")
 
@@ -124,6 +126,16 @@ def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, t
     assert outcome.why_cold == "broken on purpose"
     assert outcome.isolation == strongest().label
     assert printed(text) == "42 True\n"
+
+
+def test_a_zygote_that_is_gone_is_not_waited_for(monkeypatch, tmp_path):
+    """Another process began it, and only the refused connection tells: a zygote that is there listens."""
+    monkeypatch.chdir(tmp_path)  # short: a socket's address has 107 letters at most
+    with socket.socket(socket.AF_UNIX) as ended:
+        ended.bind("zygote")
+    monkeypatch.setattr(nurseries.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    with pytest.raises(nurseries.NoKernel, match="refused"):
+        nurseries.Nursery("zygote", {}).kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), {}))
 
 
 @pytest.mark.parametrize(
