@@ -30,8 +30,9 @@ def test_there_are_many_and_each_has_its_name():
 @pytest.mark.parametrize("name", NAMES)
 def test_has_no_effect_and_is_reported(rows, name):
     met = [row for row in rows if row.attack == name]
-    assert met or not tiers()
-    assert all(row.harmless for row in met), "\n" + table(met)
+    if not met and not tiers():
+        pytest.skip("no sandbox here")
+    assert met and all(row.harmless for row in met), "\n" + table(met)
 
 
 def test_every_sandbox_of_this_machine_was_tried(rows):
