@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -25,11 +24,15 @@ from typing import Any, Protocol
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
 from course.grading.task import Outcome, Task
+from course.grading.untrusted import remove
 
 FORKS = sys.platform == "linux"
 """Whether workers and kernels are forked; elsewhere each is begun anew."""
 
 HANDS = "course.grading.hands"
+
+EXPECTED = "expected"
+"""Where, in a crew's folder, the keys to judge with are shared."""
 
 ATTEMPTS = 3
 """How often work is tried when the grading machine fails."""
@@ -134,8 +137,8 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`, begun here unless `get_ready` has begun it, and a folder of
-    what is expected of answers.
+    They share one zygote for kernels with `environment`, begun here unless `get_ready` has begun it, and a folder: what
+    is expected of answers lies there, and whatever they need for a while.
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
@@ -144,7 +147,8 @@ class LocalCrew:
         self.size = size
         self._nursery = nursery(environment) if environment and FORKS else None
         self._address = (self._nursery.address, environment) if self._nursery and environment else None
-        self._expected = tempfile.TemporaryDirectory(prefix="expected-", ignore_cleanup_errors=True)
+        self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
+        Path(self._folder, EXPECTED).mkdir()
         self._pool = self._start()
 
     def submit(self, task: bytes) -> Future[bytes]:
@@ -171,10 +175,10 @@ class LocalCrew:
         self._pool.shutdown(wait=True, cancel_futures=True)
         if self._nursery:
             self._nursery.close()
-        self._expected.cleanup()
+        remove(Path(self._folder))
 
     def _start(self) -> ProcessPoolExecutor:
-        begin = dict(os.environ), self._address, self._expected.name
+        begin = dict(os.environ), self._address, self._folder
         return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
 
 
@@ -271,22 +275,23 @@ def _execute(task: bytes) -> bytes:
     return execute(task)
 
 
-def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None, expected: str) -> None:
+def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None, folder: str) -> None:
     """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
     os.environ.clear()
     os.environ.update(variables)
-    threading.Thread(target=_end_with_parent, args=(expected,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    tempfile.tempdir = folder
     if zygote is not None:
         from course.grading.warm.nursery import Nursery, share
 
         share(Nursery(*zygote))
     import_module(HANDS)
-    import_module("course.judge.expected").share(Path(expected))
+    import_module("course.judge.expected").share(Path(folder, EXPECTED))
 
 
-def _end_with_parent(expected: str) -> None:
+def _end_with_parent(folder: str) -> None:
     """A grader that was killed cannot say goodbye: its workers see it gone, tidy up, and go too."""
     parent: Any = multiprocessing.parent_process()
     wait_for([parent.sentinel])
-    shutil.rmtree(expected, ignore_errors=True)
+    remove(Path(folder))
     os._exit(1)

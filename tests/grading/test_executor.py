@@ -160,13 +160,18 @@ def test_real_workers_are_replaced_when_they_are_killed():
         hired.close(at_once=True)
 
 
+MAKE = "__import__('tempfile').mkdtemp(prefix='course-')"
+"""What a worker does for each notebook, and has no time to tidy up where it is killed."""
+
+
 def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with crew(1) as hired:
         assert hired.submit(task("empty").to_bytes()).result(timeout=60)
         shared = hired._pool.submit(eval, "__import__('course.judge.expected').judge.expected._shared")
-        assert list(tmp_path.glob("expected-*")) == [shared.result(timeout=60)]
-    assert not list(tmp_path.glob("expected-*"))
+        assert list(tmp_path.glob("crew-*/expected")) == [shared.result(timeout=60)]
+        assert Path(hired._pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+    assert not list(tmp_path.glob("crew-*"))
 
 
 @pytest.mark.skipif(not executor.FORKS, reason="nothing is forked here")
@@ -193,12 +198,21 @@ def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
 
 
+def test_nor_does_a_grader_that_is_interrupted_leave_it_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
+        assert Path(hired._pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+        raise KeyboardInterrupt
+    assert not list(tmp_path.glob("crew-*"))
+
+
 def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
     code = (
         "import sys, time\n"
         "from course.grading.executor import crew\n"
         "with crew(1) as hired:\n"
         "    hired.submit(sys.stdin.buffer.read()).result()\n"
+        f"    hired._pool.submit(eval, {MAKE!r}).result()\n"
         "    print('up', flush=True)\n"
         "    time.sleep(60)"
     )
@@ -212,10 +226,10 @@ def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
         grader.stdin.write(task("empty").to_bytes())
         grader.stdin.close()
         assert grader.stdout.readline() == b"up\n"
-        assert list(tmp_path.glob("expected-*"))
+        assert list(tmp_path.glob("crew-*/course-*"))
         grader.kill()
     deadline = time.monotonic() + 20
-    while (left := list(tmp_path.glob("expected-*"))) and time.monotonic() < deadline:
+    while (left := list(tmp_path.glob("crew-*"))) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
 
