@@ -18,10 +18,15 @@ def find_root(start: Path | None = None) -> Path:
     """
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
-        if (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir():
+        if is_course(folder):
             demand_fit(folder)
             return folder
     raise Problem(f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/")
+
+
+def is_course(folder: Path) -> bool:
+    """Whether a folder is a course's."""
+    return (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir()
 
 
 def demand_fit(folder: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import course
+from course.grading.root import is_course
 
 GIGABYTE = 2**30
 MEGABYTE = 2**20
@@ -25,7 +26,7 @@ SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "
 
 CLASS = (
     *("submitted", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports", ".course"),
-    *("gradebook.db", ".course-secret", "grades.csv"),
+    *("gradebook.db", ".course-secret", "grades.csv", "exports", "tests", ".git"),
 )
 """What in a course's folder is not for students, by nbgrader's usual names and ours."""
 
@@ -97,13 +98,10 @@ def hidden_paths(confines: Confines) -> list[Path]:
 
 
 def of_the_class() -> list[Path]:
-    """The parts of the course's folder this process works in that are not for students, and nbgrader's exchange."""
-    here = Path.cwd()
-    return [
-        path
-        for path in (*(Path(up, name) for up in (here, *here.parents) for name in CLASS), EXCHANGE)
-        if path.exists()
-    ]
+    """What is not for students: parts of the folder this process works in and of the course's own, the exchange."""
+    here, package = Path.cwd(), Path(course.__file__).resolve().parent
+    folders = _distinct([here, *here.parents, *filter(is_course, package.parents)])
+    return [path for path in (*(Path(up, name) for up in folders for name in CLASS), EXCHANGE) if path.exists()]
 
 
 def _library_folders() -> list[Path]:

@@ -30,7 +30,7 @@ from course.grading import kernel as kernels
 from course.grading.execution import execute
 from course.grading.problem import Problem
 from course.grading.sandbox import tier as tiers
-from course.grading.sandbox.confines import MEGABYTE, Allowance, Confines
+from course.grading.sandbox.confines import MEGABYTE, Allowance, Confines, of_the_class
 from course.grading.sandbox.tier import strongest
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.grading.warm import nursery as nurseries
@@ -430,17 +430,37 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
     with tempfile.TemporaryDirectory(dir=sys.prefix) as root:
         eve = Path(root, "submitted", "eve")
         eve.mkdir(parents=True)
-        for canary in (eve / "answer", Path(root, "gradebook.db"), Path(root, "shown")):
+        names = (
+            "/shown",
+            "/submitted/eve/answer",
+            "/gradebook.db",
+            "/exports/zip",
+            "/tests/hidden",
+            "/.git/HEAD",
+        )
+        for canary in (Path(f"{root}{name}") for name in names):
+            canary.parent.mkdir(exist_ok=True)
             canary.write_text("canary")
         monkeypatch.chdir(root)
         look = (
             "def look(path):\n    try: return open(path).read()\n    except OSError: return 'no'\n"
-            f"print([look({root!r} + name) for name in ('/shown', '/submitted/eve/answer', '/gradebook.db')])"
+            f"print([look({root!r} + name) for name in {names}])"
         )
         _, (seen,) = run(look)
         monkeypatch.chdir("/")
     told = ast.literal_eval(printed(seen))
     assert told[0] == "canary" and "canary" not in told[1:]
+
+
+def test_the_courses_checkout_is_not_shown_wherever_a_class_is_graded(monkeypatch, tmp_path):
+    """It holds the tests of the hidden tests, which know right answers, and may lie among the system's own folders."""
+    (tmp_path / "tests").mkdir()
+    monkeypatch.chdir("/")
+    monkeypatch.setattr("course.__file__", str(tmp_path / "course" / "__init__.py"))
+    assert tmp_path / "tests" not in of_the_class()  # as among the libraries, where others have tests
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "nbgrader_config.py").touch()
+    assert {tmp_path / "tests", tmp_path / "solutions"} <= set(of_the_class())
 
 
 def test_an_accelerator_that_is_not_there_is_missed_before_anybody_is_graded(monkeypatch):
