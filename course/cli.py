@@ -100,6 +100,8 @@ def release(arguments: argparse.Namespace) -> int:
 
 def grade(arguments: argparse.Namespace) -> int:
     """Grade a class's submissions of a topic into the gradebook, or one notebook for yourself."""
+    if sys.platform == "win32":
+        raise Problem("Windows can do the notebooks, but not grade: use WSL there")
     from course.grading.marking import grade_one, grade_stale, grade_topic
 
     policy = "retrain" if arguments.retrain else "checkpoint"

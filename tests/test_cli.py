@@ -71,6 +71,14 @@ def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypat
     assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
 
 
+def test_windows_is_sent_to_where_grading_is_possible(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert cli.main(["grade", "03_rnn"]) == 2
+    assert capsys.readouterr().err == "course grade: Windows can do the notebooks, but not grade: use WSL there\n"
+
+
 def test_a_file_that_knows_no_tick_gets_a_question_mark() -> None:
     command = [sys.executable, "-c", "from course import cli; cli.main(['list']); print('✓')"]
     here = {**os.environ, "PYTHONIOENCODING": "ascii"}
