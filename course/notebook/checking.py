@@ -38,7 +38,7 @@ def check(name: str, answer: Any) -> None:
 
     Raises:
         KeyError: no exercise has that name.
-        TypeError: `answer` is none, but a name, or what `fit` returned.
+        TypeError: `answer` is none, but a name, what `fit` returned, or an object where a class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = os.environ.get("COURSE_JUDGE")
@@ -55,11 +55,15 @@ def check(name: str, answer: Any) -> None:
 
 def _demand_an_answer(name: str, answer: Any) -> None:
     """Tell a slip in the call itself from an answer that is wrong."""
-    key(name)  # which knows whether there is such an exercise
+    cases = key(name).cases  # which knows whether there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
         raise TypeError(f"this is the record of a training: give check({name!r}, …) the model in it, record.model")
     if answer is None or isinstance(answer, str):
         raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {answer!r}")
+    made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
+    if made and (isinstance(answer, nn.Module) or not callable(answer)):
+        called = type(answer).__name__
+        raise TypeError(f"check({name!r}, …) takes the class itself, {called}, and got one made of it, {called}(…)")
 
 
 def public_verdict(name: str, answer: Any) -> Verdict:

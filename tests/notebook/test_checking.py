@@ -13,6 +13,8 @@ from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
 from course.notebook.checking import CheckFailed
 from course.notebook.training import Record
+from course.reference.markov_ngrams import NGramModel
+from course.reference.positional_encoding import LearnedPositions
 from tests.judge.sample import cell, sample
 
 
@@ -89,6 +91,15 @@ def test_a_slip_in_the_call_is_no_wrong_answer():
     for answer in (None, "rnn_cell"):
         with pytest.raises(TypeError, match="the function or class itself, and got"):
             course.check("rnn_cell", answer)
+
+
+def test_an_object_where_a_class_is_asked_for_is_a_slip_too(here, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    for name, made in (("NGramModel", NGramModel(3, 5, 0.1)), ("LearnedPositions", LearnedPositions(3, 5))):
+        with pytest.raises(TypeError, match=rf"takes the class itself, {name}, and got one made of it, {name}\(…\)"):
+            course.check(name, made)
+    course.check("LearnedPositions", lambda *sizes: LearnedPositions(*sizes))  # whatever makes one
 
 
 def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
