@@ -262,6 +262,15 @@ def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") 
 
 
 @law
+def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because: str = "") -> str:
+    """Along the last axis, the value at `index` is everywhere larger than the one at `than`."""
+    values = _tensor(outputs[of])
+    if bool((values[..., index] > values[..., than]).all()):
+        return ""
+    return because or f"the value at {index} should be larger than the one at {than}"
+
+
+@law
 def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
     """A number reaches `value`."""
     found = float(outputs[of])

@@ -414,42 +414,57 @@ def NGramModel(rng):
         .law("is_a_tensor")
         .law("shape_is", shape=(len(contexts) + 1, 7), because=_SHAPES)
         .law("finite")
-        .law("bounded", low=0.0, high=1.000001)
+        .law("bounded", low=0.0, because="a probability is below zero")
+        .law("bounded", high=1.000001, because="a probability is above one")
         .law("sums_to_one")
     )
     yield (
         _fitted("after the last token of the text", 3, 6, 0.5, torch.cat([text, last, text, last]), public=True)
         .call(last, method="next_distribution")
+        .law("shape_is", shape=(6,), because=_SHAPES)
         .law("sums_to_one")
     )
+    yield (
+        _asked("asked twice", 3, 7, 0.5, text, [*contexts, *contexts], public=True)
+        .map([*contexts, *contexts], method="next_distribution", into="again")
+        .law("repeats", to="again", because="the same question gets another answer later on, and nothing was read "
+             "in between")
+    )  # fmt: skip
     # After (a, a) comes b, after (a, b) b, after (b, b) a, after (b, a) a: one token of context tells nothing.
     a, b = (int(name) for name in names[:2])
     memory = torch.tensor([a, a, b, b] * 12)
+    because = "the two tokens before it decide what comes next here"
     yield (
-        _fitted("two tokens of context, in their order", 3, 5, 0.01, memory, public=True)
-        .map([(torch.tensor(pair),) for pair in ([a, a], [a, b], [b, b], [b, a])], method="next_distribution")
-        .law(
-            "argmax_is",
-            index=torch.tensor([b, b, a, a]),
-            because="the two tokens before it decide what comes next here",
-        )
+        _asked("two tokens of context, in their order", 3, 5, 0.01, memory, _contexts([a, a], [b, b]), public=True)
+        .law("argmax_is", index=torch.tensor([b, a]), because=because)
+        .map(_contexts([a, b], [b, a]), method="next_distribution", into="two different ones")
+        .law("argmax_is", of="two different ones", index=torch.tensor([b, a]), because=because)
     )
+    longer, asked = torch.tensor([a, a, a, b, b, b] * 9), _contexts([a, a, a], [b, a, a], [b, b, b], [a, b, b])
+    yield (
+        _asked("three tokens of context, n = 4", 4, 5, 0.01, longer, asked, public=True)
+        .law("argmax_is", index=torch.tensor([b, a, a, b]), because="the three tokens before it decide what comes next "
+             "here, and n = 4 lets you look at all of them")
+    )  # fmt: skip
     yield (
         _fitted("only the last n − 1 tokens", 3, 5, 0.2, text, public=True)
         .call(torch.cat([text[20:23], text[6:9]]), method="next_distribution")
         .call(text[7:9], method="next_distribution", into="kept")
+        .law("shape_is", shape=(5,), because=_SHAPES)
         .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
     )
-    # Whoever loses the first window knows b and c alone, as often as each other, and would name the smaller.
-    c, b = names[:2].sort().values
+    # Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them.
+    low, middle, high = names[:3].sort().values
+    because = "was read, and nothing else; then your model is surprised by the"
     yield (
-        _fitted("the first window of a text, and the last", 2, 5, 0.01, torch.stack([names[2], b, c]))
-        .map([(names[2:3],), (b[None],)], method="next_distribution")
-        .law(
-            "argmax_is",
-            index=torch.stack([b, c]),
-            because="a b c was read; after a, or after b, your model is surprised by it",
-        )
+        _asked("the first window of a text, and the last", 2, 5, 0.01, torch.stack([low, high, middle]), [(low[None],)])
+        .law("argmax_is", index=high[None], because=f"a b c {because} b after a")
+        .call(high[None], method="next_distribution", into="after b")
+        .law("argmax_is", of="after b", index=middle, because=f"a b c {because} c after b")
+        .call(2, 5, 0.01, on="answer", into="other")
+        .call(torch.stack([high, middle, low]), on="other", method="fit", into="other fitted")
+        .call(high[None], on="other", method="next_distribution", into="other after a")
+        .law("argmax_is", of="other after a", index=middle, because=f"a b c {because} b after a")
     )
     yield from _shorter_contexts(rng, names)
     yield from _never_impossible(rng, names)
@@ -472,6 +487,16 @@ def _fitted(title: str, n: int, vocab_size: int, alpha: float, text: Tensor, pub
     return case.call(text, method="fit", into="fitted")
 
 
+def _asked(title: str, n: int, vocab_size: int, alpha: float, text: Tensor, contexts: list, public: bool = False):
+    """The same, asked what comes after each of `contexts`; the shape of the answers goes before all that they say."""
+    case = _fitted(title, n, vocab_size, alpha, text, public).map(contexts, method="next_distribution")
+    return case.law("shape_is", shape=(len(contexts), vocab_size), because=_SHAPES)
+
+
+def _contexts(*tokens: list[int]) -> list[tuple[Tensor]]:
+    return [(torch.tensor(context),) for context in tokens]
+
+
 def _shorter_contexts(rng: Rng, names: Tensor):
     """Nothing, too little, and something never read before: each time the shorter windows answer."""
     counts = torch.tensor([23, 11, 5, 2, 1])
@@ -481,6 +506,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     yield (
         _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text)
         .call(nothing, method="next_distribution")
+        .law("shape_is", shape=(5,), because=_SHAPES)
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
     )
     yield (
@@ -489,18 +515,24 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .call(nothing, method="next_distribution", into="without")
         .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
     )
+    with_pairs = torch.cat([text, torch.tensor([5, 6] * 4)])  # only 6 ever comes after 5
+    yield (
+        _asked("what never came after a context", 2, 7, 0.1, with_pairs, _contexts([5]))
+        .law("larger_at", index=int(names[0]), than=int(names[4]), because="of two tokens that never came after a "
+             "context, the one that fills half of the text should be likelier than the one read once: who speaks up "
+             "where the context is silent?")
+    )  # fmt: skip
     # a b c … in a ring: each token has one successor; with n = 4 the longer contexts below never occurred.
     ring = names.repeat(9)
     short = [(names[i : i + 1],) for i in range(4)]
     strange = [(torch.stack([names[(i + 2) % 5], names[(i + 2) % 5], names[i]]),) for i in range(4)]
     yield (
-        _fitted("a context shorter than n − 1", 4, 5, 0.01, ring)
-        .map(short, method="next_distribution")
-        .law("argmax_is", index=names[1:], because="one token of context was given, and it tells all there is to know")
+        _asked("a context shorter than n − 1", 4, 5, 0.01, ring, short).law(
+            "argmax_is", index=names[1:], because="one token of context was given, and it tells all there is to know"
+        )
     )
     yield (
-        _fitted("a context never read, with a known ending", 4, 5, 0.01, ring, public=True)
-        .map(strange, method="next_distribution")
+        _asked("a context never read, with a known ending", 4, 5, 0.01, ring, strange, public=True)
         .law("finite", because="after a context that never occurred your model answers NaN")
         .law("argmax_is", index=names[1:], because="the whole context is new, but its last token is well known: use it")
     )
@@ -512,16 +544,15 @@ def _never_impossible(rng: Rng, names: Tensor):
     contexts = [(names[:k],) for k in (0, 1, 2, 3)] + [(torch.stack([names[3], names[1]]),)]
     because = "a token that occurs in the text has probability 0 after some context"
     yield (
-        _fitted("all that was read stays possible, alpha = 0", 3, 5, 0.0, ring)
-        .map(contexts, method="next_distribution")
+        _asked("all that was read stays possible, alpha = 0", 3, 5, 0.0, ring, contexts)
         .law("finite")
         .law("positive", because=because)
         .law("sums_to_one")
     )
     yield (
-        _fitted("with alpha everything is possible", 3, 7, 0.4, ring)
-        .map(contexts, method="next_distribution")
-        .law("positive", because="alpha is positive, and yet a token has probability 0")
+        _asked("with alpha everything is possible", 3, 7, 0.4, ring, contexts).law(
+            "positive", because="alpha is positive, and yet a token has probability 0"
+        )
     )
 
 
@@ -663,6 +694,47 @@ class remembers_the_first_text(_Changed):
 class loses_the_last_window(reference.NGramModel):
     def fit(self, ids):
         return super().fit(ids[:-1])
+
+
+@NGramModel.misconception("Fit it on three tokens and write down all windows of two. At which place does yours begin?")
+class loses_the_first_window(reference.NGramModel):
+    def fit(self, ids):
+        super().fit(ids)
+        self.followers = reference.NGramModel(self.n, self.vocab_size, self.alpha).fit(ids[1:]).followers
+        return self
+
+
+@NGramModel.misconception("Print one key of your table and the key you look up: is the one found by the other?")
+class contexts_never_found(_Changed):
+    def next_distribution(self, context):
+        return self.unigram.clone()
+
+
+@NGramModel.misconception(
+    "Print your table of single tokens, ask for an answer, and print it again. Who has changed it?"
+)
+class mixes_into_its_own_table(_Changed):
+    def next_distribution(self, context):
+        return self.unigram.copy_(self.mixed(context.tolist()))
+
+
+@NGramModel.misconception("Print an answer. Can a probability be below zero? What kind of number is this?")
+class logarithms(_Changed):
+    def next_distribution(self, context):
+        return self.mixed(context.tolist()).log()
+
+
+@NGramModel.misconception(
+    "A word that never came after this context: is it as likely as any other such word? What do you know of it from "
+    "elsewhere?"
+)
+class mixed_with_uniform(_Changed):
+    def next_distribution(self, context):
+        tokens = self.longest(context.tolist())
+        while tokens and not bool(self.counts(tokens).any()):
+            tokens = tokens[1:]
+        counts = self.counts(tokens)
+        return 0.6 * counts / counts.sum() + 0.4 / self.vocab_size if tokens else self.unigram.clone()
 
 
 @NGramModel.misconception(

@@ -226,13 +226,6 @@ def reseeded(P, start, length, generator):
 # -- NGramModel ------------------------------------------------------------------------------------------------------
 
 
-class Frequencies(reference.NGramModel):
-    """Reads no context at all."""
-
-    def next_distribution(self, context):
-        return self.unigram.clone()
-
-
 class Uniform(reference.NGramModel):
     def next_distribution(self, context):
         return torch.full((self.vocab_size,), 1 / self.vocab_size)
@@ -249,11 +242,6 @@ class Bet(reference.NGramModel):
     def next_distribution(self, context):
         best = super().next_distribution(context).argmax()
         return torch.eye(self.vocab_size)[best]
-
-
-class Logarithms(reference.NGramModel):
-    def next_distribution(self, context):
-        return super().next_distribution(context).log()
 
 
 class Counts(reference.NGramModel):
@@ -361,6 +349,31 @@ class KeepsItsAnswers(reference.NGramModel):
         return answers[tokens]
 
 
+class NeverBeyondTrigrams(reference.NGramModel):
+    """One table each for one, two and three tokens."""
+
+    def __init__(self, n, vocab_size, alpha):
+        super().__init__(min(n, 3), vocab_size, alpha)
+
+
+class VocabularyOfTheText(reference.NGramModel):
+    """As wide as the largest token that was read."""
+
+    def fit(self, ids):
+        if len(ids):
+            self.vocab_size = int(ids.max()) + 1
+        return super().fit(ids)
+
+
+class LosesTheLastPair(reference.NGramModel):
+    """Each token is counted, and the last window of two and more is not."""
+
+    def fit(self, ids):
+        super().fit(ids)
+        self.followers = reference.NGramModel(self.n, self.vocab_size, self.alpha).fit(ids[:-1]).followers
+        return self
+
+
 # -- the task --------------------------------------------------------------------------------------------------------
 
 
@@ -446,11 +459,9 @@ MUTANTS = {
         reseeded,
     ],
     "NGramModel": [
-        Frequencies,
         Uniform,
         PairsOnly,
         Bet,
-        Logarithms,
         Counts,
         DoubleSoftmax,
         OneRow,
@@ -465,6 +476,9 @@ MUTANTS = {
         LongestWithAlpha,
         TablesOfOnes,
         KeepsItsAnswers,
+        NeverBeyondTrigrams,
+        VocabularyOfTheText,
+        LosesTheLastPair,
     ],
     "markov_ngrams_task": [
         single_characters,
