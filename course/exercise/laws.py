@@ -365,6 +365,20 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 
 
 @law
+def combinations_are_not_zero(
+    outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
+) -> str:
+    """The same for groups of len(weights) rows of two outputs: in each, a `share` of groups or more do not cancel."""
+    for name in (of, also):
+        rows = _tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
+        size = (weights.double().abs() @ rows.abs()).amax(1)
+        apart = (weights.double() @ rows).abs().amax(1) > within * size  # by more than float32 rounds
+        if float(apart.double().mean()) < share:
+            return because or "the results cancel as those of a linear function do"
+    return ""
+
+
+@law
 def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
     """The entry at `key` of a dict is a tensor that broadcasts to `shape`, (B, h, T, S)."""
     if isinstance(outputs[of], dict) and key not in outputs[of]:

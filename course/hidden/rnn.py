@@ -443,6 +443,14 @@ def ElmanClassifier(rng):
     """Its parameters are the student's own, so laws decide: what it must not see, what it must, and how it grows."""
     yield from reading.cases(rng, shape=0.5, end=5.0, company=3.0, first=3.0, last=2.0)
     case = partial(reading.classifier, rng)
+    yield (
+        case("a sequence of one token", public=True)
+        .call(torch.arange(5)[:, None], torch.ones(5, dtype=torch.long))
+        .call(torch.arange(5, 10)[:, None], torch.ones(5, dtype=torch.long), into="other")
+        .law("shape_is", shape=(5, 3))
+        .law("different", to="other", because="sequences of one token get the same logits, whatever the token: is the "
+             "first one read at all?")
+    )  # fmt: skip
     steps = torch.full((4,), 43)
     tail = rng.integers(0, 11, 1, 1).expand(4, 40)  # one token again and again: what stands out stood in front
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
@@ -469,6 +477,21 @@ def ElmanClassifier(rng):
         .law("combination_is_not_zero", weights=torch.outer(contrast, contrast).flatten(), because="each token adds "
              "its share, whatever stood before it: is there no ReLU in the recurrence?")
     )  # fmt: skip
+    # What two early tokens make of each other only a bend between them can show: long after, weakly, nothing turns
+    # negative because of them. One model in a hundred has a unit so near to zero that it does: so there are two.
+    early = torch.stack([rng.permutation(11)[:4] for _ in range(40)])  # (40, 4): two for each of two places
+    pairs = early[:, [[0, 2], [1, 2], [0, 3], [1, 3]]]  # (40, 4, 2)
+    met = torch.cat([pairs, rng.integers(0, 11, 40, 1, 3).expand(40, 4, 3)], 2).flatten(0, 1)
+    corners, late = torch.tensor([1.0, -1.0, -1.0, 1.0]), "the first tokens add up as if nothing bent between them: is "
+    late += "there a ReLU around every step of the recurrence?"
+    yield (
+        case("a bend at every step", hidden=23, scale=0.08)
+        .call(met, torch.full((160,), 5))
+        .call(11, 23, 3, on="answer", into="second")
+        .fill(rng, on="second", scale=0.08)
+        .call(met, torch.full((160,), 5), on="second", into="other")
+        .law("combinations_are_not_zero", also="other", weights=corners, share=0.6, because=late)
+    )
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
         case("everything learns", weight=2.0)
@@ -476,7 +499,11 @@ def ElmanClassifier(rng):
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
-    )
+        .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
+             "is the third token three times the first?")  # or one beside the state, or one more for padding
+        .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
+             "and W_y together: print the names and shapes of your parameters")
+    )  # fmt: skip
 
 
 class _Elman(reference.ElmanClassifier):
@@ -558,6 +585,48 @@ class AddedToTheState(_Elman):
 class NoNonlinearity(_Elman):
     def next(self, x, h):
         return x + self.from_state(h)
+
+
+@ElmanClassifier.misconception(
+    "Where does yours bend: around every step, or once, when the last state is read? Change two early tokens, one at a "
+    "time and both together: does the second change do the same each time?"
+)
+class OneBendAtTheEnd(NoNonlinearity):
+    def read(self, states, lengths):
+        return super().read(states, lengths).relu()
+
+
+@ElmanClassifier.misconception(
+    "Give it a sequence of one token, then of another one. How often does your loop run, and for which token?"
+)
+class FirstTokenSkipped(reference.ElmanClassifier):
+    def states(self, ids):
+        states = super().states(ids.roll(-1, 1))
+        return torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
+
+
+@ElmanClassifier.misconception("Print the names of your parameters. Which of your weights are missing there?")
+class RecurrenceNoParameter(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.layers = [self.from_state]
+        del self.from_state
+
+    def next(self, x, h):
+        return torch.relu(x + self.layers[0](h))
+
+
+@ElmanClassifier.misconception("Is token 6 twice as much as token 3? What does a network see of a token in your input?")
+class TokensAsNumbers(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(1, hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, states = ids.new_zeros(len(ids), 1) * self.from_state.weight[0], []
+        for x in ids.unbind(1):
+            h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
+            states.append(h)
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
 @ElmanClassifier.misconception(
