@@ -355,6 +355,8 @@ def clip_grad_norm(rng):
         grad=False,
     )
     yield call("short already", grads((2, 3), (5,), scale=0.1), 7.0, public=True, grad=False)
+    twos = torch.tensor([2.0, -2.0]).double()  # four of them are four long
+    yield call("short, but not its square", [twos, twos[:, None]], 6.0, grad=False)
     yield call("long", grads((5, 3), (5, 5), (5,), scale=20.0), 2.5, grad=False)
     yield call("one long, one short", [*grads((3, 2), scale=30.0), *grads((7,), scale=0.01)], 3.0, grad=False)
     yield call("a single tensor", grads((3, 5)), 0.5, grad=False)
@@ -424,6 +426,12 @@ def sum_of_the_norms(grads, max_norm):
 def divided_by_the_norm_only(grads, max_norm):
     total = _norm(grads)
     return (_scaled(grads, 1 / total) if total > max_norm else list(grads)), total
+
+
+@clip_grad_norm.misconception("Print the two numbers that you compare before you clip. Is each of them a length?")
+def compares_the_square(grads, max_norm):
+    total = _norm(grads)
+    return (_scaled(grads, max_norm / total) if total**2 > max_norm else list(grads)), total
 
 
 # -- a classifier ------------------------------------------------------------------------------------------------------
