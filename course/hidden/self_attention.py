@@ -556,7 +556,9 @@ def is_permutation_equivariant(rng):
     V = rng.normal(7, 2)
     places = rng.normal(5, 2)
 
+    mirror = torch.arange(5).flip(0)
     yield call("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
+    yield call("self-attention, turned round", stand_in("attending", W_q=W, W_k=U, W_v=V), x, mirror, public=True)
     yield call("a running mean", stand_in("running_mean", W=W), x, cycle, public=True)
     yield call("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
     yield call("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
@@ -564,13 +566,18 @@ def is_permutation_equivariant(rng):
     yield call("each word beside the first", stand_in("beside_the_first", W=W, U=U), x, cycle)
     first_stays = torch.tensor([0, 2, 3, 4, 1])
     yield call("beside the first, and the first stays", stand_in("beside_the_first", W=W, U=U), x, first_stays)
-    mirror = torch.arange(5).flip(0)
     yield call("backwards, and the words turned round", stand_in("backwards", W=W), x, mirror)
     yield call("backwards, and another order", stand_in("backwards", W=W), x, cycle)
+    towards = F.normalize(x[0, 2] - x[0, 0], dim=0) * rng.uniform(7, 1, low=0.3)  # (7, 2): all grow with the new first
+    for title, sign in (("larger everywhere in the other order", 1), ("smaller everywhere in the other order", -1)):
+        yield call(title, stand_in("beside_the_first", W=W, U=sign * towards), x[:1], cycle)
+    nothing_there = x.clone()
+    nothing_there[:, 3] = 0  # where a millionth is as much as all the rest
     tiny = 1e-6 * places
-    yield call("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), x, cycle)
-    small = 0.002 * (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)
-    yield call("a difference of a few thousandths", stand_in("with_positions", W=W, positions=small), x, cycle)
+    yield call("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), nothing_there, cycle)
+    steps = (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)  # three apart at most, in this order
+    small = 5e-4 / 3 / W.sum(1).abs().max() * steps
+    yield call("a difference of half a thousandth", stand_in("with_positions", W=W, positions=small), x, cycle)
     x32, W32, U32, V32 = (tensor.float() for tensor in (x, W, U, V))
     yield call("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
 
@@ -608,6 +615,20 @@ def bit_for_bit(fn, x, permutation):
 )
 def far_too_tolerant(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=0.3)
+
+
+@is_permutation_equivariant.misconception(
+    "You subtract one from the other. What becomes of a difference of −1 when you compare it with a small number?"
+)
+def one_sided(fn, x, permutation):
+    return bool((fn(x[:, permutation]) - fn(x)[:, permutation] < 1e-4).all())
+
+
+@is_permutation_equivariant.misconception(
+    "You subtract one from the other. Is −1 a small difference? It is smaller than any tolerance."
+)
+def one_sided_the_other_way(fn, x, permutation):
+    return bool((fn(x)[:, permutation] - fn(x[:, permutation]) < 1e-4).all())
 
 
 @is_permutation_equivariant.misconception(
