@@ -558,6 +558,13 @@ def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because
 
 
 @law
+def no_longer_than(outputs: Outputs, longest: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) have at most `longest` columns."""
+    found = _tensor(outputs[of]).shape[1]
+    return "" if found <= longest else because or f"{found} tokens were written, and at most {longest} were asked for"
+
+
+@law
 def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", because: str = "") -> str:
     """Ids (B, L) have at most `longest` columns, and as many if there is a row without `eos`."""
     ids = _tensor(outputs[of])

@@ -539,6 +539,7 @@ def AttentionSeq2Seq(rng):
         .call(src, lengths, tgt)
         .gradients(wrt="parameters")
         .law("every_parameter_learns")
+        .law("learns_by_place", places=[13, 14], because="no gradient reaches the embeddings of the source")
         .law("every_row_learns", rows=13, used=sorted(set(src[~behind].tolist())),
              because="some tokens of the source get no gradient: where is the way back cut?")
     )  # fmt: skip
@@ -588,6 +589,14 @@ def _looks_back(case, rng):
         .call(last, long, target, into="other")
         .law("different", to="other", because="without attention another last token of the source changes nothing")
     )
+    written = rng.integers(3, 11, 3, 60)  # by its end, a state that is told nothing has forgotten where it began
+    yield (
+        case("a late step, without attention", attention=0, scale=0.2)
+        .call(source, long, written)
+        .call(last, long, written, into="other")
+        .law("differ_at", to="other", dim=1, place=59, within=1e-5, because="without attention the last state of the "
+             "encoder is the context of every step; after 59 of them yours knows nothing of the source")
+    )  # fmt: skip
     number = rng.seed()
     # A sentence that begins with one eos does not begin with the other: two steps are looked at.
     for title, eos in (("the weights move", 2), ("the weights move, with another eos", 3)):
@@ -629,6 +638,7 @@ def _writes(case, rng):
             .call(src, lengths, Ref("ids"), into="logits")
             .law("whole_numbers", of="ids")
             .law("padded_behind", of="ids", eos=eos, pad=pad)
+            .law("no_longer_than", of="ids", longest=longest)
             .law("long_enough", of="ids", eos=eos, longest=longest)
             .law("a_row_for_each", of="logits", ids="ids")
             .law("keeps_its_eos", of="ids", logits="logits", eos=eos, pad=pad)
@@ -670,6 +680,9 @@ class _Open(_Right):
     def reads(self, tgt):
         return _shifted(tgt, self.sos)
 
+    def begin(self, last):
+        return tanh(self.start(last))
+
     def next_state(self, new, start):
         return new
 
@@ -684,7 +697,7 @@ class _Open(_Right):
 
     def forward(self, src, src_lengths, tgt):
         keys, mask, last = self.encode(src, src_lengths)
-        start = state = tanh(self.start(last))
+        start = state = self.begin(last)
         logits = []
         for token in self.reads(tgt).unbind(1):
             scores, new, _ = self.step(token, state, keys, mask, last)
@@ -695,7 +708,7 @@ class _Open(_Right):
     @torch.no_grad()
     def decode_greedy(self, src, src_lengths, max_len):
         keys, mask, last = self.encode(src, src_lengths)
-        start = state = tanh(self.start(last))
+        start = state = self.begin(last)
         token, ended = torch.full_like(src_lengths, self.sos), src_lengths < 0
         ids, weights = [], []
         while len(ids) < max_len and not self.done(ended):
@@ -838,6 +851,31 @@ class BeginsWithAPad(_Open):
             return super().decode_greedy(src, src_lengths, max_len)
         finally:
             self.sos = sos
+
+
+@AttentionSeq2Seq.misconception(
+    "How many steps does your loop take for max_len = 1? Count the columns of what it returns."
+)
+class OneColumnTooMany(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len + 1)
+
+
+@AttentionSeq2Seq.misconception(
+    "Which of your parameters get no gradient? Follow the state in which the decoder begins back to the encoder: where "
+    "does the way end?"
+)
+class StartsFromZero(_Open):
+    def begin(self, last):
+        return torch.zeros_like(super().begin(last))
+
+
+@AttentionSeq2Seq.misconception(
+    "Build one with attention=0, and let it write sixty tokens. What does it read of the source at the last of them?"
+)
+class NoContextWithoutAttention(_Open):
+    def step(self, token, state, keys, mask, last):
+        return super().step(token, state, keys, mask, last if self.attention else torch.zeros_like(last))
 
 
 # -- how well it aligns ------------------------------------------------------------------------------------------------
