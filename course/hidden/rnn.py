@@ -664,8 +664,7 @@ def _certain(rng, clocks, vocabulary):
 )
 def generate(rng):
     """Certain successors show what is fed back; uncertain ones, how it is drawn."""
-    start_state = torch.zeros(1, 1).double()
-
+    start_state = torch.ones(1, 1).double()  # not zero, which is what somebody may begin with who ignores it
     shares = torch.tensor([0.30, 0.22, 0.18, 0.14, 0.12, 0.04], dtype=torch.float64)
 
     def urn(title, length, temperature, **settings):
@@ -685,8 +684,10 @@ def generate(rng):
         start = int(rng.integers(0, vocabulary, 1))
         return call(title, step, start_state, start, length, temperature, rng.generator(), grad=False, **settings)
 
-    def chance(title, length, temperature, **settings):
-        logits = 1.5 * rng.normal(1, 4, 4)
+    def chance(title, temperature, spread, **settings):
+        """After each token the same four shares in another order, far from those at a temperature of one."""
+        length, steps = 1500, torch.arange(4, dtype=torch.float64)
+        logits = torch.stack([spread * steps[rng.permutation(4)] for _ in range(4)])[None]
         step = stand_in("clock_step", logits=logits)
         return (
             draws(title, 1, step, start_state, 2, length, temperature, rng.generator(), **settings)
@@ -697,20 +698,24 @@ def generate(rng):
 
     yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
     yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
-    yield chance("a temperature of two", 500, 2.0, public=True, weight=2.0)
-    yield chance("a temperature of one half", 700, 0.5, weight=3.0)
+    yield chance("a temperature of two", 2.0, 2.5, public=True, weight=2.0)
+    yield chance("a temperature of one half", 0.5, 0.8, weight=3.0)
     yield urn("a temperature of nine", 1000, 9.0, weight=2.0)
     yield written("one token", 2, 5, 1, 0.5)
     yield written("a long text", 5, 11, 60, 2.0)
     step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
-    twice = call("the same generator, the same text", step, start_state, 0, 40, 1.0, generator, grad=False, into="out")
+    settings = {"grad": False, "public": True, "weight": 2.0}
+    twice = call("the same generator, the same text", step, start_state, 0, 40, 1.0, generator, **settings)
     yield (
         twice.call(step, start_state, 0, 40, 1.0, generator, on="answer", into="again")
         .call(step, start_state, 0, 40, 1.0, rng.generator(), on="answer", into="other")
+        .draws(2, step, start_state, 0, 40, 1.0, rng.generator(), into="in a row")
         .laws_only()
         .law("equal", to="again", because="the same generator gave two texts: some chance comes from elsewhere")
         .law("different", to="other", because="two generators gave the same text of 40 tokens")
-    )
+        .law("slices_differ", of="in a row", because="two texts drawn one after the other from one generator are the "
+             "same: does yours begin it anew each time?")
+    )  # fmt: skip
 
 
 def _write(step, h0, start, length, temperature, generator, *, feed=None, keep=None, logits_to_p=None, draw=None):
@@ -751,6 +756,17 @@ def temperature_ignored(*inputs):
 @generate.misconception("`step` returns a state. Where does it go?")
 def state_not_carried_on(*inputs):
     return _write(*inputs, keep=lambda h0, new: h0)
+
+
+@generate.misconception("Write with two different h0. Which of your lines reads the one that you were given?")
+def begins_with_zeros(step, h0, *others):
+    return reference.generate(step, torch.zeros_like(h0), *others)
+
+
+@generate.misconception("Write two texts in a row with one generator. Are they the same, and should they be?")
+def begins_the_generator_anew(*inputs):
+    *others, generator = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
 
 
 @generate.misconception("For length = 1, what comes out? The start was given; it is not written.")

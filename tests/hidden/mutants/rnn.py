@@ -361,6 +361,14 @@ def square_root_of_the_temperature(step, h0, start, length, temperature, generat
     return reference.generate(step, h0, start, length, temperature**0.5, generator)
 
 
+def never_below_one(step, h0, start, length, temperature, generator):
+    return reference.generate(step, h0, start, length, max(temperature, 1.0), generator)
+
+
+def greedy_below_one(step, h0, start, length, temperature, generator):
+    return reference.generate(step, h0, start, length, temperature if temperature >= 1 else 1e-3, generator)
+
+
 def only_the_likeliest_three(step, h0, start, length, temperature, generator):
     def narrow(token, h):
         logits, h = step(token, h)
@@ -512,6 +520,8 @@ MUTANTS = {
         probabilities_cooled,
         uniform,
         square_root_of_the_temperature,
+        never_below_one,
+        greedy_below_one,
         only_the_likeliest_three,
         only_what_makes_up_95_percent,
         its_own_seed,
