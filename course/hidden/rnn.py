@@ -815,13 +815,16 @@ def scheduled_inputs(rng):
         )  # fmt: skip
     generator = rng.generator()
     yield (
-        call("the same generator, the same coins", *table(11, 13), 0.5, generator)
+        call("the same generator, the same coins", *table(11, 13), 0.5, generator, public=True)
         .call(*table(11, 13), 0.5, generator, on="answer", into="again")
         .call(*table(11, 13), 0.5, rng.generator(), on="answer", into="other")
+        .draws(2, *table(11, 13), 0.5, rng.generator(), into="in a row")
         .laws_only()
         .law("equal", to="again", because="the same generator gave two mixtures: some chance comes from elsewhere")
         .law("different", to="other", because="two generators gave the same mixture of 143 tokens")
-    )
+        .law("slices_differ", of="in a row", because="two mixtures drawn one after the other from one generator are "
+             "the same: does yours begin it anew each time?")
+    )  # fmt: skip
 
 
 def _coins(shape, generator):
@@ -855,6 +858,11 @@ def the_other_way_round(targets, own, p, generator):
 @scheduled_inputs.misconception("What comes out for p = 1, and for p = 0? Is p used at all?")
 def half_and_half(targets, own, p, generator):
     return torch.where(_coins(targets.shape, generator) < 0.5, targets, own)
+
+
+@scheduled_inputs.misconception("Mix twice in a row with one generator. Are the coins the same, and should they be?")
+def the_same_coins_again(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(generator.initial_seed())) < p, targets, own)
 
 
 @scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
