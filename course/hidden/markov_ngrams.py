@@ -314,16 +314,19 @@ def sample_text(rng):
     yield _tallied("longer walks", 30, 89, rng, weight=2.0)
     even = torch.full((5, 5), 0.2)
     throws, others = rng.generator(), rng.generator()
+    anew = "two texts drawn one after the other from one generator are the same: does yours begin it anew each time?"
     same = "the same seed wrote two different texts: is every random number drawn from `generator`?"
     yield (
         build("the generator decides", even, 0, 41, throws, public=True, weight=2.0)
         .call(even, 0, 41, throws, on="answer", into="again")
         .call(even, 0, 41, others, on="answer", into="other")
+        .draws(2, even, 0, 41, rng.generator(), into="in a row")
         .laws_only()
         .law("equal", of="model", to="again", because=same)
         .law(
             "different", of="model", to="other", because="two seeds wrote the same text: where do your dice come from?"
         )
+        .law("slices_differ", of="in a row", because=anew)
     )
 
 
@@ -384,6 +387,11 @@ def start_included(P, start, length, generator):
 @sample_text.misconception("Call it with two different seeds. Do you get two different texts?")
 def a_seed_of_its_own(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.Generator().manual_seed(0))
+
+
+@sample_text.misconception("Draw two texts in a row from one generator. Are they the same, and should they be?")
+def begins_the_generator_anew(P, start, length, generator):
+    return reference.sample_text(P, start, length, torch.Generator().manual_seed(generator.initial_seed()))
 
 
 # -- NGramModel ------------------------------------------------------------------------------------------------------
