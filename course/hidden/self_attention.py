@@ -43,6 +43,8 @@ def softmax(rng):
     yield call("a box, over its first axis", rng.normal(3, 5, 2), dim=0)
     yield call("a box, over axis -2", 3 * rng.normal(2, 3, 5), dim=-2)
     yield call("one row", rng.normal(7), dim=0)
+    yield call("a table of one row", rng.normal(1, 5), dim=1)
+    yield call("a table of one column", rng.normal(3, 1), dim=1)
     yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0)
     low = -1000.0 + 3.0 * rng.normal(3, 5)
@@ -63,7 +65,7 @@ def overflows(x, dim):
 
 
 @softmax.misconception(
-    "Print the shapes on both sides of your division for a table (3, 5) and dim=-1: how do they line up?"
+    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
 )
 def sums_lose_their_axis(x, dim):
     exponentials = (x - x.amax(dim, keepdim=True)).exp()

@@ -36,6 +36,11 @@ def base_two(x, dim):
     return powers / powers.sum(dim, keepdim=True)
 
 
+def squeezed(x, dim):
+    """An axis of one is lost."""
+    return _softmax(x, dim).squeeze()
+
+
 def always_float32(x, dim):
     return _softmax(x.float(), dim)
 
@@ -399,6 +404,7 @@ MUTANTS = {
         shifted_by_the_minimum,
         scores_clamped,
         base_two,
+        squeezed,
         always_float32,
         graph_cut,
         shifted_in_place,
