@@ -164,6 +164,11 @@ def without_h0(*inputs):
     return {name: right[name] for name in ("W_x", "W_h", "b")}
 
 
+def zeros_for_h0(*inputs):
+    found = _walk_back(*inputs)
+    return {**found, "h0": torch.zeros_like(found["h0"])}
+
+
 def as_a_tuple(*inputs):
     return tuple(_walk_back(*inputs).values())
 
@@ -479,6 +484,7 @@ MUTANTS = {
     ],
     "bptt": [
         without_h0,
+        zeros_for_h0,
         as_a_tuple,
         transposed_products,
         two_steps_only,
