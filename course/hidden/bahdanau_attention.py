@@ -923,6 +923,11 @@ def rate_of_hits(weights, gold, lengths):
     return float(hits.sum() / real.sum())
 
 
+@alignment_error_rate.misconception("What is your rate when nothing is right? Between which two numbers does it lie?")
+def a_percentage(weights, gold, lengths):
+    return 100 * (1 - rate_of_hits(weights, gold, lengths))
+
+
 @alignment_error_rate.misconception("Lengthen the padding. Should the model be better or worse for it?")
 def pads_counted(weights, gold, lengths):
     return 1 - float((weights.argmax(-1) == gold).double().mean())

@@ -146,6 +146,11 @@ def columns_normalised(ids, vocab_size, alpha=0.0):
     return _rows_to_one((_pair_counts(ids, vocab_size) + alpha).T).T
 
 
+@transition_matrix.misconception("Sum each of your rows. What should come out, however long the text is?")
+def counts_alone(ids, vocab_size, alpha=0.0):
+    return _pair_counts(ids, vocab_size) + alpha
+
+
 @transition_matrix.misconception(
     "Sum all of your matrix. How many distributions does it hold, and how much should each sum to?"
 )

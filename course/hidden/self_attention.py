@@ -169,6 +169,11 @@ def score_scaled_by_the_width_of_the_values(query, keys, values):
     return _mix(keys @ query / values.shape[1] ** 0.5, values)
 
 
+@attention_for_one.misconception("What do your weights sum to at the moment at which they meet the values?")
+def softmax_before_scaling_for_one(query, keys, values):
+    return torch.softmax(keys @ query, 0) / len(query) ** 0.5 @ values
+
+
 @attention_for_one.misconception(
     "Your word listens to one other word only. Should the second best go unheard? And what would its gradient be?"
 )
@@ -267,6 +272,13 @@ def scaled_by_the_width_of_the_values(q, k, v):
 )
 def scaled_by_the_number_of_words(q, k, v):
     return _weighted((_scores(q, k) / q.shape[1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "How many numbers are added up in one score? Double the number of keys: should the scores of the first ones shrink?"
+)
+def scaled_by_the_number_of_keys(q, k, v):
+    return _weighted((_scores(q, k) / k.shape[1] ** 0.5).softmax(-1), v)
 
 
 @scaled_dot_product_attention.misconception(
