@@ -125,6 +125,16 @@ def different(outputs: Outputs, of: str = "out", to: str = "", because: str = ""
 
 
 @law
+def differ_by_share(outputs: Outputs, share: float, of: str = "out", to: str = "", because: str = "") -> str:
+    """Two outputs differ by more than `share` of the widest distance of a row of `of` from the mean of its rows."""
+    first, second = (_tensor(outputs[name]).double() for name in (of, to))
+    spread = (first - first.mean(0)).abs().max()
+    if bool((first - second).abs().max() > share * spread):
+        return ""
+    return because or f"two results that must differ are all but the same ({of} and {to})"
+
+
+@law
 def exceeds_by(
     outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
 ) -> str:
@@ -317,6 +327,29 @@ def shares_change(
     first, second = (_shares(_tensor(outputs[name]).double()[layers], places) for name in (of, to))
     moved = (first - second).abs().flatten(1).amax(1)
     return "" if bool((moved > within).all()) else because or f"{of} and {to} hold the same shares of attention"
+
+
+@law
+def shares_stay(
+    outputs: Outputs,
+    layers: list[int],
+    places: list[int],
+    of: str = "out",
+    to: str = "",
+    because: str = "",
+    within: float = 1e-5,
+) -> str:
+    """In the `layers` of maps (L, ..., T, S), `places` share attention in `of` as they do in `to`."""
+    first, second = (_shares(_tensor(outputs[name]).double()[layers], places) for name in (of, to))
+    return "" if _agree(first, second, within) else because or f"{of} and {to} hold other shares of attention"
+
+
+@law
+def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: str = "", within: float = 3e-7) -> str:
+    """In each of the `layers` of maps (L, ..., T, S), the T places do not all look at others in the same way."""
+    maps = _tensor(outputs[of]).double()[layers]
+    apart = (maps - maps.mean(-2, keepdim=True)).abs().flatten(1).amax(1)
+    return "" if bool((apart > within).all()) else because or f"in a layer of {of}, all places look at the same"
 
 
 def _shares(maps: Tensor, places: list[int]) -> Tensor:
@@ -523,13 +556,33 @@ def squares_that_matter(
     alike. Less than three such images tell nothing. A pixel counts when its gradient is not below a hundred-thousandth
     of the largest in its image.
     """
-    strength = _tensor(outputs[of][0]).double().abs().amax(1)  # (B, H, W)
+    strength = _strength(outputs[of])
     felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
     counts = felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).flatten(1).sum(1)
     found, some = int(counts.sum()), counts[counts > 0]
     if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
         return ""
     return because or f"{found} squares of {side} × {side} pixels make a difference to the result"
+
+
+@law
+def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients of out", because: str = "") -> str:
+    """Squares of `side` x `side` pixels matter in images (B, C, H, W) only where place 0 of one layer looks at them.
+
+    `to` has its maps (1, B, h, N + 1, N + 1). Felt is a gradient above a hundredth of the largest in its image, and
+    looked at is what any head gives a millionth of its attention: between the two lie the slopes of softmax. In a
+    single image they may disagree.
+    """
+    strength = _strength(outputs[of])
+    felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
+    looked = _tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
+    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1)
+    return "" if int(strays.sum()) < 2 else because or "what matters is not what is looked at"
+
+
+def _strength(gradients: list[Tensor]) -> Tensor:
+    """How strongly each pixel of the images (B, C, H, W), the first argument, is felt: (B, H, W)."""
+    return _tensor(gradients[0]).double().abs().amax(1)
 
 
 @law

@@ -642,6 +642,8 @@ def ViT(rng):
         .law("learns_at_least", numbers=3 * (4 * 10**2 + 2 * 10 * 13),
              because="it learns fewer numbers than three layers have: does each layer have weights of its own, and "
              "does model.parameters() know them all?")
+        .law("learns_by_place", places=[13, 26], because="nothing that learns is d_ff = 13 wide: how wide is what each "
+             "layer does to its words one by one?")
     )  # fmt: skip
     yield (
         case("every place has a mark that learns", sizes={**SIZES, "image_size": 8}, public=True)
@@ -667,12 +669,26 @@ def ViT(rng):
     repainted = painted.clone()
     repainted[:, :, 4:, 4:] = pictures(11)[:, :, 4:, 4:]
     yield (
-        case("a layer reads what the one before has written", scale=1.0, public=True)
+        case("a layer reads what the one before has written", scale=0.8, public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(repainted, method="attention_maps", into="repainted")
         .law("shares_change", of="maps", to="repainted", layers=[1, 2], places=list(range(9)),
              because="another last patch changes nothing in how the other words look at each other, in no layer: which "
              "words does the second layer read?")
+    )  # fmt: skip
+    yield (
+        case("each word holds a patch of its own", public=True)
+        .call(painted, method="attention_maps", into="maps")
+        .call(repainted, method="attention_maps", into="repainted")
+        .law("shares_stay", of="maps", to="repainted", layers=[0], places=list(range(9)),
+             because="another last patch changes how the other words look at each other, in the first layer already: "
+             "does each word hold one patch, and all of it?")
+    )  # fmt: skip
+    yield (
+        case("a word stays itself from layer to layer", public=True)
+        .call(images, method="attention_maps", into="maps")
+        .law("looks_differ", of="maps", layers=[1, 2], because="in a later layer all words look at the others in the "
+             "same way: after attention has mixed them, what is left of each word's own?")
     )  # fmt: skip
     yield (
         case("alone and in company", public=True)
@@ -685,8 +701,9 @@ def ViT(rng):
         case("patches in another order", public=True)
         .call(images)
         .call(shuffled, into="other")
-        .law("different", to="other", within=1e-4, because="the same patches in other places get the same logits: what "
-             "tells the model where a patch stands?")
+        .law("slices_differ", within=1e-7, because="two images get the same logits: what does the class word see?")
+        .law("differ_by_share", to="other", share=1e-3, because="the same patches in other places get the same logits: "
+             "what tells the model where a patch stands?")
     )  # fmt: skip
     yield (
         case("nothing is dropped unless it is asked for", public=True)
@@ -721,6 +738,17 @@ def ViT(rng):
     yield _looking_at_one(rng, 1, "one channel")
     for title in ("three channels", "three channels, once more", "three channels, a third time"):
         yield _looking_at_one(rng, 3, title, weight=0.4)
+    many = pictures(17, side=10).requires_grad_()
+    yield (
+        build("the map shows what is read", 10, 2, 3, 5, 8, 2, 13, 1).laws_only()
+        .fill(rng, scale=5.0)
+        .call(many)
+        .gradients()
+        .call(many, method="attention_maps", into="maps")
+        .law("felt_where_looked", side=2, to="maps", because="patches make a difference at which, by your map, no head "
+             "of the class word looks: are map and logits of one pass, and does what a head has seen reach the word "
+             "that looked?")
+    )  # fmt: skip
     one = {"image_size": 5, "patch": 5, "channels": 1, "classes": 3, "d_model": 4, "n_heads": 1, "d_ff": 7}
     yield (
         case("a single patch, a single layer", n_layers=1, sizes=one)
@@ -807,6 +835,34 @@ class ReadsTheLastPatch(_Open):
 class ReadsTheMean(_Open):
     def choose(self, z):
         return z.mean(1)
+
+
+@ViT.misconception("Change one patch of an image. In how many of the words, before any layer, does it show?")
+class WordsReshapedNotTransposed(_Open):
+    def words(self, images):
+        words = _words(images, self.patches.weight, self.patches.bias)
+        mixed = words.mT.reshape(words.shape)
+        return torch.cat([_class(words, self.cls), mixed], dim=1) + self.positions
+
+
+@ViT.misconception("Let every word look at all words equally. What is left of a word itself, after two such layers?")
+class WithoutResiduals(_Open):
+    def through(self, layer, z):
+        words = layer.norms[0](z)
+        seen, weights = layer.attention(words, words, words, average_attn_weights=False)
+        return layer.drop(layer.mlp(layer.norms[1](layer.drop(seen)))), weights
+
+
+@ViT.misconception("Build it with d_ff=13 and print the shapes of its parameters. Where is the 13?")
+class WidthOfItsOwn(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes[:6], 4 * sizes[4], *sizes[7:], dropout=dropout)
+
+
+@ViT.misconception("Build it with n_layers=1 and ask for the maps. Of how many layers are they?")
+class OneLayerTooMany(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes[:7], sizes[7] + 1, dropout=dropout)
 
 
 @ViT.misconception("Is what one word holds a square of the image? Use the patchify that you have checked.")

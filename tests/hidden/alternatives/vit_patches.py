@@ -236,6 +236,30 @@ class NormsAfterTheWork(OnBlocks):
     norm = "post"
 
 
+class LayersOfTorch(OnBlocks):
+    """nn.TransformerEncoderLayer, which keeps no weights: the maps are asked for once more."""
+
+    def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
+        super().__init__(image_size, patch, channels, classes, d_model, n_heads, d_ff, 0, dropout)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(d_model, n_heads, d_ff, dropout, F.gelu, batch_first=True, norm_first=True)
+            for _ in range(n_layers)
+        )
+
+    def attention_maps(self, images):
+        maps = []
+
+        def look(layer, given):
+            words = layer.norm1(given[0])
+            maps.append(layer.self_attn(words, words, words, average_attn_weights=False)[1])
+
+        handles = [layer.register_forward_pre_hook(look) for layer in self.layers]
+        self.words(images)
+        for handle in handles:
+            handle.remove()
+        return torch.stack(maps)
+
+
 class ByHand(nn.Module):
     """Attention written out, the class word at the end while nobody looks, no mark for it, no biases."""
 
@@ -283,5 +307,5 @@ ALTERNATIVES = {
         stretched_bilinear, stretched_bilinear_to_the_corners, stretched_bicubic_to_the_corners, stretched_smoothly,
         stretched_by_matrices,
     ],
-    "ViT": [OnBlocks, NormsAfterTheWork, ByHand],
+    "ViT": [OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand],
 }  # fmt: skip

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.hidden.vit_patches import lays_every_scan_on_it
+from course.hidden.vit_patches import _Open, lays_every_scan_on_it
 from course.reference import vit_patches as reference
 
 # -- cutting: the catalogue, brought to our signature ------------------------------------------------------------------
@@ -475,6 +475,48 @@ class LogitsBent(_ViT):
         return super().forward(images).relu()
 
 
+class HeadsMergedAcrossWords(_Open):
+    """(B, h, T, D / h) straight into (B, T, D): a word gets what the first head has seen for its neighbours."""
+
+    def through(self, layer, z):
+        attention, words = layer.attention, layer.norms[0](z)
+        three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
+        q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        z = z + layer.drop(attention.out_proj((weights @ v).reshape(z.shape)))
+        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
+
+
+class MapsWithoutPositions(_ViT):
+    """Other words for the maps than for the logits."""
+
+    def attention_maps(self, images):
+        self.positions, kept = nn.Parameter(0 * self.positions), self.positions
+        maps = super().attention_maps(images)
+        self.positions = kept
+        return maps
+
+
+class AttentionWithoutResidual(_Open):
+    def through(self, layer, z):
+        words = layer.norms[0](z)
+        seen, weights = layer.attention(words, words, words, average_attn_weights=False)
+        return layer.drop(seen) + layer.drop(layer.mlp(layer.norms[1](seen))), weights
+
+
+class EachImageStandardised(_ViT):
+    def _read(self, images):
+        centred = images - images.mean((1, 2, 3), keepdim=True)
+        return super()._read(centred / centred.square().mean((1, 2, 3), keepdim=True).sqrt())
+
+
+class AsWideAsItsWords(_ViT):
+    """Takes d_model for d_ff."""
+
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes[:6], sizes[4], *sizes[7:], **options)
+
+
 class SigmoidOnTheLogits(_ViT):
     def forward(self, images):
         return super().forward(images).sigmoid()
@@ -534,7 +576,8 @@ MUTANTS = {
         FrozenPositions, ClassWordDetached, FirstPatchLost, OneChannelOnly, OneLogitTooMany, LogitsOfEveryWord,
         MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, MapsOfThePast, BatchNormalised,
         OneLayerOnly, ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
-        LogitsBent, SigmoidOnTheLogits,
+        LogitsBent, SigmoidOnTheLogits, HeadsMergedAcrossWords, MapsWithoutPositions, AttentionWithoutResidual,
+        EachImageStandardised, AsWideAsItsWords,
     ],
     "vit_patches_task": [
         names_the_least_likely, confuses_two_digits, reads_the_upper_half, is_blind_to_one_in_eight,
