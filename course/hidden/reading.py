@@ -128,12 +128,13 @@ class DropsInEvaluation:
 
 
 MISREADINGS = {
-    LastColumn: "Print the last column of a padded batch. Is it the last token of every sequence?",
+    LastColumn: "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
     MeanOverColumns: "How many states go into your logits, and do those of the padding belong to them?",
     OneTooEarly: "At which index does a sequence of length 3 end? Count from zero; then change its last token.",
     OneTooLate: "At which index does a sequence of length 3 end? Count from zero; then change the token behind it.",
     ProbabilitiesForScores: "Sum one row of your result. Are these scores, or have they been through something?",
-    DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Who tosses coins there, and for whom?",
+    DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Does somebody toss coins there, or does "
+    "the second call begin with something that the first has left behind?",
 }
 """Wrong ways to read, each in the words of its hint; they lie over a right classifier with a method `read`."""
 

@@ -511,6 +511,26 @@ class LargestOverTime(Right):
         return self.to_classes(self.states(ids).masked_fill(~real, -1e9).amax(1))
 
 
+class MeanOfRealStates(nn.Module):
+    """An LSTM behind an embedding, two sets of weights that weak noise makes weaker still; the mean of its states."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed, self.hidden = nn.Embedding(vocab_size, hidden), hidden
+        self.gates = nn.Linear(2 * hidden, 4 * hidden)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, c = torch.zeros(2, len(ids), self.hidden)
+        total = torch.zeros(len(ids), self.hidden)
+        for t, x in enumerate(self.embed(ids).unbind(1)):
+            i, f, g, o = self.gates(torch.cat([x, h], 1)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+            total = total + h * (t < lengths)[:, None]
+        return self.to_classes(total / lengths[:, None])
+
+
 class LastStateOfTheBatch(Right):
     """Every sequence is read at the longest one's end."""
 
@@ -738,6 +758,7 @@ MUTANTS = {
     "GatedClassifier": [
         ReadsTheFirstState,
         LargestOverTime,
+        MeanOfRealStates,
         LastStateOfTheBatch,
         ZeroIsPadding,
         BatchForTime,
