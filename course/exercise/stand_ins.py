@@ -174,13 +174,15 @@ def oracle(scores: Tensor, pad: int, sos: int, eos: int) -> Oracle:
 
 
 @maker
-def waves(periods: Tensor) -> Callable[[int, int], Tensor]:
-    """Sine and cosine of the place, a pair of columns for each period."""
+def waves(periods: Tensor, repeat: int = 0) -> Callable[[int, int], Tensor]:
+    """Sine and cosine of the place, a pair of columns for each period; from place `repeat` on the same rows again."""
 
     def encode(n: int, d: int) -> Tensor:
-        angles = 2 * torch.pi * torch.arange(n, dtype=torch.float64)[:, None] / periods.double()[: d // 2]
+        places = torch.arange(repeat or n, dtype=torch.float64)
+        angles = 2 * torch.pi * places[:, None] / periods.double()[: d // 2]
         hands = torch.polar(torch.ones_like(angles), angles)
-        return torch.view_as_real(hands).flip(-1).flatten(1)
+        rows = torch.view_as_real(hands).flip(-1).flatten(1)
+        return rows[torch.arange(n) % len(rows)]  # to the last bit, as no angle of another place would be
 
     return encode
 

@@ -301,15 +301,19 @@ def order_properties(rng):
 
     yield call("waves of several lengths", stand_in("waves", periods=periods), n, d, public=True)
     yield call("the number of the place", stand_in("counted", step=1.0), n, d, public=True)
-    yield call("a wave of eight places", stand_in("waves", periods=torch.tensor([8.0, 8.0 / 3])), n, d, public=True)
+    eight = torch.tensor([8.0, 8.0 / 3], dtype=torch.float64)
+    yield call("a wave of eight places", stand_in("waves", periods=eight, repeat=8), n, d, public=True)
     yield call("the place divided by the length", stand_in("counted", step=1.0, of_length=True), n, d)
     yield call("numbers below zero", stand_in("counted", step=-1.0), n, d)
     yield call("the number beside a one", stand_in("counted_beside_one"), n, 2)
-    yield call("binary digits", stand_in("binary"), n, 6)
+    yield call("binary digits", stand_in("binary"), n, 6, public=True)
     yield call("powers of numbers below one", stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5])), n, d)
     yield call("a table of random vectors", stand_in("place_table", table=table), 29, 6)
     yield call("dice", stand_in("dice"), n, d)
     yield call("three waves", stand_in("waves", periods=periods), 31, 6)
+    twice = rng.uniform(31, 6, low=-1.0)
+    twice[17] = twice[5]
+    yield call("a table with two equal rows", stand_in("place_table", table=twice), 29, 6)
 
 
 def _with(encode, n, d, **other):
@@ -327,6 +331,20 @@ def _best_map_fits(earlier, later):
 )
 def only_neighbours_compared(encode, n, d):
     return _with(encode, n, d, unique=lambda rows: bool((rows[1:] - rows[:-1]).abs().amax(1).min() > 1e-4))
+
+
+@order_properties.misconception(
+    "Two places that are alike need not stand side by side, and neither need be the first. Which pairs do you compare?"
+)
+def only_compared_with_the_first(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: bool((rows[1:] - rows[0]).abs().amax(1).min() > 1e-4))
+
+
+@order_properties.misconception(
+    "Print the pairs of places that you find alike. What do all these pairs have in common?"
+)
+def compared_with_the_place_itself(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: bool((rows[:, None] - rows).abs().amax(2).min() > 1e-4))
 
 
 @order_properties.misconception("Which number of a vector is compared? Two places may share one and differ in another.")
@@ -385,6 +403,17 @@ def _always_fits(rows, d):
 
 
 @order_properties.misconception(
+    "Print the shape of your matrix. Is it n × n? Then it mixes places, and nearly any table can be mixed from itself."
+)
+def a_map_that_mixes_places(encode, n, d):
+    def fits(rows):
+        mixed = rows[1:] @ torch.linalg.pinv(rows[:-1]) @ rows[:-1]
+        return torch.allclose(mixed, rows[1:], atol=1e-4)
+
+    return _with(encode, n, d, relative=fits)
+
+
+@order_properties.misconception(
     "Steps of equal length are not one map: a walk with equal steps may turn anywhere. Find the matrix itself."
 )
 def relative_means_equal_steps(encode, n, d):
@@ -415,25 +444,48 @@ def LearnedPositions(rng):
     def filled(title, max_len, width, **options):
         return build(title, max_len, width, **options).fill(rng)
 
-    x = rng.normal(3, 5, 2, dtype=torch.float32)
+    x = rng.normal(2, 5, 3, dtype=torch.float32)  # not two numbers wide: a LayerNorm would leave only their signs
     yield (
-        filled("the marks are added to the words", 7, 2, public=True, weight=2.0)
+        filled("the marks are added to the words", 7, 3, public=True, weight=2.0)
         .call(x)
-        .call(zeros(3, 5, 2), into="marks")
+        .call(zeros(2, 5, 3), into="marks")
         .call(-x, into="other")
         .law("different", to="other", because="two different texts get the same: is anything of the words left?")
         .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
         .laws_only()
     )
     yield (
-        filled("a vector of its own for every place", 11, 2, public=True)
-        .call(zeros(1, 11, 2))
-        .law("shape_is", shape=(1, 11, 2))
+        filled("a vector of its own for every place", 11, 3, public=True)
+        .call(zeros(1, 11, 3))
+        .law("shape_is", shape=(1, 11, 3))
         .law("slices_differ", dim=1, because="two places get the same vector")
         .laws_only()
     )
     yield (
-        filled("two equal sentences", 7, 3, weight=2.0)
+        filled("every number of a vector is its own", 11, 5)
+        .call(zeros(1, 11, 5))
+        .law("slices_differ", dim=2, because="two numbers of a vector are the same in every place: how many numbers "
+             "does a place have of its own?")
+        .laws_only()
+    )  # fmt: skip
+    yield (
+        filled("a table, and no line", 3, 5)
+        .call(zeros(1, 3, 5))
+        .law("combination_is_not_zero", weights=torch.tensor([1.0, -2.0, 1.0]), because="place 1 lies midway between "
+             "places 0 and 2: do the marks follow from the number of the place, or can each be learned by itself?")
+        .laws_only()
+    )  # fmt: skip
+    yield (
+        filled("words and marks, and no chance", 7, 5)
+        .train()
+        .call(zeros(3, 7, 5))
+        .call(zeros(3, 7, 5), into="again")
+        .law("repeats", to="again", because="in training, the same words get other marks the second time: what is in "
+             "it besides x and the table?")
+        .laws_only()
+    )  # fmt: skip
+    yield (
+        filled("two equal sentences", 7, 3, public=True, weight=2.0)
         .call(zeros(5, 7, 3))
         .law("shape_is", shape=(5, 7, 3))
         .law("slices_agree", dim=0, because="equal sentences get different vectors: which axis is time?")
@@ -443,6 +495,7 @@ def LearnedPositions(rng):
         filled("a short text begins like a long one", 13, 3)
         .call(zeros(1, 13, 3), into="long")
         .call(zeros(1, 5, 3), into="short")
+        .law("shape_is", of="short", shape=(1, 5, 3))
         .law("begins_with", of="long", to="short", dim=1, because="place 0 has another vector in a shorter text")
         .laws_only()
     )

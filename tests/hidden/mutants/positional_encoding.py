@@ -294,6 +294,35 @@ class PlaceNoughtTakenForPadding(nn.Module):
         return x + self.table(torch.arange(x.shape[1]))
 
 
+class OneNumberForEachPlace(_Table):
+    def __init__(self, max_len, d_model):
+        super().__init__(max_len, d_model)
+        self.positions = nn.Parameter(torch.randn(max_len, 1))
+
+
+class ALineOfPlaces(_Table):
+    """The number of the place, through a linear layer."""
+
+    def __init__(self, max_len, d_model):
+        nn.Module.__init__(self)
+        self.max_len, self.line = max_len, nn.Linear(1, d_model)
+
+    def forward(self, x):
+        if x.shape[1] > self.max_len:
+            raise ValueError("too long")
+        return x + self.line(torch.arange(x.shape[1], dtype=x.dtype)[:, None])
+
+
+class DropsInTraining(_Table):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.1, self.training)
+
+
+class LayerNormOverAll(_Table):
+    def forward(self, x):
+        return nn.functional.layer_norm(super().forward(x), x.shape[-1:])
+
+
 class WordsMadeLoud(_Table):
     """Words times the root of the width, as the Transformer of topic 10 has it."""
 
@@ -499,6 +528,10 @@ MUTANTS = {
         WordsChanged,
         OtherError,
         PlaceNoughtTakenForPadding,
+        OneNumberForEachPlace,
+        ALineOfPlaces,
+        DropsInTraining,
+        LayerNormOverAll,
         WordsMadeLoud,
     ],
     "rope": [
