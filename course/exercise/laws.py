@@ -241,12 +241,19 @@ def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 
 @law
-def has_parts(outputs: Outputs, count: int, of: str = "out", because: str = "") -> str:
-    """The output is a tuple or a list of so many tensors."""
-    found = outputs[of]
-    if isinstance(found, list | tuple) and len(found) == count and all(isinstance(part, Tensor) for part in found):
+def has_parts(outputs: Outputs, count: int, of: str = "out", each: bool = False, because: str = "") -> str:
+    """The output is a tuple or a list of so many tensors; with `each`, every answer in a list of answers is."""
+    answers = outputs[of] if each and isinstance(outputs[of], list) else [outputs[of]]
+    others = [found for found in answers if not _is_parts(found, count)]
+    if not others:
         return ""
-    return because or f"{count} tensors are asked for, and {_kind(found)} came"
+    several = isinstance(others[0], list | tuple) and len(others[0]) != count
+    came = f"{len(others[0])} things" if several else _kind(others[0])
+    return because or f"{count} tensors are asked for, and {came} came"
+
+
+def _is_parts(found: Any, count: int) -> bool:
+    return isinstance(found, list | tuple) and len(found) == count and all(isinstance(part, Tensor) for part in found)
 
 
 @law
@@ -797,11 +804,30 @@ LAWS["frequencies"] = Law(frequencies, frequency_counts, relative=True)
 
 
 @law
-def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
-    """Inputs and labels are LongTensors of the shape of `ids`, and each label is its word or -100."""
+def long_like(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Inputs and labels are LongTensors of the shape of `ids`."""
     for name, found in zip(("inputs", "labels"), outputs[of], strict=True):
         if found.shape != ids.shape or found.dtype != torch.int64:
-            return f"{name} should be {_kind(ids)}, and are {_kind(found)}"
+            return because or f"{name} should be {_kind(ids)}, and are {_kind(found)}"
+    return ""
+
+
+@law
+def known_words(outputs: Outputs, words: int, of: str = "out", because: str = "") -> str:
+    """The inputs hold ids from 0 to `words` - 1, the mask's among them."""
+    inputs = outputs[of][0]
+    unknown = inputs[(inputs < 0) | (inputs >= words)]
+    if not len(unknown):
+        return ""
+    return because or f"the inputs hold the number {int(unknown[0])}, which is neither a word's nor the mask's"
+
+
+@law
+def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Inputs and labels are LongTensors of the shape of `ids`, and each label is its word or -100."""
+    unlike = long_like(outputs, ids, of)
+    if unlike:
+        return unlike
     labels = outputs[of][1]
     return "" if bool(((labels == ids) | (labels == -100)).all()) else because or (
         "a label is neither -100 nor the word that stood there before anything was hidden"

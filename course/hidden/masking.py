@@ -622,6 +622,7 @@ def mlm_corrupt(rng):
 
     def ruled(title, ids, special, V, mask_id, p, **options):
         case = call(title, ids, special, V, mask_id, rng.generator(), p, grad=False, **options)
+        case = case.law("has_parts", count=2).law("long_like", ids=ids)
         case = case.law("labels_hold_the_words", ids=ids).law("unasked_words_stay", ids=ids)
         return case.law("never_asked_for", where=special).laws_only()
 
@@ -643,6 +644,7 @@ def mlm_corrupt(rng):
             "of what is asked for, 80 % should be masks, 10 % any word at all, each as often as the others, and 10 % "
             "the word itself: count them, word by word"
         )
+        case = case.law("has_parts", count=2).law("known_words", words=len(fates))
         return case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
 
     yield counted("8 : 1 : 1, counted", 3000, 3, 3, 0.9, public=True)
@@ -654,6 +656,7 @@ def mlm_corrupt(rng):
         """Tokens in groups of five along an axis: how many of them are chosen?"""
         none = torch.zeros(shape, dtype=torch.bool)
         case = call(title, rng.integers(0, V, *shape), none, V, mask_id, rng.generator(), p, grad=False, **options)
+        case = case.law("has_parts", count=2)
         return case.law("chosen_one_by_one", p=p, axis=axis, because=because).laws_only()
 
     sentence = "whether a word is chosen should say nothing about the next one: count the chosen words of each sentence"
@@ -661,9 +664,11 @@ def mlm_corrupt(rng):
     yield coins("every word of a sentence on its own", (2000, 5), 0.4, 1, sentence)
     yield coins("every sentence on its own", (1000, 11), 0.4, 0, batch)
     five, none = torch.full((5,), 1), torch.zeros(5, dtype=torch.bool)
-    yield draws("five words, again and again", 250, five, none, V, mask_id, rng.generator(), 0.4).law(
-        "chosen_one_by_one", p=0.4, axis=1, because="of five words, the number that is chosen should differ from call "
-        "to call: has each of them a coin of its own? Count them"
+    yield (
+        draws("five words, again and again", 250, five, none, V, mask_id, rng.generator(), 0.4)
+        .law("has_parts", count=2, each=True)
+        .law("chosen_one_by_one", p=0.4, axis=1, because="of five words, the number that is chosen should differ from "
+             "call to call: has each of them a coin of its own? Count them")
     )  # fmt: skip
 
     plain = torch.zeros(3, 5, 7, dtype=torch.bool)
@@ -673,6 +678,7 @@ def mlm_corrupt(rng):
     yield (
         call("fifteen in a hundred unless told", torch.full((20_000,), 1), torch.zeros(20_000, dtype=torch.bool), 3, 3,
              rng.generator(), grad=False, weight=0.5)
+        .law("has_parts", count=2)
         .law("chosen_one_by_one", p=0.15, axis=0, because="without p, 15 % of the words should be chosen")
         .laws_only()
     )  # fmt: skip
@@ -764,6 +770,14 @@ def stayed_and_not_asked_for(ids, special, vocab_size, mask_id, generator, p=0.1
 
 
 @mlm_corrupt.misconception(
+    "You ask for the words behind masks alone. A word that was exchanged, or left: should the model not name it, too?"
+)
+def only_masks_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, _labels(ids, inputs == mask_id)
+
+
+@mlm_corrupt.misconception(
     "10 % of all, or 10 % of what the masks have left over? Count the chosen tokens that became another word."
 )
 def ten_percent_of_the_rest(ids, special, vocab_size, mask_id, generator, p=0.15):
@@ -783,7 +797,7 @@ def labels_after_corruption(ids, special, vocab_size, mask_id, generator, p=0.15
     return inputs, torch.where(labels >= 0, inputs, -100)
 
 
-@mlm_corrupt.misconception("Ask for p = 0.5. How many are chosen?")
+@mlm_corrupt.misconception("Ask for p = 0.9. How many are chosen?")
 def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)
 
@@ -793,6 +807,14 @@ def one_word_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     replaced = (inputs != ids) & (inputs != mask_id)
     return torch.where(replaced, 2 % vocab_size, inputs), labels
+
+
+@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
+def word_zero_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    fate, words = _coin(ids, generator), torch.randint(1, vocab_size, ids.shape, generator=generator)
+    inputs = torch.where(chosen & (fate < 0.8), mask_id, ids)
+    return torch.where(chosen & (fate >= 0.8) & (fate < 0.9), words, inputs), _labels(ids, chosen)
 
 
 @mlm_corrupt.misconception("Call it twice with generators of one seed. The same result? Where does chance come from?")

@@ -42,6 +42,24 @@ CASES = [
         {"out": torch.ones(2, 3, 3), "b": torch.ones(2, 3, 3) + torch.arange(3.0)[None, :, None]},
     ),
     (
+        "shares_stay",
+        {"to": "b", "layers": [1], "places": [0, 1]},
+        {"out": torch.ones(2, 3, 3), "b": torch.ones(2, 3, 3) + torch.arange(3.0)[None, :, None]},
+        {"out": torch.ones(2, 3, 3), "b": torch.arange(18.0).view(2, 3, 3)},
+    ),
+    (
+        "looks_differ",
+        {"layers": [1]},
+        {"out": torch.arange(18.0).view(2, 3, 3)},
+        {"out": torch.cat([torch.arange(9.0).view(1, 3, 3), torch.arange(3.0).expand(1, 3, 3)])},
+    ),
+    (
+        "differ_by_share",
+        {"to": "b", "share": 0.01},
+        {"out": 1e-6 * HALF[:, None] * torch.eye(2), "b": torch.zeros(2, 2)},
+        {"out": torch.eye(2), "b": torch.eye(2) + 1e-3},
+    ),
+    (
         "combination_is_not_zero",
         {"weights": torch.tensor([1.0, -1.0])},
         {"out": torch.tensor([[1.0, 2.0], [1.0, 3.0]])},

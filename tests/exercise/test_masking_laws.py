@@ -56,6 +56,12 @@ def test_hidden_words():
     assert not broken("never_asked_for", right, where=special)
     assert broken("labels_hold_the_words", {"out": (inputs, labels.clamp(min=0))}, ids=ids)
     assert "torch" not in broken("labels_hold_the_words", {"out": (inputs.float(), labels)}, ids=ids)
+    assert not broken("long_like", right, ids=ids)
+    assert "float32" in broken("long_like", {"out": (inputs.float(), labels)}, ids=ids)
+    assert broken("long_like", {"out": (inputs, labels[:1])}, ids=ids)
+    assert not broken("known_words", right, words=6)
+    assert "number 6" in broken("known_words", {"out": (inputs + 1, labels)}, words=6)
+    assert "number -100" in broken("known_words", {"out": (labels, inputs)}, words=6)
     assert broken("unasked_words_stay", {"out": (inputs, torch.full_like(ids, -100))}, ids=ids)
     assert broken("never_asked_for", {"out": (ids, ids)}, where=special)
 

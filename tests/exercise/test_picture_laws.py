@@ -54,6 +54,17 @@ def test_most_of_the_images_decide_how_many_squares_matter():
     assert not says("squares_that_matter", {"gradients of out": [mostly[:2]]}, side=2, each=1)
 
 
+def test_squares_matter_that_are_looked_at():
+    gradient, maps = torch.zeros(2, 3, 4, 4), torch.full((1, 2, 2, 5, 5), 1e-9)
+    gradient[:, :, 0, 3], gradient[:, :, 3, 3] = 1.0, 1e-3  # squares 1 and 3; a slope of softmax is no stray
+    maps[:, :, 1, 0, 2] = 1.0
+    assert not says("felt_where_looked", {"gradients of out": [gradient], "maps": maps}, side=2, to="maps")
+    elsewhere = maps.roll(1, -1)
+    assert says("felt_where_looked", {"gradients of out": [gradient], "maps": elsewhere}, side=2, to="maps")
+    one = torch.cat([maps[:, :1], elsewhere[:, 1:]], dim=1)
+    assert not says("felt_where_looked", {"gradients of out": [gradient], "maps": one}, side=2, to="maps")
+
+
 def test_no_gradient_matters_nowhere():
     assert says("squares_that_matter", {"gradients of out": None}, side=1)
 

@@ -31,6 +31,8 @@ CASES = [
     ("a_row_for_each", {"ids": "i"}, {"out": LOGITS, "i": IDS}, {"out": LOGITS.transpose(0, 1), "i": IDS}),
     ("has_parts", {"count": 2}, {"out": (IDS, WEIGHTS)}, {"out": IDS}),
     ("has_parts", {"count": 2}, {"out": [IDS, WEIGHTS]}, {"out": (IDS.tolist(), WEIGHTS)}),
+    ("has_parts", {"count": 2, "each": True}, {"out": [(IDS, IDS)] * 3}, {"out": [(IDS, IDS), (IDS, IDS, IDS)]}),
+    ("has_parts", {"count": 2, "each": True}, {"out": [(IDS, IDS)] * 3}, {"out": IDS}),
     ("keeps_its_eos", {"logits": "l", "eos": 2, "pad": 0}, {"out": IDS, "l": LOGITS},
      {"out": IDS.masked_fill(IDS == 2, 0), "l": LOGITS}),
     ("follows_its_logits", {"logits": "l", "eos": 2}, {"out": IDS, "l": LOGITS}, {"out": IDS, "l": LOGITS.flip(2)}),
