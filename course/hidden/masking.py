@@ -219,6 +219,22 @@ def padding_on_both_sides(padding, causal=None):
     )
 
 
+@combine_masks.misconception(
+    "A padded query has nothing to look at in your mask. On whose padding does the score of query t and key s depend?"
+)
+def padded_queries_emptied(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right & padding[:, None, :, None] if causal is not None and len(causal) == padding.shape[1] else right
+
+
+@combine_masks.misconception(
+    "Your True stands where looking is *forbidden*. In this course True means: may be looked at.",
+    convention="True where attention is forbidden, as in nn.MultiheadAttention",
+)
+def inverted_in_the_end(padding, causal=None):
+    return ~reference.combine_masks(padding, causal)
+
+
 @combine_masks.misconception("Where is the axis for the heads? The scores are (B, h, T, S).")
 def no_axis_for_the_heads(padding, causal=None):
     return padding[:, None] if causal is None else padding[:, None] & causal
@@ -322,6 +338,14 @@ def uniform_over_nothing(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
+    "All is right where something is allowed. What does softmax make of a row when the same number is taken off every "
+    "score of it?"
+)
+def a_billion_taken_off(scores, mask, dim=-1):
+    return (scores - 1e9 * (~mask).to(scores.dtype)).softmax(dim)
+
+
+@masked_softmax.misconception(
     "All is right where something is allowed. And in a row of nothing but -inf: what is 0 / 0?"
 )
 def nan_over_nothing(scores, mask, dim=-1):
@@ -400,7 +424,7 @@ def always_the_last_axis(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "The largest score is taken off first, that is wise. Largest of which scores? Put 10,000 behind the mask."
+    "Put 10,000 behind the mask: how large is exp of the other scores beside it? By then, should it still take part?"
 )
 def maximum_of_the_hidden(scores, mask, dim=-1):
     e = (scores - scores.amax(dim, keepdim=True)).exp() * mask
@@ -859,6 +883,12 @@ def leaks_future(rng):
     yield asked("a leak that adds up to nothing", "balanced_peek")
     yield asked("rounding", "mean_of_all", size=1e-8)
     yield asked("a look of a thousandth", "mean_of_all", size=1e-3)
+    alike, lower, loud = ids.clone(), ids.clone(), E.clone()
+    alike[:, -1], lower[:, -1] = ids[0, 0], ids[1, 0]
+    yield asked("three sentences that end alike", "peeking_at", ids=alike, place=0, seen=T - 1)
+    loud[ids[1, 0]] = E.amax(0) + 1  # whatever takes its place, every number falls
+    yield call("a leak that only lowers", stand_in("peeking_at", E=loud, place=0, seen=T - 1), lower, grad=False)
+    yield asked("a batch of one sentence", "mean_of_all", ids=ids[:1])
     few = 4 * (ids % 2) + 1
     yield asked("a model that knows only these words", "mean_so_far", ids=few, known=few.unique())
     yield asked("a text of one word", "mean_of_all", ids=ids[:, :1], weight=0.5)
@@ -925,6 +955,26 @@ def only_the_first_output(model_fn, ids):
 )
 def rounding_taken_for_a_leak(model_fn, ids):
     return _leaks(model_fn, ids, measure=lambda change: bool((change != 0).any()))
+
+
+@leaks_future.misconception(
+    "Yours finds no leak anywhere. For the mean of all words, print both outputs that you compare."
+)
+def finds_nothing(model_fn, ids):
+    model_fn(ids)
+    return False
+
+
+@leaks_future.misconception("Every number falls, none rises. Is that a change? Print what you compare with 1e-5.")
+def changes_below_zero_ignored(model_fn, ids):
+    return _leaks(model_fn, ids, measure=lambda change: float(change.max()) > 1e-5)
+
+
+@leaks_future.misconception(
+    "Try a batch of one sentence, then three that end with the same word. What has changed in the future you put in?"
+)
+def future_of_another_sentence(model_fn, ids):
+    return _leaks(model_fn, ids, change=lambda ids: ids.roll(1, 0), times=1)
 
 
 @leaks_future.misconception("The same words in another order: does the mean of all words notice?")

@@ -460,6 +460,24 @@ def coarse(model_fn, ids):
     )
 
 
+def future_of_the_batch_turned_round(model_fn, ids):
+    before = model_fn(ids)
+    return any(
+        not torch.allclose(model_fn(torch.cat([ids[:, :t], ids.flip(0)[:, t:]], 1))[:, :t], before[:, :t], atol=1e-5)
+        for t in range(1, ids.shape[1])
+    )
+
+
+def future_of_the_first_word(model_fn, ids):
+    before = model_fn(ids)
+    for t in range(1, ids.shape[1]):
+        changed = ids.clone()
+        changed[:, t:] = ids[0, 0]
+        if not torch.allclose(model_fn(changed)[:, :t], before[:, :t], atol=1e-5):
+            return True
+    return False
+
+
 def a_sentence(model_fn, ids):
     return "leak" if right.leaks_future(model_fn, ids) else ""
 
@@ -597,6 +615,8 @@ MUTANTS = {
         future_set_to_zero,
         changes_the_ids_it_is_given,
         coarse,
+        future_of_the_batch_turned_round,
+        future_of_the_first_word,
         a_sentence,
     ],
     "masking_task": [HalfALeak(), CountsTheWords()],
