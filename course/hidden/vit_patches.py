@@ -508,7 +508,7 @@ def interpolate_positions(rng):
 
     yield call("the same grid", rng.normal(10, 5), (3, 3), public=True)
     yield call("patches that are all alike", alike(3, 5), (5, 7), public=True, grad=False)
-    for axis, grid, public in ((1, (5, 7), True), (0, (7, 5), False), (1, (7, 4), False)):
+    for axis, grid, public in ((1, (5, 7), True), (0, (5, 5), True), (0, (7, 5), False), (1, (7, 4), False)):
         across = "across" if axis else "down"
         yield (
             moved(f"marks that change only {across}", one_way(3, 4, axis), grid, public=public)
@@ -537,8 +537,13 @@ def interpolate_positions(rng):
 
 def _drawn_out(positions, grid, mode="bicubic"):
     """The patches' rows alone, as they should be: (height·width, D)."""
-    side = round((len(positions) - 1) ** 0.5)
-    picture = positions[1:].T.reshape(1, -1, side, side)
+    return _stretched(positions[1:].T, grid, mode)
+
+
+def _stretched(columns, grid, mode="bicubic"):
+    """What a picture (D, height·width) of whatever makes it up becomes on another grid: (height·width, D)."""
+    side = round(columns.numel() ** 0.5 / len(columns) ** 0.5)
+    picture = columns.reshape(1, -1, side, side)
     options = {} if mode == "nearest" else {"align_corners": False}
     return F.interpolate(picture, size=tuple(grid), mode=mode, **options)[0].flatten(1).T
 
@@ -589,10 +594,31 @@ def nearest_mark_copied(positions, new_grid):
 
 @interpolate_positions.misconception("Let all patches have the same mark. Do D numbers of one mark stay together?")
 def columns_taken_for_places(positions, new_grid):
-    side = round((len(positions) - 1) ** 0.5)
-    picture = positions[1:].reshape(1, -1, side, side)
-    longer = F.interpolate(picture, size=tuple(new_grid), mode="bicubic", align_corners=False)
-    return torch.cat([positions[:1], longer[0].flatten(1).T])
+    return torch.cat([positions[:1], _stretched(_read_as_columns(positions[1:]), new_grid)])
+
+
+@interpolate_positions.misconception("Let all patches have the same mark. Do D numbers of one mark stay together?")
+def columns_taken_for_places_in_straight_lines(positions, new_grid):
+    return torch.cat([positions[:1], _stretched(_read_as_columns(positions[1:]), new_grid, "bilinear")])
+
+
+@interpolate_positions.misconception(
+    "Number the patches of a 3 × 3 grid as patchify does. Which of them stands below patch 0, and which one in yours?"
+)
+def grid_laid_on_its_side(positions, new_grid):
+    turned = positions[1:].T.unflatten(1, (round((len(positions) - 1) ** 0.5), -1)).mT
+    return torch.cat([positions[:1], _stretched(turned.flatten(1), new_grid)])
+
+
+@interpolate_positions.misconception("Let all patches have the same mark. Is every row of your result that mark?")
+def places_written_as_columns(positions, new_grid):
+    longer = _drawn_out(positions, new_grid)
+    return torch.cat([positions[:1], longer.T.reshape(longer.shape)])
+
+
+def _read_as_columns(rows):
+    """(N, D) read as (D, N), in memory's order."""
+    return rows.reshape(rows.shape[1], -1)
 
 
 # -- the model -------------------------------------------------------------------------------------------------------
