@@ -22,6 +22,9 @@ CARRIED = Path(__file__).with_name(FILE)
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
 
+DATE = "write a date with time and zone, as in due = 2027-01-31T23:59:00+01:00, without quotes"
+"""How a due date is written."""
+
 _FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
 
 
@@ -46,13 +49,17 @@ class Late:
 
 @dataclass(frozen=True)
 class Choice:
-    """A topic as `course.toml` has it; `title`, `lecture` and `items` are those of a topic of the instructor's own."""
+    """A topic as `course.toml` has it.
+
+    `title`, `lecture`, `builds_on` (folders of topics) and `items` are those of a topic of the instructor's own.
+    """
 
     folder: str
     due: datetime | None = None
     points: dict[str, int] = field(default_factory=dict)
     title: str = ""
     lecture: str = ""
+    builds_on: tuple[str, ...] = ()
     items: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -105,15 +112,30 @@ def read_outline(path: Path) -> Outline:
         Faulty: it is no TOML, or something in it is unknown or impossible.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        values = _tables(path.read_text(encoding="utf-8-sig"))
         _only(values, ("title", "late", "topics"), "it")
         late = _late(_table(values, "late"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic: write [topics.03_rnn], say")
         return Outline(path, _text(values, "title", "Sequence models"), late, choices)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, Faulty) as error:
+    except (UnicodeDecodeError, Faulty) as error:
         raise Faulty(f"{path}: {error}") from None
+
+
+def _tables(text: str) -> dict[str, Any]:
+    """What the file says; where it is no TOML, the line that is at fault is shown."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = text.splitlines()[int(place[1]) - 1].strip() if place else ""
+        if place and re.match("Cannot (declare|overwrite)", str(error)):
+            again = f"line {place[1]} says {line!r} a second time"
+            raise Faulty(f"{again}: change the first, and take this one away") from None
+        if place and re.match(r"due\s*=", line):
+            raise Faulty(f"line {place[1]} is {line!r}: {DATE}") from None
+        raise Faulty(f"{error}; that line is {line!r}" if line else str(error)) from None
 
 
 def _late(values: dict[str, Any]) -> Late:
@@ -127,13 +149,12 @@ def _late(values: dict[str, Any]) -> Late:
 def _choice(folder: str, values: Any) -> Choice:
     where = f"[topics.{folder}]"
     if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
-        raise Faulty(f"{where} is no topic: write a table named like 03_rnn, two digits and a word")
-    _only(values, ("due", "points", "title", "lecture", "exercises"), where)
+        named = "two digits, an underscore, lower-case letters"
+        raise Faulty(f"{where} is no topic: write a table named like 03_rnn, which is {named}")
+    _only(values, ("due", "points", "title", "lecture", "builds_on", "exercises"), where)
     due = values.get("due")
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
-        raise Faulty(
-            f"{where} due is no date with time and zone: write due = 2027-01-31T23:59:00+01:00, without quotes"
-        )
+        raise Faulty(f"{where} due is {str(due)!r}: {DATE}")
     if due is not None and not 1970 <= due.year < 9999:
         raise Faulty(f"{where} due is in the year {due.year}: write it with four digits, such as 2027")
     points = _table(values, "points", where)
@@ -144,7 +165,15 @@ def _choice(folder: str, values: Any) -> Choice:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise Faulty(f'{where} exercises is no list of {{ name = "...", points = 2, minutes = 10 }}')
     checked = tuple(_item(item, where) for item in items)
-    return Choice(folder, due, points, _text(values, "title"), _text(values, "lecture"), checked)
+    words = _text(values, "title"), _text(values, "lecture")
+    return Choice(folder, due, points, *words, _builds_on(values, where), checked)
+
+
+def _builds_on(values: dict[str, Any], where: str) -> tuple[str, ...]:
+    folders = values.get("builds_on", [])
+    if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
+        raise Faulty(f'{where} builds_on is no list of topics: write builds_on = ["03_rnn"], say')
+    return tuple(folders)
 
 
 def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -154,7 +183,8 @@ def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
         raise Faulty(f"{where} has an exercise named {name!r}: its name is that of the function students write")
     for number in ("points", "minutes"):
         if type(values.get(number)) is not int or values[number] < 0:
-            raise Faulty(f"{where} {name} has {number} = {values.get(number)!r}: write a whole number, 0 or more")
+            said = f"{number} = {values[number]!r}" if number in values else f"no {number}"
+            raise Faulty(f"{where} {name} has {said}: write a whole number, 0 or more")
     if values.get("kind", "exercise") not in KINDS:
         raise Faulty(f"{where} {name} is of kind {values['kind']!r}: there are {' and '.join(KINDS)}")
     return values

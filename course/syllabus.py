@@ -45,8 +45,9 @@ class Item:
 class Topic:
     """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`.
 
-    `builds_on` names the topics that it takes further, where that is not just the topic before; `due` is when an
-    instructor wants it; `own` are topics of the instructor's, with tests in the course's folder.
+    `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
+    further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
+    instructor's, with tests in the course's folder, which build on what they name and on nothing else.
     """
 
     number: int
@@ -288,6 +289,16 @@ OURS: tuple[Topic, ...] = (
 )
 
 
+def near(name: str, names: Sequence[str] = ()) -> str:
+    """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
+    from difflib import get_close_matches
+
+    names = names or [item.name for topic in TOPICS for item in topic.items]
+    by_lower = {other.lower(): other for other in names}
+    found = [by_lower[one] for one in get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.6)]
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
 def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
     """The topics of a course, in order: all of `ours`, or those that an instructor's outline names.
 
@@ -302,8 +313,10 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
             _choose(known[choice.folder], choice) if choice.folder in known else _own(choice, ours)
             for choice in outline.choices.values()
         ]
-        _distinct([*(item.name for topic in topics for item in topic.items)], "exercises")
-        _distinct([f"{topic.number:02d}" for topic in topics], "topics")
+        _distinct([*(item.name for topic in topics for item in topic.items)], "two exercises are called")
+        _distinct([f"{topic.number:02d}" for topic in topics], "two topics have the number")
+        for choice in outline.choices.values():
+            _demand_earlier(choice, [topic.folder for topic in topics])
     except Faulty as fault:
         raise Faulty(f"{outline.path}: {fault}") from None
     return tuple(sorted(topics, key=lambda topic: topic.number))
@@ -312,11 +325,12 @@ def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic
 def _choose(topic: Topic, choice: Choice) -> Topic:
     """One of our topics with an instructor's points and due date."""
     where = f"[topics.{topic.folder}]"
-    if choice.items or choice.title:
+    if choice.items or choice.title or choice.builds_on:
         raise Faulty(f"{where} is a topic of ours: it keeps its title and exercises, choose points and due date only")
-    unknown = choice.points.keys() - {item.name for item in topic.items}
-    if unknown:
-        raise Faulty(f"{where} gives points to {min(unknown)!r}, which is no exercise of it; see `course list`")
+    names = [item.name for item in topic.items]
+    for name in choice.points.keys() - {*names}:
+        which = near(name, names) or f"; there are {', '.join(names)}"
+        raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
     return replace(topic, items=items, due=choice.due)
 
@@ -325,20 +339,33 @@ def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
     """A topic of the instructor's own."""
     where = f"[topics.{choice.folder}]"
     if not choice.title or not choice.items:
-        folders = ", ".join(topic.folder for topic in ours)
-        raise Faulty(f"{where} is none of {folders}; one of your own needs a title and exercises")
+        folders = [topic.folder for topic in ours]
+        which = near(choice.folder, folders) or f"; there are {', '.join(folders)}."
+        raise Faulty(f"{where} is no topic of ours{which} One of your own needs a title and exercises")
     if choice.name in {topic.name for topic in ours}:
         raise Faulty(f"{where} has the name of a topic of ours: call it something else")
     if choice.points:
         raise Faulty(f"{where} is your own topic: its points stand in its exercises")
     items = tuple(Item(**values) for values in choice.items)
-    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, due=choice.due, own=True)
+    before = tuple(folder[3:] for folder in choice.builds_on)
+    return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, own=True)
+
+
+def _demand_earlier(choice: Choice, folders: Sequence[str]) -> None:
+    """Raise Faulty unless the course has what a topic builds on, before it."""
+    earlier = [folder for folder in folders if folder < choice.folder]
+    for folder in choice.builds_on:
+        if folder not in earlier:
+            which = near(folder, earlier)
+            raise Faulty(
+                f"[topics.{choice.folder}] builds on {folder!r}, which is no earlier topic of this course{which}"
+            )
 
 
 def _distinct(names: Sequence[str], what: str) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise Faulty(f"two {what} are called {twice[0]}")
+        raise Faulty(f"{what} {twice[0]}")
 
 
 OUTLINE = find_outline()
@@ -373,13 +400,3 @@ def find_item(name: str) -> tuple[Topic, Item]:
             if item.name == name:
                 return topic, item
     raise KeyError(f"no exercise is called {name!r}")
-
-
-def near(name: str, names: Sequence[str] = ()) -> str:
-    """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
-    from difflib import get_close_matches
-
-    names = names or [item.name for topic in TOPICS for item in topic.items]
-    by_lower = {other.lower(): other for other in names}
-    found = [by_lower[one] for one in get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.6)]
-    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
