@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from course.grading import opening
 from course.grading.catalogue import hours
 from course.grading.notebooks import KERNEL, source_path, write
-from course.notebook.course_map import foundations, svg
-from course.syllabus import TOPICS, Topic
+from course.notebook.course_map import NOT_HERE, foundations, svg
+from course.syllabus import OURS, OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 NOTEBOOK, PICTURE = "index.ipynb", "index.svg"
 
 _OPENING = """\
-# Sequence models
+# {title}
 
-From counting characters to Transformers, in {number} notebooks that tell you, while you work, what your numbers show.
+{range}, in {number} that {tell} you, while you work, what your numbers show.
 Click into the cell below and press Shift+Enter twice. The folded cell sets up where nothing is installed yet; the next
 shows how far you are, and each name opens its notebook. Run that one again whenever you come back."""
 
@@ -41,12 +41,15 @@ Points and times are what the exercises ask of you; reading and wondering come o
 
 
 def write_home(root: Path) -> list[Path]:
-    """Write the home notebook of the topics that have a source in `root`, and its picture; returns both paths."""
+    """Write the home notebook of the topics that have a source in `root`, and its picture; returns both paths.
+
+    Topics that have not been released are named, without a link.
+    """
     topics = [topic for topic in TOPICS if source_path(root, topic).is_file()]
     folder = root / "assignments"
     folder.mkdir(exist_ok=True)
     notebook, picture = folder / NOTEBOOK, folder / PICTURE
-    write(_notebook(topics), notebook)
+    write(_notebook(topics, [topic for topic in topics if (folder / _beside(topic)).is_file()]), notebook)
     picture.write_text(svg(topics, in_words(topics)), "utf-8")
     return [notebook, picture]
 
@@ -61,12 +64,12 @@ def in_words(topics: Sequence[Topic]) -> str:
     return f"Map of the course: {'; '.join(parts)}"
 
 
-def _notebook(topics: Sequence[Topic]) -> NotebookNode:
+def _notebook(topics: Sequence[Topic], released: Sequence[Topic]) -> NotebookNode:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics))
+    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics, released))
     cells = [
-        new_markdown_cell(_OPENING.format(number=len(topics))),
+        new_markdown_cell(_opening(topics)),
         new_code_cell(_CODE),
         new_markdown_cell(told),
     ]
@@ -77,11 +80,27 @@ def _notebook(topics: Sequence[Topic]) -> NotebookNode:
     return notebook
 
 
-def _table(topics: Sequence[Topic]) -> str:
+def _opening(topics: Sequence[Topic]) -> str:
+    """What the notebook says first: our own words for our own course, the topics' titles for one of somebody's."""
+    title = OUTLINE.title if OUTLINE is not None else "Sequence models"
+    number, tell = (f"{len(topics)} notebooks", "tell") if len(topics) != 1 else ("one notebook", "tells")
+    titles = list(dict.fromkeys(topic.title for topic in (*topics[:1], *topics[-1:])))
+    between = f"From {' to '.join(titles)}" if len(titles) > 1 else "".join(titles)
+    if tuple(topics) == OURS:
+        between = "From counting characters to Transformers"
+    return _OPENING.format(title=title, range=between, number=number, tell=tell)
+
+
+def _beside(topic: Topic) -> str:
+    """The topic's notebook, seen from the home notebook."""
+    return f"{topic.folder}/{topic.folder}.ipynb"
+
+
+def _table(topics: Sequence[Topic], released: Sequence[Topic]) -> str:
     rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
     for topic in topics:
         after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
-        link = f"[{topic.title}]({topic.folder}/{topic.folder}.ipynb)"
+        link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
         exercises = sum(item.kind != "question" for item in topic.items)
         time = hours(sum(item.minutes for item in topic.items))
         rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {topic.points} | {time} |")

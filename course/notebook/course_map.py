@@ -14,18 +14,24 @@ from ..syllabus import Topic
 
 ROW, LANE, MARGIN = 46, 26, 17
 """Pixels from one topic to the next, from one lane of the rail to the next, and from the edge to the first lane."""
+NOT_HERE = "not handed out yet"
+"""What is said of a topic whose notebook is not there."""
 RAIL, DONE, BEGUN = "#8A8F98", "#2e9e5b", "#3b82d0"
 """Colours that stand out from white and from black alike."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not."""
+    """How far a notebook is: `passed` of `of` exercises pass, `at` is the first that does not.
+
+    `here` is false while the notebook has not been handed out.
+    """
 
     passed: int
     of: int
     begun: bool = False
     at: str = ""
+    here: bool = True
 
     @property
     def done(self) -> bool:
@@ -35,7 +41,9 @@ class Standing:
         """The standing in a few words."""
         if self.done:
             return f"all {self.of} pass"
-        return f"{self.passed} of {self.of} pass" if self.begun else "not begun"
+        if self.begun:
+            return f"{self.passed} of {self.of} pass"
+        return "not begun" if self.here else NOT_HERE
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,11 @@ class Stop:
 
 
 def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
-    """The topics that `topic` takes further: those it names, else the one before it; none for the first."""
+    """The topics that `topic` takes further: those it names, else the one of ours before it, if it is ours, too."""
     earlier = [other for other in topics if other.number < topic.number]
     named = tuple(other for other in earlier if other.name in topic.builds_on)
-    return named or tuple(earlier[-1:])
+    ours = [other for other in earlier if not other.own and not topic.own]
+    return named or tuple(ours[-1:])
 
 
 def stops(topics: Sequence[Topic]) -> list[Stop]:
@@ -176,15 +185,15 @@ def _headline(topics: Sequence[Topic], standings: Mapping[str, Standing], links:
     told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(topics)} notebooks are done."
     at = _goes_on(topics, standings)
     if at is None:
-        return f"{told} That is the whole course: well done."
+        return f"{told} {'That is the whole course' if done == len(topics) else 'The others come later'}: well done."
     name = f"{at.number} {escape(at.title)}"
     link = f'<a href="{escape(links[at.name])}">{name}</a>' if at.name in links else name
     return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."
 
 
 def _goes_on(topics: Sequence[Topic], standings: Mapping[str, Standing]) -> Topic | None:
-    """The notebook to open next: the last one begun that is not done, else the first that is not."""
-    open_ = [topic for topic in topics if not standings[topic.name].done]
+    """The notebook to open next, of those here: the last one begun that is not done, else the first that is not."""
+    open_ = [topic for topic in topics if standings[topic.name].here and not standings[topic.name].done]
     begun = [topic for topic in open_ if standings[topic.name].begun]
     return next(iter(begun[-1:] or open_), None)
 

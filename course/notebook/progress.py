@@ -46,7 +46,8 @@ def _standing(topic: Topic) -> Standing:
     checked = [item for item in topic.items if item.kind != "question"]
     left = [item.name for item in checked if _state(item, known)[0] != "passed"]
     begun = any("kind" in known.get(item.name, {}) for item in checked)
-    return Standing(len(checked) - len(left), len(checked), begun, left[0] if left else "")
+    here = _notebook(topic).is_file()
+    return Standing(len(checked) - len(left), len(checked), begun, left[0] if left else "", here)
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:

@@ -22,6 +22,8 @@ def test_what_is_committed_is_what_the_syllabus_gives(tmp_path: Path) -> None:
     (tmp_path / "solutions").mkdir()
     for source in (ROOT / "solutions").glob("*.py"):
         shutil.copy(source, tmp_path / "solutions")
+        (tmp_path / "assignments" / source.stem).mkdir(parents=True)
+        (tmp_path / "assignments" / source.stem / f"{source.stem}.ipynb").touch()
     for made in write_home(tmp_path):
         committed = ROOT / made.relative_to(tmp_path)
         assert made.read_bytes() == committed.read_bytes(), "run `course release` and commit assignments/"
@@ -56,7 +58,23 @@ def test_a_course_of_some_topics_has_a_map_of_those(tmp_path: Path) -> None:
     for topic in TOPICS[2:4]:
         (tmp_path / "solutions" / f"{topic.folder}.py").touch()
     notebook, picture = write_home(tmp_path)
-    assert "in 2 notebooks" in notebook.read_text("utf-8") and TOPICS[0].title not in picture.read_text("utf-8")
+    text = nbformat.read(notebook, as_version=4).cells[0].source
+    assert "From Recurrent networks to Gates: LSTM and GRU, in 2 notebooks that tell you" in text
+    assert TOPICS[0].title not in picture.read_text("utf-8")
+
+
+def test_what_is_not_handed_out_yet_is_named_and_not_linked(tmp_path: Path) -> None:
+    (tmp_path / "solutions").mkdir()
+    for topic in TOPICS[2:4]:
+        (tmp_path / "solutions" / f"{topic.folder}.py").touch()
+    released = tmp_path / "assignments" / TOPICS[2].folder / f"{TOPICS[2].folder}.ipynb"
+    released.parent.mkdir(parents=True)
+    released.touch()
+    notebook, _ = write_home(tmp_path)
+    cells = nbformat.read(notebook, as_version=4).cells
+    assert list(_links(cells, notebook.parent)) == []
+    assert f"({TOPICS[2].folder}/" in cells[-1].source
+    assert f"| {TOPICS[3].title}, not handed out yet |" in cells[-1].source
 
 
 @pytest.mark.parametrize("name", ["index.ipynb", "index.svg"])

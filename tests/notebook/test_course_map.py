@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def test_a_topic_that_names_nothing_follows_the_one_before() -> None:
     assert foundations(second, [first, second, third]) == (first,)
     assert foundations(third, [first, second, third]) == (first,)
     assert foundations(third, [second, third]) == (second,), "of a course without its foundation"
+
+
+def test_a_topic_of_somebodys_own_builds_on_what_it_names_only() -> None:
+    first, second, third = _topics((), (), ())
+    mine, last = replace(second, own=True), replace(third, own=True, builds_on=("t1",))
+    assert foundations(mine, [first, mine, third]) == ()
+    assert foundations(third, [first, mine, third]) == (first,), "ours do not build on it unasked"
+    assert foundations(last, [first, mine, last]) == (first,)
+    assert [stop.before for stop in stops([first, mine, last])] == [(), (), (0,)]
 
 
 def test_lanes_branch_and_join_and_shortcuts_are_left_out() -> None:
@@ -117,6 +127,14 @@ def test_a_hint_alone_begins_nothing_and_nonsense_is_passed_over(home: Path, mon
     _note(home, TOPICS[2], {"rnn_cell": "passed"})
     page, _ = _shown(monkeypatch)
     assert page.count("not begun") == len(TOPICS)
+
+
+def test_what_is_not_handed_out_yet_is_said_and_not_begun_with(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for topic in (TOPICS[0], *TOPICS[2:]):
+        (home / topic.folder / f"{topic.folder}.ipynb").unlink()
+    page, text = _shown(monkeypatch)
+    assert page.count("not handed out yet") == text.count("not handed out yet") == len(TOPICS) - 1
+    assert re.findall(r'href="([^"]+)"', page) == [f"{TOPICS[1].folder}/{TOPICS[1].folder}.ipynb"] * 2
 
 
 def test_the_end_of_the_course_is_congratulated() -> None:
