@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -147,10 +148,12 @@ def _handed_in(world: World, course: Path) -> Iterator[Met]:
         yield Met(submission.name, submission.aim, "any", effect, work.reason or verdicts)
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run everything and print the table; the status says whether anything had an effect or went unreported."""
     from .table import table
 
+    description = "Tries over a hundred attacks on the grader of this machine, and prints what became of each: minutes."
+    argparse.ArgumentParser(prog="python -m tests.attacks", description=description).parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         rows = run_all(Path(folder))
     print(table(rows))
