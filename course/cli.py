@@ -274,7 +274,9 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     def with_topics(added: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        added.add_argument("topics", nargs="*", metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named")
+        added.add_argument(
+            "topics", nargs="*", default=[], metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named"
+        )
         return added
 
     starting = command("new", new)

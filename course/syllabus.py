@@ -65,6 +65,11 @@ class Topic:
         return f"{self.number:02d}_{self.name}"
 
     @property
+    def named_in(self) -> str:
+        """Where its title and its exercises stand, for sentences."""
+        return "course.toml" if self.own else "the syllabus"
+
+    @property
     def points(self) -> int:
         return sum(item.points for item in self.items)
 

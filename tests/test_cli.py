@@ -125,6 +125,12 @@ def test_misspelt_commands_show_the_usage(argv: list[str], capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("usage: course")
 
 
+def test_only_what_is_missing_is_called_required(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["new"])
+    assert capsys.readouterr().err.endswith("required: DIR\n")
+
+
 def test_every_command_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["--help"])

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.grading.catalogue import counted
 from course.grading.notebooks import refresh, source_path
 from course.grading.problem import Problem
 from course.grading.root import demand_fit, find_root
@@ -64,7 +65,7 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
     (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
     refresh(root, tuple(topics))
-    return f"{len(topics)} topics in {root}\nNext: edit {root / FILE}, then run `course release` there."
+    return f"{counted(len(topics), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
 
 
 def _table(topic: Topic) -> str:

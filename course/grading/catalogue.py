@@ -14,8 +14,8 @@ def overview(topics: Sequence[Topic]) -> str:
     width = max((len(topic.folder) for topic in topics), default=0)
     title = max((len(topic.title) for topic in topics), default=0)
     return "\n".join(
-        f"{topic.folder:{width}}  {topic.title:{title}}  {len(topic.items):2} graded cells  "
-        f"{topic.points:3} points  about {hours(sum(item.minutes for item in topic.items))}{due(topic)}"
+        f"{topic.folder:{width}}  {topic.title:{title}}  {counted(len(topic.items), 'graded cell', 2)}  "
+        f"{counted(topic.points, 'point', 3)}  about {hours(sum(item.minutes for item in topic.items))}{due(topic)}"
         for topic in topics
     )
 
@@ -24,10 +24,15 @@ def describe(topic: Topic) -> str:
     """The topic's graded cells, in the notebook's order."""
     width = max((len(item.name) for item in topic.items), default=0)
     lines = [
-        f"  {item.name:{width}}  {item.kind:8}  {item.points:2} points  about {item.minutes} minutes"
+        f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2)}  about {item.minutes} minutes"
         for item in topic.items
     ]
     return "\n".join([overview([topic]), *lines])
+
+
+def counted(number: int, what: str, digits: int = 0) -> str:
+    """`1 point`, `2 points`; of one width where room is kept for so many digits."""
+    return f"{number:{digits}} {what}{'s' if number != 1 else ' ' if digits else ''}"
 
 
 def hours(minutes: int) -> str:

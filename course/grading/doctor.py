@@ -63,6 +63,7 @@ def examine(folder: Path) -> list[Finding]:
         kernel,
         lambda: [memory(memory_at_hand()), disk(folder, shutil.disk_usage(_existing(folder)).free)],
         lambda: writable(folder),
+        lambda: own_course(folder),
     ]
     if find_spec("course.hidden") is not None:
         looks += [sandbox]
@@ -351,6 +352,23 @@ def writable(folder: Path) -> Iterator[Finding]:
         except OSError as error:
             kind: Kind = "wrong" if what == "folder" else "note"
             yield Finding(kind, what, f"{place} cannot be written ({error.strerror})", then)
+
+
+def own_course(folder: Path) -> Iterator[Finding]:
+    """For instructors: can the `course.toml` of a course of their own be followed?"""
+    from course.outline import Faulty, find_outline
+
+    try:
+        outline = find_outline(folder)
+        if outline is None or outline.carried:
+            return
+        from course.syllabus import chosen
+
+        topics = len(chosen(outline))
+        yield Finding("fine", "course.toml", f"{outline.path}: {topics} topic{'s' * (topics != 1)}")
+    except (Faulty, OSError) as fault:
+        advice = "every command stops at this: mend that file, then `course list` shows what stands in it"
+        yield Finding("wrong", "course.toml", str(fault), advice)
 
 
 def _existing(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
 from course.grading.stills import is_still
-from course.syllabus import Topic
+from course.syllabus import TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -47,7 +47,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     """All complaints about the topic's source and, where there is one, about its release."""
     source = source_path(root, topic)
     if not source.is_file():
-        return [Complaint(str(source.relative_to(root)), "the syllabus has this topic, but here is no source")]
+        return [Complaint(str(source.relative_to(root)), f"{topic.named_in} has this topic, but here is no source")]
     try:
         notebook = build(source, topic)
     except Problem as problem:
@@ -56,11 +56,36 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     complaints = lint_source(notebook, topic, released.parent, source.name)
     if released.is_file():
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
+    complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
     if topic.own:  # the tests of our topics are proved by tests of the course
         from course.grading.proof import prove
 
         complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in prove(topic)]
+    elif topic in TOPICS:
+        complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
     return complaints
+
+
+def _streams(topic: Topic) -> Iterator[str]:
+    """The tasks whose training has a budget and no batches."""
+    from course.data.streams import STREAMS
+
+    for item in topic.items:
+        if item.budget is not None and item.name not in STREAMS:
+            what = f"has no batches for {item.name}, which {topic.named_in} gives a training budget"
+            yield f"STREAMS in course/data/streams.py {what}"
+
+
+def _declarations(topic: Topic) -> Iterator[str]:
+    """What keeps the hidden tests of one of our topics from being used."""
+    from course.hidden import Undeclared, find
+
+    for item in topic.items:
+        try:
+            if item.kind != "question":
+                find(item.name)
+        except Undeclared as fault:
+            yield str(fault)
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folder: Path, name: str) -> list[Complaint]:
@@ -127,7 +152,7 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
         yield 0, "the notebook does not open with a title"
         return
     if titles[0][1] != (wanted := f"{topic.number} {topic.title}"):
-        yield 0, f"the title is {titles[0][1]!r}; by the syllabus it is {wanted!r}"
+        yield 0, f"the title is {titles[0][1]!r}; by {topic.named_in} it is {wanted!r}"
     for index, title in titles[1:]:
         yield index, f"a second title, {title!r}: sections begin with ##"
     last = 1

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import course
+from course.grading.catalogue import counted
 from course.grading.opening import released_at
 from course.grading.problem import Problem
 from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item, near
@@ -36,7 +37,7 @@ def show(name: str, asked: bool = False) -> int:
 
 def text(topic: Topic, item: Item) -> str:
     """The solution, what it rests on, what is examined, and the wrong turns that are known."""
-    heading = f"{item.name}  {topic.folder}, {item.points} points"
+    heading = f"{item.name}  {topic.folder}, {counted(item.points, 'point')}"
     return "\n\n".join([heading, *(f"{title}\n\n{body}" for title, body in _sections(topic, item))])
 
 

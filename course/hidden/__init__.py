@@ -17,51 +17,82 @@ from ..outline import Faulty
 from ..syllabus import OUTLINE, TOPICS, Topic, find_item
 
 
+class Undeclared(Faulty):
+    """A topic's tests are missing, do not run, or leave an exercise out."""
+
+
 def find(name: str) -> Exercise:
     """The declaration of the exercise called `name`.
 
     Raises:
         KeyError: there is no such exercise, or it is graded by hand.
-        Undeclared: an instructor's own topic has no usable tests for it.
+        Undeclared: its topic has no usable tests for it.
     """
     topic, item = find_item(name)
-    module = _load(topic) if topic.own else import_module(f"{__name__}.{topic.name}")
-    found = getattr(module, name, None)
-    if item.kind == "question" or not isinstance(found, Exercise):
+    if item.kind == "question":
         raise KeyError(f"{name!r} is not graded by the judge")
+    found = getattr(_load(topic), name, None)
+    if not isinstance(found, Exercise):
+        raise _left_out(topic, name)
     return found
 
 
-class Undeclared(Faulty):
-    """The tests of an instructor's own topic are missing, do not run, or leave an exercise out."""
-
-
 def own_tests(topic: Topic) -> Path:
-    """The file with the hidden tests of an instructor's own topic."""
+    """The file with the hidden tests of an instructor's own topic.
+
+    Raises:
+        Undeclared: it is not there.
+    """
     assert OUTLINE is not None, "only a course of an instructor's own has topics of its own"
-    return OUTLINE.own_folder(topic.folder) / "hidden.py"
+    return _there(OUTLINE.own_folder(topic.folder) / "hidden.py")
+
+
+def _there(path: Path, shown: Path | None = None) -> Path:
+    """The path that is `shown` to people, of a file that must be there."""
+    if not path.is_file():
+        raise Undeclared(f"there is no {shown or path}: write it first")
+    return shown or path
+
+
+def _tests(topic: Topic) -> Path:
+    """The file with a topic's hidden tests, for sentences: of ours as seen from the repository."""
+    file = f"{topic.name}.py"
+    return own_tests(topic) if topic.own else _there(Path(__file__).with_name(file), Path("course", "hidden", file))
 
 
 def _load(topic: Topic) -> ModuleType:
-    """The module of an instructor's own topic: executed once, and complete."""
-    name, path = f"{__name__}.{topic.name}", own_tests(topic)
-    if name in sys.modules:
+    """A topic's module: executed once, and of an instructor's own topic complete."""
+    name = f"{__name__}.{topic.name}"
+    if topic.own and name in sys.modules:
         return sys.modules[name]
+    path = _tests(topic)
+    try:
+        module = _execute(name, path) if topic.own else import_module(name)
+    except MemoryError:  # a fault of the machine
+        raise
+    except (Exception, SystemExit) as error:
+        raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
+    for item in topic.items:
+        if topic.own and item.kind != "question" and not isinstance(getattr(module, item.name, None), Exercise):
+            del sys.modules[name]
+            raise _left_out(topic, item.name)
+    return module
+
+
+def _execute(name: str, path: Path) -> ModuleType:
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-        for item in topic.items:
-            if item.kind != "question" and not isinstance(getattr(module, item.name, None), Exercise):
-                raise Undeclared(f"{path} declares no exercise {item.name}, which course.toml names")
-    except Undeclared:
+    except BaseException:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
     return module
+
+
+def _left_out(topic: Topic, name: str) -> Undeclared:
+    return Undeclared(f"{_tests(topic)} declares no exercise {name}, which {topic.named_in} names")
 
 
 def exercises(topic: Topic) -> list[Exercise]:

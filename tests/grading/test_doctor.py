@@ -139,3 +139,19 @@ def test_something_wrong_is_a_status_of_one(monkeypatch: pytest.MonkeyPatch, cap
     monkeypatch.setattr(doctor, "examine", lambda folder: [Finding("wrong", "torch", "gone", "install it")])
     assert cli.main(["doctor"]) == 1
     assert capsys.readouterr().out == "✗ torch        gone\n               → install it\n\n1 thing to mend.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        ("[topics.03_rnn]\n", "fine", "1 topic"),
+        ("[topics.03_rnn]\ndue = 31.01.2027\n", "wrong", "line 2 is 'due = 31.01.2027'"),
+        ("[topics.03_rnnn]\n", "wrong", "did you mean '03_rnn'?"),
+    ],
+)
+def test_a_course_of_somebodys_own_is_read(tmp_path: Path, text: str, kind: str, says: str) -> None:
+    assert list(doctor.own_course(tmp_path)) == []
+    (tmp_path / "nbgrader_config.py").touch()
+    (tmp_path / "course.toml").write_text(text, "utf-8")
+    (finding,) = doctor.own_course(tmp_path)
+    assert finding.kind == kind and says in finding.said

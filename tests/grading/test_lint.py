@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
 
 from course.grading.lint import lint_release, lint_source, lint_topic
 from course.grading.notebooks import build, source_path
-from course.syllabus import TOPICS, Topic
+from course.syllabus import TOPICS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
 
 ROOT = Path(__file__).parents[2]
@@ -114,3 +117,23 @@ def test_lint_source_counts_cells_from_one(tmp_path: Path) -> None:
     root = make_course(tmp_path / "course", "# %%\nx = 1\n")
     notebook = build(source_path(root, SAMPLE), SAMPLE)
     assert lint_source(notebook, SAMPLE, root, "a.py")[0].where == "a.py, cell 1"
+
+
+def test_a_task_without_batches_and_exercises_without_tests_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = Budget(cpu=10, gpu=20)
+    items = tuple(replace(item, budget=budget) if item.kind == "task" else item for item in SAMPLE.items)
+    topic = replace(SAMPLE, items=items)
+    root = make_course(tmp_path / "course")
+    for module in ("course.syllabus", "course.grading.lint"):
+        monkeypatch.setattr(f"{module}.TOPICS", (topic,))
+    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    assert "course/data/streams.py has no batches for sample_task" in said[0]
+    assert said[1:] == ["99_sample: there is no course/hidden/sample.py: write it first"]
+    monkeypatch.setitem(sys.modules, "course.hidden.sample", ModuleType("sample"))
+    monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "sample.py").touch()
+    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    assert "99_sample: course/hidden/sample.py declares no exercise double, which the syllabus names" in said
+    assert len(said) == 4

@@ -179,11 +179,12 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
     faults = {
         "moving_average = None\n": "declares no exercise moving_average",
         "raise SystemExit\n": "cannot be used: Sys",
+        "": "hidden.py: write it first",
     }
     commands = (["release", TOPIC], ["grade", TOPIC, "--force"])
     try:
         for (text, says), command in product(faults.items(), commands):
-            hidden.write_text(text, "utf-8")
+            hidden.write_text(text, "utf-8") if text else hidden.unlink(missing_ok=True)
             here = {**os.environ, "PYTHONPATH": str(ROOT)}
             line = [sys.executable, "-m", "course", *command]
             done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)

@@ -33,7 +33,7 @@ def _remember(folder: Path, **facts: object) -> None:
 @pytest.mark.parametrize(("topic", "item"), EVERY, ids=lambda one: getattr(one, "name", ""))
 def test_every_exercise_has_its_solution(topic: Topic, item: Item) -> None:
     heading, first, *rest = solution.text(topic, item).split("\n\n")
-    assert heading == f"{item.name}  {topic.folder}, {item.points} points"
+    assert heading == f"{item.name}  {topic.folder}, {item.points} point{'s' * (item.points != 1)}"
     assert rest and "### " not in "\n".join(rest)
     if item.kind == "exercise":
         assert first == f"The reference, from course/reference/{topic.name}.py"
