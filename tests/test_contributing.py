@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 
 import jupytext
 import torch
+from torch import nn
 
+from course.data.streams import Stream
+from course.exercise import Rng, exercise, given_model
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.judge import judge
@@ -26,10 +32,10 @@ def test_the_example_exercise_keeps_its_promises() -> None:
     exec(_block("reference"), reference)
     hidden: dict = {"reference": SimpleNamespace(**reference)}
     exec(_block("hidden"), hidden)
-    exercise = hidden["moving_average"]
-    key = key_of(exercise, 7)
-    assert judge(key, lambda script: run(script, exercise.reference), 2).kind == "passed"
-    for misconception in exercise.misconceptions:
+    declared = hidden["moving_average"]
+    key = key_of(declared, 7)
+    assert judge(key, lambda script: run(script, declared.reference), 2).kind == "passed"
+    for misconception in declared.misconceptions:
         verdict = judge(key, lambda script, wrong=misconception.wrong: run(script, wrong), 2)
         assert verdict.score < 2 and verdict.misconception == misconception.name
 
@@ -45,3 +51,57 @@ def test_the_notebook_cells_are_what_the_builder_reads() -> None:
     namespace: dict = {"torch": torch}
     exec(answer.source, namespace)
     assert namespace["moving_average"](torch.ones(2, 5), 3).shape == (2, 3)
+
+
+class Batches(list):
+    """What `fit` hands over, without its budget."""
+
+    def log(self, loss: torch.Tensor) -> None:
+        assert loss.isfinite()
+
+
+def test_the_example_task_keeps_its_promises() -> None:
+    stream: dict = {"torch": torch, "Tensor": torch.Tensor, "Iterator": Iterator}
+    exec(_block("stream"), stream)
+    hidden: dict = {
+        "torch": torch,
+        "exercise": exercise,
+        "given_model": given_model,
+        "trends": SimpleNamespace(**stream),
+    }
+    exec(_block("task"), hidden)
+    task = hidden["smoothing_task"]
+    key = key_of(task, 7)
+    assert judge(key, lambda script: run(script, task.reference), 4).kind == "passed"
+    for misconception in task.misconceptions:
+        verdict = judge(key, lambda script, wrong=misconception.wrong: run(script, wrong), 4)
+        assert verdict.score < 4 and verdict.misconception == misconception.name
+
+    answer, trains, check = jupytext.reads(_block("training"), fmt="py:percent").cells
+    assert (answer.metadata["solution"], check.metadata["check"]) == ("smoothing_task", "smoothing_task")
+    notebook: dict = {"torch": torch, "nn": nn, "F": nn.functional}
+    exec(answer.source, notebook)
+    torch.manual_seed(0)
+    notebook["fit"] = lambda name, build, train: _fitted(stream["STREAMS"][name], build(), train)
+    exec(trains.source, notebook)
+    assert judge(key, lambda script: run(script, notebook["record"].model), 4).kind == "passed"
+
+
+def _fitted(stream: Stream, model: nn.Module, train: Callable) -> SimpleNamespace:
+    """Trained with the budget that the guide gives."""
+    (budget,) = re.findall(r"Budget\(cpu=([\d_]+)", TEXT)
+    batches = stream(torch.Generator().manual_seed(0))
+    train(model, Batches(islice(batches, int(budget) // 50)))
+    return SimpleNamespace(model=model)
+
+
+def test_the_drawing_hand_is_told_as_it_is() -> None:
+    """Names and the order of arguments of all that `rng` draws."""
+    for name, method in inspect.getmembers(Rng, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        parameters = list(inspect.signature(method).parameters.values())[1:]
+        told = re.search(rf"`rng\.{name}\(([^`]*)\)`", TEXT)
+        assert told, f"{name} is not told"
+        names = [re.split("=", part)[0].strip() for part in told[1].split(",") if part.strip()]
+        assert names == [str(one).partition(":")[0] for one in parameters]
