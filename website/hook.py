@@ -58,6 +58,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     markdown = re.sub(r"^(```\w+) [\w-]+$", r"\1", markdown, flags=re.M)
     for name, target in OF_THE_REPOSITORY.items():
         markdown = markdown.replace(f"](../{name}", f"]({target}")
+    markdown = re.sub(r"\]\(\.\./assignments/(?:\w+/)?(\w+)\.ipynb", r"](notebooks/\1.md", markdown)
     markdown = re.sub(r"\]\((?:\.\./)?docs/([\w-]+\.md)", r"](\1", markdown)
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 

@@ -25,7 +25,12 @@ Python 3.11, 3.12 or 3.13 is all you need beforehand. In this folder:
     .venv/bin/jupyter lab assignments
 
 (On Windows, `.venv\\Scripts\\pip` and `.venv\\Scripts\\jupyter`.) Open a notebook, fill in the cells that say
-`YOUR CODE HERE`, and run the check below each.
+`YOUR CODE HERE`, and run the check below each. What is there, with points and due dates; what is wrong, if something
+does not work; and, with the name your class knows you by, the zip to hand in:
+
+    .venv/bin/course list
+    .venv/bin/course doctor
+    .venv/bin/course submit assignments/{topic}/{topic}.ipynb --student ada
 """
 
 
@@ -53,7 +58,11 @@ def _pack(root: Path, wheel: Path) -> Path:
     target = wheel.parent / f"{root.name}.zip"
     title = OUTLINE.title if OUTLINE is not None else "Sequence models"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        add(archive, f"{root.name}/START.md", START.format(title=title, wheel=wheel.name).encode())
+        add(
+            archive,
+            f"{root.name}/START.md",
+            START.format(title=title, wheel=wheel.name, topic=TOPICS[0].folder).encode(),
+        )
         add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
         for path in released(root):
             add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
