@@ -333,7 +333,7 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
     if choice.items or choice.title or choice.builds_on:
         raise Faulty(f"{where} is a topic of ours: it keeps its title and exercises, choose points and due date only")
     names = [item.name for item in topic.items]
-    for name in choice.points.keys() - {*names}:
+    for name in sorted(choice.points.keys() - {*names}):
         which = near(name, names) or f"; there are {', '.join(names)}"
         raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
