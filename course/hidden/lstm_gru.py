@@ -832,12 +832,12 @@ def GatedClassifier(rng):
     one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
     steps = torch.full((4,), 503)
     yield (
-        # Even a gate that stands at 0.95 lets go, where nothing feeds it: what is left is rounding, 2e-9 at most. In a
+        # Even a gate that stands at 0.95 lets go, where nothing feeds it: what is left is rounding, 3e-8 at most. In a
         # mean of the states the first tokens still weigh 3e-7 or more, over 25 seeds.
         case("weak weights forget", scale=0.025, weight=2.0)
         .call(one, steps)
         .call(two, steps, into="other")
-        .law("equal", to="other", within=2e-8, because="with weak weights a gate lets go of a part at every step, and "
+        .law("equal", to="other", within=1e-7, because="with weak weights a gate lets go of a part at every step, and "
              "after 500 of them nothing of the first tokens is left; yours still shows them: does it ever let go, "
              "and is it the last state alone that is read?")
     )  # fmt: skip
