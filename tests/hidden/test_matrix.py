@@ -25,7 +25,7 @@ from course.syllabus import TOPICS
 
 SEED = 3
 """In `make soak` there are many more."""
-MANY_SEEDS = tuple(random.Random(20261122).randrange(2**31) for _ in range(16))
+MANY_SEEDS = tuple(random.Random(20261122).sample(range(2**31), 16))
 """As many as a class has, from the same range."""
 FAR = 100.0
 """Misconceptions differ by at least so many tolerances: no rounding turns one into a right answer."""
