@@ -115,12 +115,14 @@ def _read(path: Path) -> NotebookNode:
 
 def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
     """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end."""
+    from course.grading.execution import checks
+
     items = {item.name: item for item in topic.items if item.kind != "question"}
     found: dict[str, NotebookNode] = {}
     for cell in nb.cells:
         name, marks = grade_id(cell), cell.metadata.pop("nbgrader", None)
         cell.metadata.pop("tags", None)
-        if cell.cell_type == "code" and name in items:
+        if cell.cell_type == "code" and name in items and checks(cell.source, name):
             found[name] = cell
         if name and not marks.get("grade"):
             cell.metadata["nbgrader"] = marks

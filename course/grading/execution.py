@@ -57,8 +57,8 @@ def execute(data: bytes) -> bytes:
 
 def exercises_in(nb: NotebookNode) -> dict[int, str]:
     """The cells the judge decides: index and name of every one that checks an exercise there are hidden tests of."""
-    checks = checks_in(nb)
-    if not checks:
+    marked = checks_in(nb)
+    if not marked:
         return {}
     from course.hidden import find
 
@@ -69,7 +69,7 @@ def exercises_in(nb: NotebookNode) -> dict[int, str]:
             return False
         return True
 
-    return {index: name for index, name in checks.items() if known(name)}
+    return {index: name for index, name in marked.items() if known(name)}
 
 
 def checks_in(nb: NotebookNode) -> dict[int, str]:
@@ -78,10 +78,11 @@ def checks_in(nb: NotebookNode) -> dict[int, str]:
     An instructor's own tests of something that goes by the name of an exercise are nbgrader's to score.
     """
     graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
-    return {i: name for i, name in graded.items() if _in_syllabus(name) and _checks(nb.cells[i].source, name)}
+    return {i: name for i, name in graded.items() if _in_syllabus(name) and checks(nb.cells[i].source, name)}
 
 
-def _checks(source: str, name: str) -> bool:
+def checks(source: str, name: str) -> bool:
+    """Whether a cell's code calls `check` for the exercise `name`."""
     return re.search(rf"\bcheck\(\s*[\"']{re.escape(name)}[\"']", source) is not None
 
 

@@ -12,7 +12,7 @@ from course.grading import alone
 from course.grading.alone import UNANSWERED, Marked
 from course.judge.verdict import Verdict
 
-from .lesson import NAME, TOPIC, answers, before, deleted, make_course, solved
+from .lesson import NAME, TOPIC, answers, before, deleted, find, make_course, solved
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,15 @@ def test_outputs_and_marks_may_be_anything(root, tmp_path, capsys):
     path.write_text(json.dumps(nb))
     assert main(["grade", str(path)]) == 0
     assert "✓ attention_cost" in capsys.readouterr().out
+
+
+def test_a_check_that_was_written_over_is_made_all_the_same(root, tmp_path, capsys):
+    nb = solved(root)
+    find(nb, "softmax").source = "softmax(torch.zeros(3), 0)"
+    path = tmp_path / "tried.ipynb"
+    nbformat.write(nb, path)
+    assert main(["grade", str(path)]) == 0
+    assert "✓ softmax" in capsys.readouterr().out
 
 
 def test_a_notebook_that_is_not_there(tmp_path, capsys):
