@@ -45,7 +45,7 @@ FAIL = [
     (X, X.reshape(3, 2), "shape", "number of values is right"),
     (X, X[:1], "shape", "(1, 3)"),
     (X, X.numpy(), "type", "a numpy array came"),
-    (X, None, "type", "None came"),
+    (X, None, "type", "None came: is there a `return`?"),
     (X, [X], "type", "a list came"),
     (X, X.long(), "dtype", "int64"),
     (X.numpy(), X, "type", "a tensor of shape (2, 3) came"),
