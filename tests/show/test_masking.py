@@ -29,7 +29,7 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
     assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
     assert "causal: 6 of 9 allowed" in figures[0].get_label() and "sleeps" in labels(figures[0])
     assert "all places from 2.00 to 1.00" in figures[1].get_label()
-    assert "10.0% of the tokens" in figures[2].get_label() and "the mask 80.0 %" in figures[2].get_label()
+    assert "10.0 % of the tokens" in figures[2].get_label() and "the mask 80.0 %" in figures[2].get_label()
     assert "peeking ends at 0.50; the source itself has 2.60" in figures[3].get_label()
     assert "model 11.00" in figures[4].get_label()
     assert "honest 0%, peeking 33%" in figures[5].get_label()
