@@ -13,33 +13,42 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import psutil
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Wall seconds, processor seconds of the machine, and bytes of memory at the peak above those before."""
+    """Wall seconds, processor seconds of the machine, and bytes of memory above those before.
+
+    `memory` is the peak; `early` and `late` are the medians of the first and of the last third of the time, which a
+    longer command does not raise by having more moments to peak in.
+    """
 
     seconds: float
     cpu: float
     memory: int
+    early: int
+    late: int
     status: int
 
 
 def measure(command: Sequence[str], folder: Path, **variables: str) -> Measured:
     """Run `command` in `folder` and measure until it ends; what it prints goes to standard error if it fails."""
     before, busy = psutil.virtual_memory().used, _busy()
-    peak = [before]
+    used = [before]
     over = threading.Event()
-    threading.Thread(target=_sample, args=(peak, over), daemon=True).start()
+    threading.Thread(target=_sample, args=(used, over), daemon=True).start()
     started = time.monotonic()
     done = subprocess.run(command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True)
     seconds = time.monotonic() - started
     over.set()
     if done.returncode:
         print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
-    return Measured(seconds, _busy() - busy, peak[0] - before, done.returncode)
+    third = max(1, len(used) // 3)
+    early, late = int(median(used[:third])), int(median(used[-third:]))
+    return Measured(seconds, _busy() - busy, max(used) - before, early - before, late - before, done.returncode)
 
 
 def _busy() -> float:
@@ -47,6 +56,6 @@ def _busy() -> float:
     return times.user + times.system + getattr(times, "nice", 0.0)
 
 
-def _sample(peak: list[int], over: threading.Event) -> None:
+def _sample(used: list[int], over: threading.Event) -> None:
     while not over.wait(0.1):
-        peak[0] = max(peak[0], psutil.virtual_memory().used)
+        used.append(psutil.virtual_memory().used)

@@ -1,4 +1,4 @@
-"""Grading 50 and 1,000 submissions: time a submission, and the most memory, which must not grow with the class.
+"""Grading 50 and 1,000 submissions: time a submission, and memory, which must not grow with the class.
 
 The submissions are 06_self_attention's, solved and with weights; two workers. Set BENCH_SIZES for other sizes.
 """
@@ -19,12 +19,12 @@ SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "50 1000").split()]
 
 def rows() -> Iterator[list[str]]:
     """A row for each size."""
-    yield ["submissions", "seconds", "seconds each", "CPU s each", "peak MB"]
+    yield ["submissions", "seconds", "seconds each", "CPU s each", "MB early", "MB late", "peak MB"]
     topic = find_topic("self_attention")
     for size in SIZES:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             root = make_class(Path(folder, "class"), topic, size)
             measured = run(root, GRADE, topic.folder, "2", "checkpoint", "needed", str(ALL))
         each = measured.seconds / size
-        cpu, peak = measured.cpu / size, measured.memory / 2**20
-        yield [f"{size:,}", f"{measured.seconds:.0f}", f"{each:.2f}", f"{cpu:.2f}", f"{peak:.0f}"]
+        memory = [f"{used / 2**20:.0f}" for used in (measured.early, measured.late, measured.memory)]
+        yield [f"{size:,}", f"{measured.seconds:.0f}", f"{each:.2f}", f"{measured.cpu / size:.2f}", *memory]
