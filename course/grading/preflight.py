@@ -84,8 +84,6 @@ def read_document(path: Path) -> dict[str, Any]:
     version = document.get("nbformat")
     if not isinstance(version, int):
         raise Problem(f"{path.name} is not a notebook, whatever its name says")
-    if not isinstance(document.get("metadata"), dict):
-        raise Problem(f"{path.name} is not a valid notebook: its metadata is no object")
     if version != 4:
         raise Problem(f"{path.name} is in notebook format {version}: open it in JupyterLab and save it again")
     _validate(path, document)
@@ -111,8 +109,23 @@ def _topics_by_item() -> dict[str, Topic]:
 
 
 def _validate(path: Path, document: dict[str, Any]) -> None:
+    wrong = _fault(document)
+    if wrong:
+        raise Problem(f"{path.name} is not a valid notebook ({wrong}): open it in JupyterLab and save it again")
+
+
+def _fault(document: dict[str, Any]) -> str:
+    """What is wrong first with a notebook, by the format's own schema where that is at hand; nothing if it is sound."""
+    cells = document.get("cells")
+    if not isinstance(document.get("metadata"), dict):
+        return "its metadata is no object"
+    if not isinstance(cells, list):
+        return "it has no list of cells"
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
+            return f"cell {number} is neither code nor text"
     if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
-        return
+        return ""
     import nbformat
 
     with warnings.catch_warnings():
@@ -120,8 +133,10 @@ def _validate(path: Path, document: dict[str, Any]) -> None:
         try:
             nbformat.validate(nbformat.from_dict(_skeleton(document)))
         except (nbformat.ValidationError, AttributeError, KeyError, TypeError, ValueError) as error:
-            reason = str(getattr(error, "message", error)).splitlines()[0][:120]
-            raise Problem(f"{path.name} is not a valid notebook: {reason}") from None
+            place = list(getattr(error, "absolute_path", ()))
+            where = f"cell {place[1] + 1}: " if place[:1] == ["cells"] else ""
+            return where + str(getattr(error, "message", error)).splitlines()[0][:80]
+    return ""
 
 
 def _skeleton(document: dict[str, Any]) -> dict[str, Any]:

@@ -54,8 +54,13 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
         ('["a", "list"]', "is not a notebook"),
         ('{"title": "no notebook"}', "is not a notebook"),
         ('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', "notebook format 3"),
-        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "not a valid notebook"),
-        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "not a valid notebook"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "it has no list of cells"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "cell 1 is neither code nor text"),
+        (notebook(cells=[{"id": "a", "cell_type": None, "metadata": {}, "source": ""}]), "neither code nor text"),
+        (
+            notebook(cells=[{"id": "a", "cell_type": "raw", "metadata": {}}]),
+            "(cell 1: 'source' is a required property): open it in JupyterLab and save it again",
+        ),
     ],
 )
 def test_what_is_no_notebook(tmp_path, content, said):
