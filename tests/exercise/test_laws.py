@@ -36,6 +36,12 @@ CASES = [
         {"out": torch.zeros(3, 1), "b": torch.ones(3)},
     ),
     (
+        "same_rows",
+        {"to": "b"},
+        {"out": torch.tensor([[74.0, 0.5]]), "b": torch.tensor([74.0, 0.5 + 1.8e-5])},  # rounded at 74
+        {"out": torch.tensor([[0.7, 0.5]]), "b": torch.tensor([0.7, 0.5 + 2.8e-5])},
+    ),
+    (
         "shares_change",
         {"to": "b", "layers": [1], "places": [0, 1]},
         {"out": torch.ones(2, 3, 3), "b": torch.arange(18.0).view(2, 3, 3)},
