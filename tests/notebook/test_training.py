@@ -41,14 +41,22 @@ def build():
     return nn.Linear(3, 1)
 
 
-def train(model, batches):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for x, y in batches:
-        loss = ((model(x)[:, 0] - y) ** 2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        batches.log(loss)
+def descent(lr):
+    """A loop of gradient descent in steps of that size."""
+
+    def train(model, batches):
+        optimizer = torch.optim.SGD(model.parameters(), lr)
+        for x, y in batches:
+            loss = ((model(x)[:, 0] - y) ** 2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            batches.log(loss)
+
+    return train
+
+
+train, leaps = descent(0.1), descent(1e20)
 
 
 def refuse(model, batches):
@@ -171,16 +179,6 @@ def takes_no_step(model, batches):
 
 def steps_another_model(model, batches):
     train(build(), batches)
-
-
-def leaps(model, batches):
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e20)
-    for x, y in batches:
-        loss = ((model(x)[:, 0] - y) ** 2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        batches.log(loss)
 
 
 def leaps_unlogged(model, batches):
