@@ -20,6 +20,9 @@ from ..syllabus import find_item
 from .display import show
 from .folder import note
 from .keys import key
+from .unwritten import speak_plainly
+
+speak_plainly()  # every notebook of the course imports `check`, in its first cell
 
 
 class CheckFailed(AssertionError):

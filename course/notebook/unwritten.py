@@ -1,0 +1,52 @@
+"""What a cell shows that needs an exercise nobody has written yet: two plain sentences, and no traceback.
+
+Only the stub that a released notebook leaves is meant. Any other NotImplementedError, torch's own or a student's,
+shows whole, and so does this one while a notebook is graded.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import TracebackType
+from typing import Any
+
+from .display import in_notebook
+
+MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
+"""The two lines that nbgrader puts in place of a solution."""
+
+
+def speak_plainly() -> None:
+    """Lets the notebook meet its unwritten exercises with a sentence, from the next cell on.
+
+    Nothing changes outside a notebook, under nbgrader, or where somebody handles exceptions of their own.
+    """
+    if not in_notebook() or "NBGRADER_EXECUTION" in os.environ:
+        return
+    shell = sys.modules["IPython"].get_ipython()
+    if not shell.custom_exceptions:
+        shell.set_custom_exc((NotImplementedError,), _show)
+
+
+def unwritten(error: BaseException, tb: TracebackType | None) -> str:
+    """The function whose stub raised `error`, as its class and it are called; empty for every other error."""
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    if tb is None or type(error) is not NotImplementedError:
+        return ""
+    code = tb.tb_frame.f_code
+    lines = [linecache.getline(code.co_filename, n).strip() for n in range(code.co_firstlineno, tb.tb_lineno + 1)]
+    return code.co_qualname.rpartition("<locals>.")[2] if lines[-1:] == [STUB] and MARK in lines else ""
+
+
+def _show(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_offset: int | None = None) -> None:
+    """IPython's handler of one kind of exception: the cell fails as ever, and what it shows may be ours."""
+    if name := unwritten(error, tb):
+        told = [
+            f"`{name}` is not written yet: it still says `{STUB}`.",
+            "Write your code in place of that line, run its cell, and then this one again.",
+        ]
+        error._render_traceback_ = lambda: told  # type: ignore[attr-defined]  # IPython asks for it
+    shell.showtraceback((kind, error, tb), tb_offset=tb_offset)
