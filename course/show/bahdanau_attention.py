@@ -174,7 +174,7 @@ def exact_by_length(lengths: Sequence[int], curves: Mapping[str, Sequence[float]
             axes.plot(lengths, [100 * value for value in values], color=colour, marker=marker, label=name)
         axes.axvline(trained + 0.5, color=style.GREY, linestyle="--", linewidth=1.2)
         where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-        axes.annotate("never trained →", (trained + 0.5, 1), (0, 4), color=style.GREY, **where)
+        axes.annotate("never trained →", (trained + 0.5, 1), (0, 4), color=style.QUIET, **where)
         axes.set(xlabel="digits to take down", ylabel="written without an error, %", ylim=(-3, 104))
         axes.set_title("How much goes through one vector?")
         axes.legend(loc="lower left")

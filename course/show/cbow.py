@@ -117,7 +117,7 @@ def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: s
         width = 0.8 + 0.085 * max(map(len, rows)) + max(0.62, 0.085 * max(map(len, columns))) * len(columns)
         figure, axes = plt.subplots(figsize=(width, 0.8 + 0.32 * len(rows)))
         top = max(float(values.max()), 1e-12)
-        axes.imshow(values.clamp(min=0), cmap="Blues", vmin=0, vmax=1.6 * top, aspect="auto")
+        axes.imshow(values.clamp(min=0), cmap="Blues", vmin=0, vmax=1.9 * top, aspect="auto")
         axes.set_yticks(range(len(rows)), list(rows))
         axes.set_xticks(range(len(columns)), list(columns))
         axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
@@ -125,7 +125,7 @@ def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: s
         for i, row in enumerate(values.tolist()):
             for j, value in enumerate(row):
                 text = form.format(value).replace("-", "−")
-                axes.text(j, i, text, ha="center", va="center", color=style.INK if value else style.GREY, fontsize=9)
+                axes.text(j, i, text, ha="center", va="center", color=style.INK if value else style.QUIET, fontsize=9)
         axes.set_title(title, pad=10)
         return style.finished(figure, f"Table with {len(rows)} rows and {len(columns)} columns: {title}")
 

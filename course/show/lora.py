@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import BLUE, COLOURS, DIVERGING, GREY, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
+from .style import BLUE, COLOURS, DIVERGING, GREY, MARKERS, ORANGE, QUIET, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -39,7 +39,7 @@ def by_parameters(lora: Mapping[int, Spent], others: Mapping[str, Spent], untouc
             axes.plot(n, 100 * right, color=colour, marker=marker, linestyle="", markersize=9, label=name)
         axes.axhline(100 * untouched, color=GREY, linestyle=":", linewidth=1.5)
         right_edge = max([*numbers, *(n for n, _ in others.values())])
-        axes.annotate("untouched", (right_edge, 100 * untouched), (0, 4), textcoords="offset points", color=GREY)
+        axes.annotate("untouched", (right_edge, 100 * untouched), (0, 4), textcoords="offset points", color=QUIET)
         axes.texts[-1].set_ha("right")
         axes.set(title="What accuracy costs", xlabel="numbers trained", ylabel="right answers, %", ylim=(0, 105))
         axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -62,6 +62,7 @@ def update(W: Tensor, B: Tensor, A: Tensor, scaling: float) -> Figure:
             _signed(axes, part, float(part.abs().max()))
             axes.set_title(name, fontsize=10, loc="center")
             axes.set_xlabel(f"{part.shape[0]} × {part.shape[1]}", fontsize=9)
+        figure.get_layout_engine().set(wspace=0.12)  # four matrices, and not one
         share = float(added.norm() / W.norm())
         return finished(
             figure,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .style import AMBER, BLUE, GREY, INK, ORANGE, SKY, SQUARE, WIDE, finished, plain_axes, styled
+from .style import AMBER, BLUE, GREY, INK, ORANGE, QUIET, SKY, SQUARE, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,7 +127,7 @@ def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: S
             axes.invert_yaxis()
             axes.set(xlim=(0, 1), xticks=[0, 1])
             axes.set_title(
-                visible(ending) or "(nothing)", size=11, family="monospace", color=ORANGE if ending else GREY
+                visible(ending) or "(nothing)", size=11, family="monospace", color=ORANGE if ending else QUIET
             )
             axes.grid(False)
             axes.tick_params(axis="y", length=0)

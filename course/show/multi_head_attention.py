@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, SKY, WIDE, finished, plain_axes, styled
+from .style import AMBER, BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, QUIET, SKY, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -111,7 +111,7 @@ def by_heads(heads: Sequence[int], accuracy: Mapping[str, Sequence[float]], para
         for (name, values), colour, marker in zip(accuracy.items(), (BLUE, ORANGE, *COLOURS[2:]), MARKERS):
             axes.semilogx(heads, [100 * value for value in values], base=2, color=colour, marker=marker, label=name)
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (heads[-1], 10), (0, 4), textcoords="offset points", color=GREY, ha="right")
+        axes.annotate("guessing", (heads[-1], 10), (0, 4), textcoords="offset points", color=QUIET, ha="right")
         axes.set(title="The same width, shared by more heads", ylabel="right answers, %", ylim=(0, 105))
         axes.set_xticks(list(heads), [f"{h}\n{count:,}" for h, count in zip(heads, parameters)])
         axes.minorticks_off()
@@ -161,7 +161,7 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     chosen_head.observe(redraw, "value")
     token.observe(redraw, "value")
     redraw()
-    rows = widgets.Layout(flex_flow="row wrap")
+    rows = widgets.Layout(flex_flow="row wrap", grid_gap="0 24px")  # which buttons choose the layer, and which the head
     return widgets.VBox([widgets.HBox([chosen_layer, chosen_head], layout=rows), token, picture, spoken])
 
 

@@ -19,6 +19,7 @@ from .style import (
     INK,
     MARKERS,
     ORANGE,
+    QUIET,
     WIDE,
     finished,
     plain_axes,
@@ -156,7 +157,7 @@ def lengths(curves: Mapping[str, Sequence[float]], at: Sequence[int], trained_on
             look = {"linestyle": "-" if k % 2 else (0, (3, 2)), "markersize": 9 - k}
             axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name, **look)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
-        axes.annotate(f"trained on {trained_on}", (trained_on, 4), (5, 0), textcoords="offset points", color=GREY)
+        axes.annotate(f"trained on {trained_on}", (trained_on, 4), (5, 0), textcoords="offset points", color=QUIET)
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(at), [str(length) for length in at])
         axes.minorticks_off()

@@ -9,7 +9,22 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, SMALL, WIDE, finished, plain_axes, styled
+from .style import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    INK,
+    MARKERS,
+    ORANGE,
+    PINK,
+    QUIET,
+    SMALL,
+    WIDE,
+    finished,
+    plain_axes,
+    styled,
+)
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -64,7 +79,7 @@ def scores_by_width(
         for (name, values), colour, marker in zip(largest.items(), (ORANGE, BLUE), MARKERS):
             right.semilogx(widths, values, color=colour, marker=marker, label=name)
         right.axhline(1 / keys, color=GREY, linestyle=":", linewidth=1.5)
-        right.annotate("all equal", (widths[-1], 1 / keys), (0, 4), textcoords="offset points", color=GREY, ha="right")
+        right.annotate("all equal", (widths[-1], 1 / keys), (0, 4), textcoords="offset points", color=QUIET, ha="right")
         left.set(title="Variance of a score", xlabel="width D of queries and keys")
         right.set(title=f"Largest of {keys} weights", xlabel="width D of queries and keys", ylim=(0, 1.03))
         left.legend(loc="upper left")
@@ -129,10 +144,10 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
             axes.plot(slots, [100 * value for value in values], color=colour, marker=marker, label=name)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
         axes.annotate(
-            f"trained on {trained_on} pairs", (trained_on, 62), (6, 0), textcoords="offset points", color=GREY
+            f"trained on {trained_on} pairs", (trained_on, 62), (6, 0), textcoords="offset points", color=QUIET
         )
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (slots[-1], 10), (0, -12), textcoords="offset points", color=GREY, ha="right")
+        axes.annotate("guessing", (slots[-1], 10), (0, -12), textcoords="offset points", color=QUIET, ha="right")
         axes.set(title="Recall of a pair", xlabel="pairs in the list", ylabel="right answers, %", ylim=(0, 105))
         axes.set_xticks(list(slots))
         axes.legend(loc="center right")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, AMBER, GREY, INK = "#56B4E9", "#E69F00", "#8A8F98", "#24292F"
+QUIET = "#656B75"
+"""For words that stand back: as grey as a card allows on which they are to be read (4.5 to 1)."""
 COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, AMBER, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SEQUENTIAL = "cividis"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from . import live
-from .style import BLUE, COLOURS, GREY, MARKERS, ORANGE, WIDE, finished, plain_axes, styled
+from .style import BLUE, COLOURS, GREY, MARKERS, ORANGE, QUIET, WIDE, finished, plain_axes, styled
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -308,7 +308,7 @@ def _lines(axes: Axes, shape: Sequence[int], p: int) -> None:
 
 def _guessing(axes: Axes, end: float) -> None:
     axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-    axes.annotate("guessing", (end, 10), (0, 4), textcoords="offset points", color=GREY, ha="right")
+    axes.annotate("guessing", (end, 10), (0, 4), textcoords="offset points", color=QUIET, ha="right")
 
 
 def _mean_by_distance(alike: Tensor) -> list[float]:

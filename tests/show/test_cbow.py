@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from course import show
 from course.data import grammar
 from course.reference.cbow import nearest
+from tests.show.contrast import contrast
 
 pictures = show.cbow
 V = len(grammar.language().words)
@@ -34,6 +35,13 @@ def test_the_table_of_counts_has_words_as_rows():
     numbers = [text for text in labels(figure) if text.isdigit()]
     assert numbers[:6] == ["1", "0", "0", "3", "2", "0"]
     assert len(figure.get_label()) > 20
+
+
+def test_every_number_of_a_table_is_read_on_its_cell():
+    (axes,) = pictures.counts(torch.arange(4).view(1, 4), ["none", "one", "two", "three"]).axes
+    (image,) = axes.images
+    cells = image.cmap(image.norm(image.get_array()))[:, 0]
+    assert all(contrast(text.get_color(), cell[:3]) >= 4.5 for text, cell in zip(axes.texts, cells, strict=True))
 
 
 def test_similarities_are_cosines_of_the_rows():

@@ -38,6 +38,13 @@ def test_an_update_is_drawn_as_the_product_of_its_factors():
     assert "5 × 7" in labels(figure) and "rank 2" in figure.get_label()
 
 
+def test_matrices_of_an_update_stand_apart():
+    figure = pictures.update(torch.randn(40, 40), torch.randn(40, 4), torch.randn(4, 40), 1.0)
+    figure.draw_without_rendering()
+    first, second = (axes.get_position() for axes in figure.axes[:2])
+    assert second.x0 - first.x1 > 0.02
+
+
 def test_spectra_say_how_many_singular_values_matter():
     figure = pictures.spectra({"thin": thin(1), "even": torch.eye(5)})
     assert "thin needs 1 of 5, even needs 5 of 5" in figure.get_label()

@@ -38,6 +38,11 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are():
     assert "16,640" in labels(figures[3]) and "guessing" in labels(figures[2])
 
 
+def test_the_buttons_of_two_choices_stand_apart():
+    layers_and_heads, *_ = pictures.explorer([weights(2, 3, 3)] * 2, WORDS, ASKING).children
+    assert layers_and_heads.layout.grid_gap == "0 24px"
+
+
 def test_shares_are_those_of_the_function_it_is_given():
     figure = pictures.shares(lambda x, h: split_heads(x.flip(-1), h), n_words=2, width=4)
     own, reshaped = ([text.get_text() for text in axes.texts] for axes in figure.axes)
