@@ -300,8 +300,8 @@ check("nearest", nearest)
 # ## A training loop
 #
 # Every training in this course has the same few lines. Here they teach a line to go through 64 points, all of them on
-# $y = 3x - 1$, which nobody tells it; the model and its loss will change, the rest will not. `Adam` is a gradient descent that sets the length of its steps by itself,
-# parameter by parameter.
+# $y = 3x - 1$, which nobody tells it; the model and its loss will change, the rest will not. `Adam` is a gradient
+# descent that sets the length of its steps by itself, parameter by parameter.
 
 # %%
 x = torch.linspace(-1, 1, 64)[:, None]
@@ -420,7 +420,27 @@ show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about f
 # ### What did the company have to be?
 #
 # The classes were found through windows of two words on either side. Would one do? Or only the words before, or after?
-# Train a model on each, briefly, and count how many of the five nearest neighbours are of the same class.
+# Train a model on each, with your own loop on the same text, and count how many of the five nearest neighbours are of
+# the same class. (`variant` keeps their weights apart from those that are graded.)
+
+
+# %%
+class Reads(CBOW):
+    """A CBOW that reads only those columns of a context that it is told to keep."""
+
+    def __init__(self, keep: list[int]) -> None:
+        super().__init__()
+        self.keep = keep
+
+    def forward(self, contexts: Tensor) -> Tensor:
+        return super().forward(contexts[:, self.keep])
+
+
+vectors = {"two and two": E}
+for name, keep in {"one and one": [1, 2], "two before": [0, 1], "two after": [2, 3]}.items():
+    variant = name.replace(" ", "_")
+    other = fit("cbow_task", lambda keep=keep: Reads(keep), train, variant=variant)
+    vectors[name] = other.model.cpu().E.detach()
 
 
 # %%
@@ -433,27 +453,8 @@ def share_of_a_kind(E: Tensor) -> float:
     return float(torch.stack(shares).mean())
 
 
-def learn(keep: list[int], words: int = 300_000) -> Tensor:
-    """Trains on those of the columns of a context with two words on either side."""
-    torch.manual_seed(0)
-    model = CBOW()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for ids in language.draw_text(words // 512, 512, torch.Generator().manual_seed(1)):
-        contexts, targets = context_windows(ids, 2)
-        loss = cross_entropy(model(contexts[:, keep]), targets)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model.E.detach()
-
-
-for name, keep in {
-    "two and two": [0, 1, 2, 3],
-    "one and one": [1, 2],
-    "two before": [0, 1],
-    "two after": [2, 3],
-}.items():
-    print(f"{name:<12} {share_of_a_kind(learn(keep)):.0%} of the neighbours are of the same class")
+for name, table in vectors.items():
+    print(f"{name:<12} {share_of_a_kind(table):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
 # One word on either side does as well as two. In $E$ a word stands as a *neighbour* of the one to guess: the third line

@@ -3,7 +3,7 @@
 #
 # A playground. Every child wears a number, has a best friend, and has a rival. Stand next to one of them and ask two things: *which number does your friend wear? And your rival?* The child looks at one, looks at the other, and answers.
 #
-# The attention of topic 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once, for different reasons?"
+# The attention of topic 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons".
 # Their answer is the last piece of the Transformer's attention: **several small attentions side by side**, called heads, that share the width of one.
 #
 # In this notebook you cut words into heads and put them together again (with a mistake lying in wait that is easily made and hardly noticed), find out that eight heads cost no more than one, and train two of them on the playground. Then you look at which head does what, and silence one.
@@ -286,7 +286,7 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
     print(f"{heads:>5} {d:>14} {count:>12,}     {work}")
 
 # %% [markdown]
-# Nothing changes, in either column. The paper says so: because each head is narrower, the total cost is that of one head of full width. So heads are free, and the only question is how narrow one can be and still find what it looks for. You will measure it.
+# Neither of the last two columns changes. The paper says so: because each head is narrower, the total cost is that of one head of full width. So heads are free, and the only question is how narrow one can be and still find what it looks for. You will measure it.
 #
 # ## The task: friends and rivals
 #
@@ -295,7 +295,7 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your layer, and `train`, which takes batches until there are no more: four tensors of shape $(B, S)$, and `answers` $(B, S, 2)$, the friend's number and the rival's. `batches.log(loss)` draws the curve. Full marks for 98 % of each question on new playgrounds, and 95 % on larger ones.
+# Write `forward` around your layer, and `train`, which takes batches until there are no more: four tensors of shape $(B, S)$, and `answers` $(B, S, Q)$, here with $Q = 2$: the friend's number and the rival's. `batches.log(loss)` draws the curve. (Let the loop take any $Q$: further down it trains a model that is asked a third question.) Full marks for 98 % of each question on new playgrounds, and 95 % on larger ones.
 
 
 # %% solution="multi_head_attention_task"
@@ -318,7 +318,10 @@ class RelationsModel(nn.Module):
 
 
 def train(model, batches):
-    """Trains on `for names, numbers, friends, rivals, answers in batches`, and logs each loss."""
+    """Trains on `for names, numbers, friends, rivals, answers in batches`, and logs each loss.
+
+    The model gives logits (B, S, Q, 10) for answers (B, S, Q).
+    """
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for *playground, answers in batches:
@@ -406,7 +409,7 @@ show.multi_head_attention.by_relation(
 #
 # ## One head, and many
 #
-# Now the same model with one head, then with more than it needs. Width, number of parameters, batches and your training loop stay as they are; only the width is shared differently. (`variant` keeps their weights apart from those that are graded.)
+# Now the same model with one head, then with more than it needs. Width, number of parameters, batches and your training loop stay as they are; only how many heads share the width changes. (`variant` keeps their weights apart from those that are graded.)
 
 # %%
 heads = [1, 2, 8, 64]
@@ -431,7 +434,7 @@ show.multi_head_attention.by_heads(heads, curves, parameters)
 #
 # ## Heads in layers
 #
-# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and only the friend knows who the rival is: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there).
+# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and only the friend knows who the rival is: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there). Your own loop trains them, on batches with three answers.
 
 
 # %%
@@ -464,15 +467,19 @@ def three(names, friends, answers):
     return torch.cat([answers, answers[..., 1].gather(1, friend)[..., None]], dim=-1)
 
 
+class WithThird:
+    """The same batches, with three answers for each child."""
+
+    def __init__(self, batches):
+        self.batches, self.log = batches, batches.log
+
+    def __iter__(self):
+        for *playground, answers in self.batches:
+            yield *playground, three(playground[0], playground[2], answers)
+
+
 def train_on_three(model, batches):
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for *playground, answers in batches:
-        targets = three(playground[0], playground[2], answers)
-        loss = F.cross_entropy(model(*playground).flatten(0, 2), targets.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        batches.log(loss)
+    train(model, WithThird(batches))
 
 
 stacks = {}
