@@ -74,8 +74,15 @@ WHOLE = {
 def errors(folder: Path, *cells: str) -> dict[str, NotebookNode]:
     """For each of the cells, the error that a kernel sends for it."""
     nb = new_notebook(cells=[new_code_cell(source) for source in (BEGIN, STUBS, *cells, "'went on'")])
-    client = NotebookClient(nb, allow_errors=True, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
-    client.execute()
+    failed: list[str] = []
+    NotebookClient(
+        nb,
+        allow_errors=True,
+        on_cell_error=lambda cell, **_: failed.append(cell.source),
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    ).execute()
+    assert failed == list(cells), "where a cell fails, Run All stops"
     assert nb.cells[-1].outputs[0].data["text/plain"] == "'went on'"
     found = {cell.source: [one for one in cell.outputs if one.output_type == "error"] for cell in nb.cells[2:-1]}
     assert all(len(sent) == 1 for sent in found.values()), found
