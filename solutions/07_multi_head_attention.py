@@ -497,7 +497,9 @@ show.multi_head_attention.by_relation(
 )
 
 # %% [markdown]
-# The second look makes the difference. (One layer's quarter of the third question is no look: one time in seven the friend's rival is the child who asks, one time in seven its own rival, and either's number is a better guess than most.) How does the number travel, though? There are two ways. Either each child first learns its own rival's number, and is then asked for it by whoever calls it a friend. Or everybody first learns from the friend *who* the rival is, and then looks at that child directly. Training with other random numbers finds one or the other. Which one did yours find?
+# The second look makes the difference. (One layer's quarter of the third question is no look: one time in seven the friend's rival is the child who asks, one time in seven its own rival, and either's number is a better guess than most.)
+#
+# How does the number travel, though? There are two ways. Either each child first learns its own rival's number, and is then asked for it by whoever calls it a friend. Or everybody first learns from the friend *who* the rival is, and then looks at that child directly. Training with other random numbers finds one or the other. Which one did yours find?
 #
 # ## Play
 #

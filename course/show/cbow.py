@@ -55,7 +55,7 @@ def similarities(bags: Tensor, sentences: Sequence[str]) -> Figure:
     unit = torch.nn.functional.normalize(bags.detach().cpu().double(), dim=1)
     numbers = [f"{n}" for n in range(1, len(sentences) + 1)]
     return _table(
-        unit @ unit.T, [f"{n}  {s}" for n, s in zip(numbers, sentences)], numbers, "Cosine of two bags", "{:.2f}"
+        unit @ unit.T, [f"{n}  {s}" for n, s in zip(numbers, sentences)], numbers, "Cosine of two bags", "{:z.2f}"
     )
 
 
@@ -106,7 +106,7 @@ def between_two(E: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Figure
             others = [ids[other] for other in listed[kind] if other not in words]
             middle = unit[others].mean(0)
             table[row, column] = unit[ids[word]] @ middle / middle.norm()
-    return _table(table, words, list(kinds), "Cosine with the middle of a class", "{:.2f}")
+    return _table(table, words, list(kinds), "Cosine with the middle of a class", "{:z.2f}")
 
 
 def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: str, form: str) -> Figure:

@@ -49,6 +49,11 @@ def test_similarities_are_cosines_of_the_rows():
     assert labels(figure).count("1.00") == 5 and labels(figure).count("0.71") == 4
 
 
+def test_nothing_has_no_sign():
+    figure = pictures.similarities(torch.tensor([[1.0, 0.0], [-0.001, 1.0]]), ["a", "b"])
+    assert labels(figure).count("0.00") == 2 and not any("−" in label for label in labels(figure))
+
+
 def test_the_ladder_is_sorted_and_marks_yours():
     figure = pictures.ladder({"nothing": 5.5, "everything": 1.9}, {"your model": 2.4})
     axes = figure.axes[0]
