@@ -70,6 +70,13 @@ def test_from_a_wrong_answer_to_the_widget(server: str, browser: Browser, screen
     page.screenshot(path=screenshots / "2-nothing-written.png")
     assert "Traceback" not in blank.inner_text() or "NameError" in blank.inner_text()
 
+    notebook.run(notebook.cell("def scaled_dot_product_attention("))
+    waiting = notebook.run(notebook.cell("show.self_attention.playground("))
+    expect(waiting).to_contain_text("`scaled_dot_product_attention` is not written yet")
+    expect(waiting).not_to_contain_text("Traceback")
+    waiting.scroll_into_view_if_needed()
+    page.screenshot(path=screenshots / "2-waits-for-an-exercise.png")
+
     report = answer("softmax", ONLY_THE_LAST_AXIS)
     hints = {misconception.name: misconception.hint for misconception in find("softmax").misconceptions}
     expect(report).to_contain_text(hints["always_the_last_axis"])
