@@ -21,13 +21,22 @@ MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
 def speak_plainly() -> None:
     """Lets the notebook meet its unwritten exercises with a sentence, from the next cell on.
 
-    Nothing changes outside a notebook, under nbgrader, or where somebody handles exceptions of their own.
+    Nothing changes outside a notebook, under nbgrader, or where somebody else handles this kind of exception; for
+    other kinds they still do, as Colab does for imports.
     """
     if not in_notebook() or "NBGRADER_EXECUTION" in os.environ:
         return
     shell = sys.modules["IPython"].get_ipython()
-    if not shell.custom_exceptions:
-        shell.set_custom_exc((NotImplementedError,), _show)
+    others, theirs = shell.custom_exceptions, shell.CustomTB
+    if issubclass(NotImplementedError, others):
+        return
+
+    def handle(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_offset: int | None = None) -> Any:
+        if issubclass(kind, others):
+            return theirs(kind, error, tb, tb_offset)
+        return _show(shell, kind, error, tb, tb_offset)
+
+    shell.set_custom_exc((*others, NotImplementedError), handle)
 
 
 def unwritten(error: BaseException, tb: TracebackType | None) -> str:
@@ -41,8 +50,8 @@ def unwritten(error: BaseException, tb: TracebackType | None) -> str:
     return code.co_qualname.rpartition("<locals>.")[2] if lines[-1:] == [STUB] and MARK in lines else ""
 
 
-def _show(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_offset: int | None = None) -> None:
-    """IPython's handler of one kind of exception: the cell fails as ever, and what it shows may be ours."""
+def _show(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_offset: int | None) -> None:
+    """The cell fails as ever; what it shows may be ours."""
     if name := unwritten(error, tb):
         told = [
             f"`{name}` is not written yet: it still says `{STUB}`.",

@@ -11,6 +11,14 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+COLAB = """
+def on_imports(shell, kind, error, tb, tb_offset=None):
+    shell._showtraceback(kind, error, [f"Install it: {error}"])
+
+
+get_ipython().set_custom_exc((ImportError,), on_imports)
+"""
+"""Before a notebook begins, Colab has a handler of its own."""
 BEGIN = "import torch\nfrom torch import nn\n\nfrom course import check, fit"
 STUBS = '''
 def softmax(x, dim):
@@ -73,7 +81,7 @@ WHOLE = {
 
 def errors(folder: Path, *cells: str) -> dict[str, NotebookNode]:
     """For each of the cells, the error that a kernel sends for it."""
-    nb = new_notebook(cells=[new_code_cell(source) for source in (BEGIN, STUBS, *cells, "'went on'")])
+    nb = new_notebook(cells=[new_code_cell(source) for source in (COLAB, BEGIN, STUBS, *cells, "'went on'")])
     failed: list[str] = []
     NotebookClient(
         nb,
@@ -84,7 +92,7 @@ def errors(folder: Path, *cells: str) -> dict[str, NotebookNode]:
     ).execute()
     assert failed == list(cells), "where a cell fails, Run All stops"
     assert nb.cells[-1].outputs[0].data["text/plain"] == "'went on'"
-    found = {cell.source: [one for one in cell.outputs if one.output_type == "error"] for cell in nb.cells[2:-1]}
+    found = {cell.source: [one for one in cell.outputs if one.output_type == "error"] for cell in nb.cells[3:-1]}
     assert all(len(sent) == 1 for sent in found.values()), found
     return {source: sent for source, (sent,) in found.items()}
 
@@ -93,7 +101,7 @@ def errors(folder: Path, *cells: str) -> dict[str, NotebookNode]:
 def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("NBGRADER_EXECUTION", raising=False)
-        yield errors(tmp_path_factory.mktemp("notebook"), *UNWRITTEN, *WHOLE)
+        yield errors(tmp_path_factory.mktemp("notebook"), *UNWRITTEN, *WHOLE, "import nowhere")
 
 
 @pytest.mark.parametrize(("source", "name"), UNWRITTEN.items())
@@ -108,6 +116,10 @@ def test_what_is_unwritten_is_named(met: dict[str, NotebookNode], source: str, n
 def test_every_other_error_shows_whole(met: dict[str, NotebookNode], source: str, words: str) -> None:
     told = "\n".join(met[source].traceback)
     assert words in re.sub(r"\x1b\[[\d;]*m", "", told) and "Traceback" in told and "is not written yet" not in told
+
+
+def test_who_handles_other_exceptions_still_does(met: dict[str, NotebookNode]) -> None:
+    assert met["import nowhere"].traceback == ["Install it: No module named 'nowhere'"]
 
 
 def test_nothing_changes_where_a_notebook_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
