@@ -167,7 +167,8 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
 
 def _looks_in_words(layers: Sequence[Tensor], words: Sequence[str], layer: int, head: int, token: int) -> str:
     row = layers[layer - 1][head - 1][token].detach().cpu()
-    best = row.argsort(descending=True)[:3].tolist()
+    first, *others = row.argsort(descending=True)[:3].tolist()
+    best = [first, *(place for place in others if row[place] >= 0.005)]  # what is not 0%
     seen = ", ".join(f"{words[place]} {float(row[place]):.0%}" for place in best)
     return f"Layer {layer}, head {head}: “{words[token]}” looks at {seen}."
 

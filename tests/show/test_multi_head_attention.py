@@ -85,3 +85,9 @@ def test_the_sentence_names_the_largest_weights():
     _, token, _, spoken = pictures.explorer([row], WORDS, ASKING).children
     token.value = 1
     assert "“b0” looks at b0 70%, c3 20%, a2 10%" in spoken.value
+
+
+def test_the_sentence_is_silent_about_nothing():
+    row = torch.tensor([[[0.004, 0.994, 0.002]] * 3])
+    *_, spoken = pictures.explorer([row], WORDS, ASKING).children
+    assert spoken.value.endswith("looks at b0 99%.")
