@@ -127,7 +127,8 @@ def _error_expected(case: Case, seen: Recording) -> Difference | None:
 
 def _raised(raised: Raised, case: Case) -> Difference:
     if _is_unwritten(raised):
-        method = next((step.method for step in _steps(case, raised.step) if step.method), "")
+        own = (step for step in _steps(case, raised.step) if step.on != step.into)  # what came is no class of theirs
+        method = next((step.method for step in own if step.method), "")
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
         return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")

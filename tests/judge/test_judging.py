@@ -153,6 +153,15 @@ def test_of_a_class_that_is_half_answered_what_is_there_counts():
     assert verdict.message == "`thrice` is not answered yet"
 
 
+@exercise(cell, name="rnn_cell")
+def converted(rng):
+    yield call("in doubles", *(rng.normal(2, 2) for _ in range(3)), public=True).call(on="out", method="double")
+
+
+def test_only_methods_of_the_answer_are_called_unwritten():
+    assert verdict_on(converted, not_implemented).message == "not answered yet"
+
+
 def test_what_returns_nothing_is_told_so_and_earns_nothing():
     class Prints(Pair):
         def twice(self, x):
