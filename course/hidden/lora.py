@@ -79,10 +79,20 @@ def LoRALinear(rng):
         .read("B")
         .law("shape_is", of="A", shape=(2, 7), because="A reads what comes in, and has the shape (r, in)")
         .law("shape_is", of="B", shape=(5, 2), because="B writes what goes out, and has the shape (out, r)")
+        .law("finite", of="A", because="A should be random, and holds NaN or infinity: what has drawn it?")
+        .law("exceeds", of="A", value=0.0, because="A should be random, and all of it is zero")
         .law("slices_differ", of="A", because="A should be random: two of its rows are the same")
         .law("close_to", of="B", value=torch.zeros(5, 2), because="B should begin as zero")
         .law("dtype_is", of="A", dtype="float64", because="the base holds float64; A and B should be of its type")
         .law("dtype_is", of="B", dtype="float64", because="the base holds float64; A and B should be of its type")
+    )
+    yield (
+        layer("two layers from one base", 5, 7, 2, 6.0, weight=0.5)
+        .laws_only()
+        .call(Ref("base"), 2, 6.0, on="answer", into="another")
+        .read("A")
+        .read("A", on="another", into="A of another")
+        .law("different", of="A", to="A of another", because="A should be random: two layers begin with the same one")
     )
     yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
     yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
@@ -204,6 +214,19 @@ class ScaledByTheRoot(_Open):
         return self.alpha / self.r**0.5
 
 
+@LoRALinear.misconception("Set alpha to 0: the base alone should be left. What is left in yours?")
+class BaseScaledToo(_Open):
+    def forward(self, x):
+        return self.scale() * (self.base(x) + self.path(x))
+
+
+@LoRALinear.misconception("Build it twice from one base. Have the two layers different A's? What has drawn them?")
+class NothingDrawn(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        nn.init.eye_(self.A)
+
+
 @LoRALinear.misconception("How many numbers can learn? Compare with those in A and in B.")
 class BaseStillLearns(_Open):
     def __init__(self, base, r, alpha):
@@ -314,6 +337,12 @@ def _as_they_were(case, of, *names):
     return case
 
 
+def _weights_of(case, made):
+    """The case goes on with the numbers of a layer that was made; whether they may learn is its maker's choice."""
+    case = case.call(on=made, method="state_dict", into="weights")
+    return case.call(False, on=made, method="requires_grad_", into=made)
+
+
 KEPT = ("base.weight", "base.bias", "A", "B")
 
 
@@ -333,8 +362,9 @@ def merge(rng):
         if dtype == torch.float32:
             settings["tolerance"] = FLOAT32
         layer, _ = _adapted(rng, *sizes, bias=bias, dtype=dtype)
-        case = given(title, layer=layer, **settings).call(Ref("layer"), on="answer", into="merged")
-        return case.read("weight", on="merged").read("bias", on="merged")
+        return _weights_of(
+            given(title, layer=layer, **settings).call(Ref("layer"), on="answer", into="merged"), "merged"
+        )
 
     yield merged("a small layer", 5, 7, 2, 6.0, public=True, weight=2.0).call(rng.normal(3, 7), on="merged")
     yield _as_they_were(merged("layer and base afterwards", 5, 3, 2, 7.0, public=True), "layer", *KEPT)
@@ -347,13 +377,8 @@ def merge(rng):
         merged("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="merged")
     )
     again, _ = _adapted(rng, 5, 7, 2, 6.0)
-    yield (
-        given("merged twice", layer=again)
-        .call(Ref("layer"), on="answer", into="first")
-        .call(Ref("layer"), on="answer", into="merged")
-        .read("weight", on="merged")
-        .read("bias", on="merged")
-    )
+    twice = given("merged twice", layer=again).call(Ref("layer"), on="answer", into="first")
+    yield _weights_of(twice.call(Ref("layer"), on="answer", into="merged"), "merged")
     layer, _ = _adapted(rng, 3, 5, 2, 7.0)
     yield (
         given("the merged layer is one of its own", layer=layer)
@@ -463,8 +488,7 @@ def unmerge(rng):
         if moved:
             merged = _linear(rng, *sizes[:2], bias, dtype)
         case = given(title, layer=layer, merged=merged, **settings)
-        case = case.call(Ref("merged"), Ref("layer"), on="answer", into="base")
-        return case.read("weight", on="base").read("bias", on="base")
+        return _weights_of(case.call(Ref("merged"), Ref("layer"), on="answer", into="base"), "base")
 
     yield apart("the way back", 5, 7, 2, 6.0, public=True).call(rng.normal(3, 7), on="base")
     yield _as_they_were(apart("the merged layer afterwards", 5, 3, 2, 7.0, public=True), "merged", "weight", "bias")
@@ -473,7 +497,7 @@ def unmerge(rng):
     yield apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5).call(rng.normal(3, 3), on="base")
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
     yield apart("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="base")
-    yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0), "layer", *KEPT)
+    yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0, moved=True), "layer", *KEPT)
 
 
 @unmerge.misconception("Merge and unmerge: has the difference to the base gone, or doubled?")
@@ -557,7 +581,7 @@ def add_lora(rng):
         .call(ids, on="model", into="after")
         .law("equal", of="after", to="before", because="before any training, the model should do exactly what it did")
     )
-    yield added("a layer at the top", 3, 7, ["head"], weight=0.5).learning()
+    yield added("a layer at the top, others in blocks", 3, 7, ["head", "v"], public=True, weight=0.5).learning()
     yield added("a single name", 1, 5, ["query"]).learning()
     yield added("a name that matches nothing, beside one that does", 2, 5, ["seq", "k"]).learning()
     yield (
@@ -582,8 +606,9 @@ def add_lora(rng):
     block = {"up": _linear(rng, 5, 3), "v": _linear(rng, 7, 5)}
     deep = _chain({"v": _chain(block), "0": _chain({"v": _chain({"v": _linear(rng, 3, 7)})})})
     yield added("blocks and numbers among the names", 2, 3, ["v"], model=deep, weight=0.5).learning()
-    twins = _chain({"first": _chain({"q": _linear(rng, 5, 3)}), "second": _chain({"q": _linear(rng, 5, 3)})})
-    yield added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
+    twins = _chain({"first": _chain({"q": _linear(rng, 5, 5)}), "second": _chain({"q": _linear(rng, 5, 5)})})
+    same_size = added("layers of the same size", 2, 3, ["q"], model=twins, weight=0.5).learning()
+    yield same_size.call(rng.normal(3, 5), on="model")
     letters = {"Attend": _linear(rng, 7, 3), "A": _linear(rng, 5, 7), "B": _linear(rng, 3, 5), "q": _linear(rng, 2, 3)}
     yield added("names with an A in them", 2, 3, ["q"], model=_chain(letters), weight=0.5).learning()
     case = added("a second time", 2, 6, ["q", "v"], raises="ValueError")
@@ -636,6 +661,11 @@ def frozen_last_of_all(model, r, alpha, targets):
 @add_lora.misconception("With q as a target, which names with a q in them have you changed? Print them all.")
 def name_contains_the_target(model, r, alpha, targets):
     return _put(model, _linears(model, lambda name: any(t in name for t in targets)), r, alpha)
+
+
+@add_lora.misconception("With q as a target, which layers have you changed? Is part of a name the name?")
+def last_part_contains_the_target(model, r, alpha, targets):
+    return _put(model, _linears(model, lambda name: any(t in _last(name) for t in targets)), r, alpha)
 
 
 @add_lora.misconception("Does `first.seq` end in `q`? As a string it does. And as a path, what is its last part?")
@@ -717,6 +747,29 @@ def biases_trained_as_well(model, r, alpha, targets):
     return _learning(model)
 
 
+@add_lora.misconception(
+    "Print the model after the call. Where in it are the layers that you have made? Who owns a layer?"
+)
+def made_and_never_put_in(model, r, alpha, targets):
+    names = _aimed(model, targets)
+    if any(isinstance(module, Right) for module in model.modules()) or not names:
+        raise ValueError("already there, or no such name")
+    model.requires_grad_(False)
+    made = [Right(model.get_submodule(name), r, alpha) for name in names]
+    return sum(layer.A.numel() + layer.B.numel() for layer in made)
+
+
+@add_lora.misconception("Print the model after the call. Does a new layer stand in its block, or behind all blocks?")
+def put_under_a_name_with_a_dot(model, r, alpha, targets):
+    names = _aimed(model, targets)
+    if any(isinstance(module, Right) for module in model.modules()) or not names:
+        raise ValueError("already there, or no such name")
+    model.requires_grad_(False)
+    for name in names:
+        setattr(model, name, Right(model.get_submodule(name), r, alpha))
+    return _learning(model)
+
+
 @add_lora.misconception("After the call, print the model that you gave. Is it that one which has changed?")
 def works_on_a_copy(model, r, alpha, targets):
     return _put(copy.deepcopy(model), _aimed(model, targets), r, alpha)
@@ -724,6 +777,8 @@ def works_on_a_copy(model, r, alpha, targets):
 
 @add_lora.misconception("Ask for a name that is nowhere in the model. Who finds out, and when?")
 def no_match_without_a_word(model, r, alpha, targets):
+    if any(isinstance(module, Right) for module in model.modules()):
+        raise ValueError("already there")
     names = _aimed(model, targets)
     return _put(model, names, r, alpha) if names else 0
 
@@ -949,6 +1004,14 @@ def own_layers_only(model):
     return sum(p.numel() for p in parameters if p.requires_grad), sum(p.numel() for p in parameters)
 
 
+@trainable_parameters.misconception(
+    "Count for a block with one layer in it. Whose are the numbers: does the block have them, the layer, or both?"
+)
+def counted_at_every_level(model):
+    parameters = [p for module in model.modules() for p in module.parameters()]
+    return sum(p.numel() for p in parameters if p.requires_grad), sum(p.numel() for p in parameters)
+
+
 @trainable_parameters.misconception("Which layers have numbers to train beside linear ones? Print the model.")
 def linear_layers_only(model):
     kept = [p for module in model.modules() if isinstance(module, nn.Linear) for p in module.parameters()]
@@ -1073,7 +1136,7 @@ def whole_state(model):
 
 @lora_state.misconception("Train the head as well, and look again: is all that learns part of the adapter?")
 def whatever_learns(model):
-    return {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+    return {name: p for name, p in model.named_parameters() if p.requires_grad}
 
 
 @lora_state.misconception("Two layers have an A each. Which of them does your file hold, and where does it belong?")
@@ -1221,6 +1284,22 @@ def factors_in_the_other_order(W, r):
 def columns_of_V(W, r):
     U, S, Vh = torch.linalg.svd(W)
     return U[:, :r] * S[:r], Vh.T[:r]
+
+
+@best_rank_r.misconception(
+    "Are the directions in the rows or in the columns of what svd gives you last? U S V should be W."
+)
+def columns_of_the_reduced_V(W, r):
+    U, S, Vh = _parts(W)
+    return U[:, :r] * S[:r], Vh[:, :r].T
+
+
+@best_rank_r.misconception(
+    "Eigenvalues come in which order? Print those of W^T W, and which of their directions you have kept."
+)
+def first_directions_of_eigh(W, r):
+    _, vectors = torch.linalg.eigh(W.T @ W)
+    return W @ vectors[:, :r], vectors[:, :r].T
 
 
 @best_rank_r.misconception(

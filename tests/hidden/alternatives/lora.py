@@ -64,6 +64,20 @@ class WithDropoutLikeThePaper(nn.Module):
         return self.base(x) + F.linear(down, self.B) * self.scale
 
 
+class ByAFunctionalCall(nn.Module):
+    """The base itself is called, with another weight in its place."""
+
+    def __init__(self, base, r, alpha):
+        super().__init__()
+        self.base, self.r, self.alpha = base.requires_grad_(False), r, alpha
+        self.A = nn.Parameter(nn.init.kaiming_uniform_(base.weight.new_empty(r, base.in_features), a=math.sqrt(5)))
+        self.B = nn.Parameter(base.weight.new_zeros(base.out_features, r))
+
+    def forward(self, x):
+        weight = torch.addmm(self.base.weight, self.B, self.A, alpha=self.alpha / self.r)
+        return torch.func.functional_call(self.base, {"weight": weight}, (x,))
+
+
 LoRALinear = InWeightSpace
 """The name that a notebook has for its layer."""
 
@@ -94,6 +108,15 @@ def merge_by_asking_the_layer(layer):
         nothing = layer(0 * eye[:1])
         merged = copy.deepcopy(layer.base)
         merged.weight = nn.Parameter((layer(eye) - nothing).T.contiguous())
+    return merged
+
+
+def merge_that_may_learn(layer):
+    """An ordinary layer, whose weight asks for a gradient."""
+    merged = nn.Linear(layer.base.in_features, layer.base.out_features, layer.base.bias is not None).double()
+    update = sum(torch.outer(layer.B[:, i], layer.A[i]) for i in range(layer.r))
+    state = layer.base.state_dict()
+    merged.to(layer.base.weight).load_state_dict({**state, "weight": state["weight"] + update * layer.alpha / layer.r})
     return merged
 
 
@@ -306,8 +329,14 @@ def split_in_full(W, r):
 
 
 ALTERNATIVES = {
-    "LoRALinear": [InWeightSpace, ByEinsum, WithDropoutLikeThePaper],
-    "merge": [merge_into_a_fresh_layer, merge_a_copy, merge_by_asking_the_layer, merge_with_a_frozen_weight],
+    "LoRALinear": [InWeightSpace, ByEinsum, WithDropoutLikeThePaper, ByAFunctionalCall],
+    "merge": [
+        merge_into_a_fresh_layer,
+        merge_a_copy,
+        merge_by_asking_the_layer,
+        merge_that_may_learn,
+        merge_with_a_frozen_weight,
+    ],
     "unmerge": [unmerge_a_copy, unmerge_into_a_fresh_layer, unmerge_by_merging_the_opposite],
     "add_lora": [add_by_recursion, add_and_freeze_by_name, add_by_endings],
     "add_bitfit": [bias_by_module, bias_by_ending, bias_by_own_parameters],

@@ -131,6 +131,14 @@ class o_plain_tensors(Lo):
         self.A, self.B = torch.randn(self.r, i).to(self.base.weight) * 0.3, torch.zeros(o, self.r).to(self.base.weight)
 
 
+class EyeForA(Lo):
+    """Different rows, and the same for every layer: nothing is drawn."""
+
+    def make(self):
+        super().make()
+        nn.init.eye_(self.A)
+
+
 class ConstantA(Lo):
     def make(self):
         super().make()
@@ -294,6 +302,13 @@ def unmerged_changes_the_layer(merged, layer):
     return base
 
 
+def unmerged_into_the_layer(merged, layer):
+    """The way back is written into the layer's own base."""
+    base = reference.unmerge(merged, layer)
+    layer.base.weight.data.copy_(base.weight.data)
+    return base
+
+
 def unmerged_with_the_layers_bias_doubled(merged, layer):
     base = reference.unmerge(merged, layer)
     if base.bias is not None:
@@ -382,6 +397,18 @@ def added_with_norms_free(model, r, alpha, targets):
         if isinstance(module, nn.LayerNorm):
             module.requires_grad_(True)
     return reference.trainable_parameters(model)[0]
+
+
+def added_to_the_first_target_only(model, r, alpha, targets):
+    return reference.add_lora(model, r, alpha, targets[:1])
+
+
+def added_where_every_name_is_found(model, r, alpha, targets):
+    """One name that matches nothing is an error, whatever the others match."""
+    names = {name.split(".")[-1] for name, _ in model.named_modules()}
+    if not names >= set(targets):
+        raise ValueError("no such name")
+    return reference.add_lora(model, r, alpha, targets)
 
 
 def added_factors_counted_once(model, r, alpha, targets):
@@ -688,9 +715,9 @@ def best_changes_its_matrix(W, r):
 MUTANTS = {
     "LoRALinear": [
         o_noscale, o_alpha, o_sqrt, o_inv, o_zero_both, o_rand_both, o_notfrozen, o_bias_trainable, o_freeze_all,
-        o_nograd, o_data_weight, o_init_weight, o_BT, o_replace, o_nonlin, o_plain_tensors, ConstantA, AlwaysFloat32,
-        DropsATenth, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias, SignOfTheUpdate, StraightThroughBase,
-        WithoutTheBasesBias, RankOfItsOwn,
+        o_nograd, o_data_weight, o_init_weight, o_BT, o_replace, o_nonlin, o_plain_tensors, ConstantA, EyeForA,
+        AlwaysFloat32, DropsATenth, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias, SignOfTheUpdate,
+        StraightThroughBase, WithoutTheBasesBias, RankOfItsOwn,
     ],
     "merge": [
         o_merge_noscale, o_merge_double, o_merge_twice, merged_in_float32, merged_rounded, merged_transposed_if_square,
@@ -698,13 +725,15 @@ MUTANTS = {
         merged_whole_strength, merged_strength_forgets_the_base,
     ],
     "unmerge": [
-        unmerged_changed_on_the_way, unmerged_changes_the_layer, unmerged_with_the_layers_bias_doubled, unmerged_twice,
+        unmerged_changed_on_the_way, unmerged_changes_the_layer, unmerged_into_the_layer,
+        unmerged_with_the_layers_bias_doubled, unmerged_twice,
         unmerged_halfway, unmerged_upside_down, unmerged_with_the_base_bias,
     ],
     "add_lora": [
         added_whatever_it_is, added_to_fresh_layers, added_with_a_plain_layer, added_by_the_first_part,
         added_without_a_count, added_and_model_returned, added_with_another_error, added_with_norms_free,
-        added_factors_counted_once, added_twice_over, added_one_layer_shared,
+        added_factors_counted_once, added_twice_over, added_to_the_first_target_only,
+        added_where_every_name_is_found, added_one_layer_shared,
         added_and_freed_by_a_part_of_the_name,
     ],
     "add_bitfit": [
