@@ -95,6 +95,17 @@ def ties_backwards(tokens, min_count=1):
     return _numbered(sorted(counts, key=lambda word: (counts[word], word), reverse=True))
 
 
+@build_vocab.misconception("Which words have the id 0 with you? Two words of one id can never be told apart again.")
+def the_first_word_shares_zero(tokens, min_count=1):
+    ranked = list(reference.build_vocab(tokens, min_count))[1:]
+    return {"<unk>": 0} | {word: index for index, word in enumerate(ranked)}
+
+
+@build_vocab.misconception("How many keys has your dict? A word that is too rare is to have none of its own.")
+def rare_words_named_unknown(tokens, min_count=1):
+    return dict.fromkeys(tokens, 0) | reference.build_vocab(tokens, min_count)
+
+
 @build_vocab.misconception("Numbers by first appearance: what would the same text give if it began elsewhere?")
 def by_appearance_alone(tokens, min_count=1):
     return _numbered(_frequent(tokens, min_count))
@@ -257,6 +268,20 @@ def centre_for_the_last_word(ids, radius):
     return _around(ids, radius, range(-radius, 0), range(radius))
 
 
+@context_windows.misconception(
+    "Take the text a b a c and radius 1. A centre is a place: what if the same word stands beside it, or before it?"
+)
+def centre_removed_by_its_value(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError("too short")
+    rows = []
+    for t in range(radius, len(ids) - radius):
+        window = ids[t - radius : t + radius + 1].tolist()
+        window.remove(int(ids[t]))
+        rows.append(window)
+    return torch.tensor(rows, dtype=torch.long).reshape(-1, 2 * radius), ids[radius : len(ids) - radius].clone()
+
+
 @context_windows.misconception("Print the context of one word. Where are the words to its right?")
 def words_before_only(ids, radius):
     if len(ids) < 2 * radius:
@@ -333,12 +358,16 @@ def short_texts_accepted(ids, radius):
     forbidden=BUILT_IN_LOSS,
 )
 def cross_entropy(rng):
-    """Values and gradients, B and V different and once equal; huge scores, where only a stable form survives."""
+    """Values and gradients, B and V different and once equal; huge scores, where only a stable form survives.
+
+    The first of these costs nothing, so that what overflows is told from what loses small probabilities.
+    """
     yield call("a small batch", 2 * rng.normal(3, 5), torch.tensor([4, 0, 2]), public=True)
     huge = torch.tensor([[1e4, -1e4, 0.0], [0.0, 5e3, -1e4]], dtype=torch.float64)
-    yield call("scores of ±10,000", huge, torch.tensor([2, 0]), public=True, grad=False)
-    yield call("as many rows as words", 2 * rng.normal(5, 5), rng.integers(0, 5, 5), weight=2.0)
-    yield call("a larger batch", 3 * rng.normal(13, 7), rng.integers(0, 7, 13), weight=2.0)
+    yield call("scores of ±10,000", huge, torch.tensor([0, 0]), public=True, grad=False)
+    yield call("as many rows as words", 2 * rng.normal(5, 5), rng.permutation(5), weight=2.0)
+    every = torch.cat([rng.permutation(7), rng.integers(0, 7, 6)])
+    yield call("a larger batch", 3 * rng.normal(13, 7), every, weight=2.0)
     yield call("a batch of one", rng.normal(1, 11), torch.tensor([7]))
     yield call("two words", rng.normal(7, 2), rng.integers(0, 2, 7))
     yield call("scores far from zero", 500.0 + rng.normal(3, 5), rng.integers(0, 5, 3))
@@ -424,6 +453,26 @@ def base_two(logits, targets):
     return reference.cross_entropy(logits, targets) / math.log(2)
 
 
+@cross_entropy.misconception(
+    "The mean of logarithms, or the logarithm of a mean? Targets with probabilities 1/2 and 1/8 cost 1.39 on average."
+)
+def logarithm_of_the_mean(logits, targets):
+    return -_chosen(torch.softmax(logits, 1), targets).mean().log()
+
+
+@cross_entropy.misconception(
+    "With all V scores equal the loss must be log V. What is yours, and how do the two hang together?"
+)
+def perplexity_for_loss(logits, targets):
+    return reference.cross_entropy(logits, targets).exp()
+
+
+@cross_entropy.misconception("Is there a target whose cost never counts? Try a batch in which all targets are 0.")
+def target_zero_taken_for_padding(logits, targets):
+    losses = logits.logsumexp(1) - _chosen(logits, targets)
+    return losses[targets != 0].mean()
+
+
 @cross_entropy.misconception("A loss is one number. What does the docstring say about the batch?")
 def one_loss_a_row(logits, targets):
     return logits.logsumexp(1) - _chosen(logits, targets)
@@ -458,8 +507,7 @@ def cbow_logits(rng):
     yield call("as many words as dimensions", *inputs(3, 2, 5, 5))
     yield call("float32", *inputs(3, 4, 7, 5, dtype=torch.float32))
     contexts, E, W, b = inputs(5, 2, 7, 3)
-    strided = torch.stack([contexts, contexts], dim=2)[..., 0]
-    yield call("memory that is not contiguous", strided, *(noncontiguous(x) for x in (E, W, b)))
+    yield call("memory that is not contiguous", *(noncontiguous(x) for x in (contexts, E, W, b)))
 
 
 def _scored(h, W, b):
@@ -593,6 +641,22 @@ def euclidean_distance(E, index, k):
 @nearest.misconception("Who is at the head of your list? Everybody is nearest to themselves.")
 def self_included(E, index, k):
     return _cosines(E, index).topk(k).indices
+
+
+@nearest.misconception(
+    "Which cosine have you given to the word itself? Print the cosines of all, sorted: who would come behind it?"
+)
+def itself_at_a_cosine_of_zero(E, index, k):
+    cosines = _cosines(E, index)
+    cosines[index] = 0.0
+    return cosines.topk(k).indices
+
+
+@nearest.misconception(
+    "Print your list with its cosines. Where does the nearest word stand, and should the last one be in it at all?"
+)
+def ascending_up_to_itself(E, index, k):
+    return _cosines(E, index).argsort()[-k:]
 
 
 @nearest.misconception("Print the cosines of your list, in its order. Which end is the near one?")

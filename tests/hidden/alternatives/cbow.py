@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -47,6 +48,15 @@ def sorted_by_numpy(tokens, min_count=1):
     words, counts = np.unique(np.array(tokens, dtype=str), return_counts=True)
     frequent = words[counts >= min_count][np.argsort(-counts[counts >= min_count], kind="stable")]
     return {"<unk>": 0} | dict(zip(frequent, np.arange(1, len(frequent) + 1), strict=True))
+
+
+def first_in_the_heap(tokens, min_count=1):
+    heap = [(-count, word) for word, count in Counter(tokens).items() if count >= min_count]
+    heapq.heapify(heap)
+    vocab = {"<unk>": 0}
+    while heap:
+        vocab[heapq.heappop(heap)[1]] = len(vocab)
+    return vocab
 
 
 # -- bags ------------------------------------------------------------------------------------------------------------
@@ -152,6 +162,14 @@ def differences_from_the_target(logits, targets):
     return (logits - logits.gather(1, targets.unsqueeze(1))).logsumexp(1).mean()
 
 
+def by_adding_in_logarithms(logits, targets):
+    """One column after the other."""
+    total = logits[:, 0]
+    for column in logits.unbind(1)[1:]:
+        total = torch.logaddexp(total, column)
+    return (total - logits.take_along_dim(targets[:, None], 1).squeeze(1)).sum() / len(logits)
+
+
 # -- logits ----------------------------------------------------------------------------------------------------------
 
 
@@ -194,6 +212,12 @@ def by_whole_matrix(E, index, k):
     return torch.topk((unit @ unit.T).masked_fill(torch.eye(len(E), dtype=torch.bool), -2.0)[index], k)[1]
 
 
+def by_angle(E, index, k):
+    unit = F.normalize(E, dim=1)
+    angles = (unit @ unit[index]).clamp(-1, 1).acos()
+    return angles.index_fill(0, torch.tensor([index]), 4.0).argsort()[:k]
+
+
 def by_distance_on_the_sphere(E, index, k):
     unit = E / torch.linalg.vector_norm(E, dim=1)[:, None]
     distance = (unit - unit[index]).square().sum(1)
@@ -228,11 +252,18 @@ class FromCounts(nn.Module):
 
 
 ALTERNATIVES = {
-    "build_vocab": [sorted_twice, counted_by_hand, grouped_by_count, sorted_by_numpy],
+    "build_vocab": [sorted_twice, counted_by_hand, grouped_by_count, sorted_by_numpy, first_in_the_heap],
     "bag_of_words": [float_counts, bincounts, one_hots_summed, through_numpy],
     "context_windows": [window_by_window, shifted_slices, indexed, through_lists],
-    "cross_entropy": [by_log_softmax, by_nll, by_one_hot, row_by_row, differences_from_the_target],
+    "cross_entropy": [
+        by_log_softmax,
+        by_nll,
+        by_one_hot,
+        row_by_row,
+        differences_from_the_target,
+        by_adding_in_logarithms,
+    ],
     "cbow_logits": [by_embedding_bag, counts_times_table, by_einsum, logits_averaged, word_by_word],
-    "nearest": [by_cosine_similarity, by_whole_matrix, by_distance_on_the_sphere, others_first],
+    "nearest": [by_cosine_similarity, by_whole_matrix, by_angle, by_distance_on_the_sphere, others_first],
     "cbow_task": [FromCounts()],
 }

@@ -40,6 +40,12 @@ def words_by_id(tokens, min_count=1):
     return dict(enumerate(a_list_of_words(tokens, min_count)))
 
 
+def words_of_letters_only(tokens, min_count=1):
+    counts = Counter(token for token in tokens if token.isalpha())
+    ranked = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: (-counts[w], w))
+    return {w: i for i, w in enumerate(["<unk>", *ranked])}
+
+
 def alphabet_without_case(tokens, min_count=1):
     counts = Counter(tokens)
     ranked = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: (-counts[w], w.lower()))
@@ -85,6 +91,25 @@ def as_wide_as_the_largest_id_seen(sentences, vocab):
     rows = [torch.bincount(torch.tensor([vocab.get(w, 0) for w in s], dtype=torch.long)) for s in sentences]
     width = max(len(row) for row in rows)
     return torch.stack([F.pad(row, (0, width - len(row))) for row in rows])
+
+
+def stops_at_an_unknown_word(sentences, vocab):
+    counts = torch.zeros(len(sentences), len(vocab))
+    for row, sentence in enumerate(sentences):
+        for word in sentence:
+            counts[row, vocab.get(word, 0)] += 1
+            if word not in vocab:
+                break
+    return counts
+
+
+def one_list_for_all_rows(sentences, vocab):
+    """`[[0] * V] * N` is N times the same list."""
+    counts = [[0] * len(vocab)] * len(sentences)
+    for row, sentence in zip(counts, sentences, strict=True):
+        for word in sentence:
+            row[vocab.get(word, 0)] += 1
+    return torch.tensor(counts)
 
 
 def one_bag_for_all(sentences, vocab):
@@ -192,6 +217,16 @@ def shifted_and_not_shifted_back(logits, targets):
     return (shifted.logsumexp(1) - logits[range(len(targets)), targets]).mean()
 
 
+def shifted_by_the_largest_of_all(logits, targets):
+    """One maximum for the whole batch: a row far below it has no exponential left."""
+    shifted = logits - logits.max()
+    return (shifted.exp().sum(1).log() - shifted[range(len(targets)), targets]).mean()
+
+
+def one_against_all(logits, targets):
+    return F.binary_cross_entropy_with_logits(logits, F.one_hot(targets, logits.shape[1]).to(logits))
+
+
 def squared_error(logits, targets):
     return (torch.softmax(logits, 1) - F.one_hot(targets, logits.shape[1])).square().sum(1).mean()
 
@@ -262,6 +297,19 @@ def pads_masked(contexts, E, W, b):
 
 def divided_by_the_root(contexts, E, W, b):
     return E[contexts].sum(1) / contexts.shape[1] ** 0.5 @ W.T + b
+
+
+def divided_by_four(contexts, E, W, b):
+    return E[contexts].sum(1) / 4 @ W.T + b
+
+
+def reshaped_by_columns(contexts, E, W, b):
+    B, C = contexts.shape
+    return E[contexts].reshape(C, B, -1).mean(0) @ W.T + b
+
+
+def not_transposed_where_square(contexts, E, W, b):
+    return E[contexts].mean(1) @ (W if W.shape[0] == W.shape[1] else W.T) + b
 
 
 def divided_by_the_batch(contexts, E, W, b):
@@ -383,6 +431,7 @@ MUTANTS = {
         ties_by_length,
         a_list_of_words,
         words_by_id,
+        words_of_letters_only,
         alphabet_without_case,
         changes_its_input,
     ],
@@ -391,6 +440,8 @@ MUTANTS = {
         unknown_counted_once,
         buffered_assignment,
         as_wide_as_the_largest_id_seen,
+        stops_at_an_unknown_word,
+        one_list_for_all_rows,
         one_bag_for_all,
         bytes_overflow,
     ],
@@ -412,6 +463,8 @@ MUTANTS = {
         probabilities_for_their_logarithms,
         epsilon_in_the_logarithm,
         shifted_and_not_shifted_back,
+        shifted_by_the_largest_of_all,
+        one_against_all,
         squared_error,
         largest_for_logsumexp,
         detached,
@@ -430,6 +483,9 @@ MUTANTS = {
         c_mean_pads,
         pads_masked,
         divided_by_the_root,
+        divided_by_four,
+        reshaped_by_columns,
+        not_transposed_where_square,
         divided_by_the_batch,
         mean_over_dimensions,
         bias_added_for_every_word,
