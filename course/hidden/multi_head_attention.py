@@ -215,7 +215,7 @@ def multi_head_attention(rng):
     yield call("as many sentences as heads, a mask for each", *inputs(3, 5, 5, 3, 3), mask=some(3, 1, 5, 5))
     yield call("a mask for every head", *inputs(2, 3, 5, 2, 3), mask=some(2, 2, 3, 5))
     x_q, x_kv, *matrices, h = inputs(3, 5, 7, 2, 5)
-    padding = torch.arange(7) < torch.tensor([7, 4, 1])[:, None]
+    padding = torch.arange(7) < torch.tensor([6, 4, 1])[:, None]  # an inverted row is no empty one
     loud = torch.where(padding[..., None], x_kv, 30 * x_kv.flip(0))
     yield call("shorter sentences, noise behind the mask", x_q, loud, *matrices, h, mask=padding[:, None, None])
     mask = some(2, 1, 5, 3)
@@ -263,6 +263,11 @@ multi_head_attention.misconception(
     "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
     name="scores_left_unscaled",
 )(_scaled_by(lambda q, h: 1.0))
+
+multi_head_attention.misconception(
+    "How many products are summed in one score, inside a head? Is that how many heads there are?",
+    name="scaled_by_the_number_of_heads",
+)(_scaled_by(lambda q, h: h**0.5))
 
 multi_head_attention.misconception(
     "A sum of d products of unit variance has variance d. What is its standard deviation?",
@@ -355,6 +360,13 @@ def W_o_not_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o.T, n_heads, mask)
 
 
+@multi_head_attention.misconception(
+    "A weight is stored (out, in), for the projections as for W_o: how do words meet such a matrix?"
+)
+def projections_not_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o, n_heads, mask)
+
+
 @multi_head_attention.misconception("Weights are stored (out, in). How do words meet such a matrix?")
 def no_weight_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o.T, n_heads, mask)
@@ -411,6 +423,11 @@ multi_head_attention.misconception(
     "A forbidden key has the score 0 with you. What is exp(0), and what does softmax give it?",
     name="forbidden_scores_set_to_zero",
 )(_masked_by(lambda scores, mask: (scores * mask).softmax(-1)))
+
+multi_head_attention.misconception(
+    "What is True in a sum? Forbid a key: by how much does its score change, and by how much its weight?",
+    name="mask_added_as_a_number",
+)(_masked_by(lambda scores, mask: (scores + mask).softmax(-1)))
 
 multi_head_attention.misconception(
     "Forbid a key and sum a row of your weights: is it still one? Who should get what the forbidden key lost?",
@@ -483,7 +500,8 @@ def MultiHeadAttention(rng):
         return build(title, D, h, *([] if bias else [False]), tolerance=FLOAT32, **options).load(weights)
 
     def from_torch(title, D, h, bias=True, **options):
-        return layer(title, D, h, bias, **options).call(exported(D, bias), method="load_torch", into="loaded")
+        # what load_torch returns is nobody's business: the next call takes its place among the outputs
+        return layer(title, D, h, bias, **options).call(exported(D, bias), method="load_torch")
 
     def learns(case, *words):
         return case.call(*words).gradients().call(*words, into="again").gradients("again", "parameters")
@@ -609,6 +627,17 @@ MultiHeadAttention.misconception(
 )(_layer(lambda layer, x_q, x_kv, mask: _inside(layer, x_q, x_kv, mask, root=x_q.shape[-1] ** 0.5)))
 
 MultiHeadAttention.misconception(
+    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
+    name="layer_leaves_scores_unscaled",
+)(_layer(lambda layer, x_q, x_kv, mask: _inside(layer, x_q, x_kv, mask, root=1.0)))
+
+MultiHeadAttention.misconception(
+    "Heads own neighbouring columns: with width 6 and two heads, the first has columns 0, 1 and 2.",
+    convention="heads interleaved, column c belongs to head c mod h",
+    name="layer_interleaves_its_heads",
+)(_layer(lambda layer, x_q, x_kv, mask: _inside(layer, x_q, x_kv, mask, interleaved, merged_in_turns)))
+
+MultiHeadAttention.misconception(
     "Change one word of x_kv. In which columns of your weights does something move? Your split_heads passed its check.",
     name="layer_split_by_reshaping",
 )(_layer(lambda layer, x_q, x_kv, mask: _inside(layer, x_q, x_kv, mask, reshaped_without_transposing)))
@@ -634,6 +663,22 @@ class AveragesItsWeights(_Layer):
     def forward(self, x_q, x_kv, mask=None):
         out, weights = super().forward(x_q, x_kv, mask)
         return out, weights.mean(1)
+
+
+@MultiHeadAttention.misconception("Set x_kv, W_v's bias and W_o's bias to zero. Should the output depend on x_q then?")
+class AddsTheWordsThemselves(_Layer):
+    def forward(self, x_q, x_kv, mask=None):
+        out, weights = super().forward(x_q, x_kv, mask)
+        return x_q + out, weights
+
+
+@MultiHeadAttention.misconception("Print W_o's bias before load_torch and after it. Did its numbers change?")
+class KeepsItsOwnBiasOfW_o(_Layer):
+    def load_torch(self, state):
+        kept = None if self.W_o.bias is None else self.W_o.bias.detach().clone()
+        super().load_torch(state)
+        if kept is not None:
+            self.W_o.bias.data = kept
 
 
 @MultiHeadAttention.misconception("Set W_o's weight and bias to zero. What should come out, and what does?")

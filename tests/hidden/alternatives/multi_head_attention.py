@@ -34,6 +34,13 @@ def split_by_view_and_permute(x, n_heads):
     return x.contiguous().view(B, T, n_heads, d).permute(0, 2, 1, 3).contiguous()
 
 
+def split_by_unfolding(x, n_heads):
+    if x.shape[-1] % n_heads:
+        raise ValueError("no")
+    d = x.shape[-1] // n_heads
+    return x.unfold(-1, d, d).movedim(2, 1)
+
+
 def split_by_slices(x, n_heads):
     width = x.shape[-1] / n_heads
     if width != int(width):
@@ -119,6 +126,16 @@ def attention_with_heads_folded_into_the_batch(x_q, x_kv, W_q, W_k, W_v, W_o, n_
         weights = weights.nan_to_num(0.0)
     together = torch.bmm(weights, v).reshape(B, n_heads, T, -1).transpose(1, 2).reshape(B, T, D)
     return F.linear(together, W_o), weights.reshape(B, n_heads, T, -1)
+
+
+def attention_with_an_additive_mask(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    """-inf added where nothing is allowed, and NaN made zeros where there was nothing else."""
+    q, k, v = (split_by_unfolding(F.linear(x, W), n_heads) for x, W in ((x_q, W_q), (x_kv, W_k), (x_kv, W_v)))
+    scores = torch.matmul(q, k.transpose(-2, -1)).div(math.sqrt(k.size(-1)))
+    if mask is not None:
+        scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
+    weights = torch.nan_to_num(torch.softmax(scores, -1))
+    return merge_by_einops(weights @ v) @ W_o.mT, weights
 
 
 def attention_with_float32_constants(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
@@ -268,12 +285,13 @@ def asks_dictionaries(names, numbers, friends, rivals):
 
 
 ALTERNATIVES = {
-    "split_heads": [split_by_chunks, split_by_einops, split_by_view_and_permute, split_by_slices],
+    "split_heads": [split_by_chunks, split_by_einops, split_by_view_and_permute, split_by_unfolding, split_by_slices],
     "merge_heads": [merge_by_cat, merge_by_einops, merge_by_view, merge_word_by_word],
     "multi_head_attention": [
         attention_head_by_head,
         attention_by_einops,
         attention_with_heads_folded_into_the_batch,
+        attention_with_an_additive_mask,
         attention_with_float32_constants,
     ],
     "MultiHeadAttention": [LayerWithAColumnOfOnes, LayerByStateDict, LayerWithNewParameters],

@@ -238,6 +238,26 @@ def weights_detached(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return merge_heads(weights.detach() @ v) @ W_o.T, weights
 
 
+def values_of_the_askers_where_they_fit(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    q, k, v = _projected(x_q, x_kv, W_q, W_k, W_v, n_heads)
+    v = split_heads(x_q @ W_v.T, n_heads) if x_q.shape == x_kv.shape else v
+    out, weights = _att(q, k, v, mask)
+    return merge_heads(out) @ W_o.T, weights
+
+
+def mask_of_the_first_head_for_all(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    mask = mask[:, :1] if mask is not None and mask.ndim == 4 else mask
+    out, weights = _att(*_projected(x_q, x_kv, W_q, W_k, W_v, n_heads), mask)
+    return merge_heads(out) @ W_o.T, weights
+
+
+def empty_rows_opened_in_the_mask(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    if mask is not None:
+        mask[~mask.any(-1)] = True
+    out, weights = _att(*_projected(x_q, x_kv, W_q, W_k, W_v, n_heads), mask)
+    return merge_heads(out) @ W_o.T, weights
+
+
 def scores_instead_of_weights(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     q, k, v = _projected(x_q, x_kv, W_q, W_k, W_v, n_heads)
     out, _ = _att(q, k, v, mask)
@@ -280,6 +300,13 @@ class OneLayerForKeysAndValues(MultiHeadAttention):
 class NoGradientForItsWords(MultiHeadAttention):
     def forward(self, x_q, x_kv, mask=None):
         return super().forward(x_q, x_kv.detach(), mask)
+
+
+class LooksOneHeadAtATime(MultiHeadAttention):
+    """An extra axis in the mask, as for a mask (B, T, S)."""
+
+    def forward(self, x_q, x_kv, mask=None):
+        return super().forward(x_q, x_kv, None if mask is None else mask[:, None])
 
 
 class OutputAlone(MultiHeadAttention):
@@ -340,12 +367,14 @@ MUTANTS = {
         *(no_scale, scale_by_d, scale_after_softmax, softmax_query_dim, mask_inverted, mask_zero, mask_mult),
         *(mask_after_softmax, mask_small_neg, mask_transposed, mask_before_scale_finite, kq_swapped, ignore_mask),
         *(hardmax, mean_v, multiplied_by_the_root, overflowing, weights_detached, scores_instead_of_weights),
+        *(values_of_the_askers_where_they_fit, mask_of_the_first_head_for_all, empty_rows_opened_in_the_mask),
     ],
     "MultiHeadAttention": [
         KeepsTheStateItself,
         NeedsBiases,
         OneLayerForKeysAndValues,
         NoGradientForItsWords,
+        LooksOneHeadAtATime,
         OutputAlone,
         OtherNames,
     ],
