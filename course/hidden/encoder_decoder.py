@@ -29,6 +29,7 @@ BUILT_IN_LAYERS = (
 )
 BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss", "F.kl_div", "nn.KLDivLoss")
 D, HEADS, INNER = 6, 3, 11
+PAD, SOS, EOS = 0, 1, 2
 
 
 # -- layer norm ------------------------------------------------------------------------------------------------------
@@ -123,6 +124,31 @@ def shifted_before_it_is_scaled(x, gamma, beta, eps=1e-5):
     return gamma * (_normed(x, 1.0, 0.0, eps) + beta)
 
 
+@layer_norm.misconception("Change one word of a sentence. May the vectors of its neighbours move?")
+def over_the_whole_sentence(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, eps, dim=(-2, -1) if x.dim() > 1 else -1)
+
+
+@layer_norm.misconception("Add 100 to all numbers of a word. Should its new vector move? What has yours taken off?")
+def mean_left_where_it_is(x, gamma, beta, eps=1e-5):
+    return gamma * x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("Set gamma to zero. Is anything of x left in your result?")
+def gamma_unused(x, gamma, beta, eps=1e-5):
+    return _normed(x, 1.0, beta, eps) + 0 * gamma
+
+
+@layer_norm.misconception("Change beta. Does your result move?")
+def beta_unused(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, 0.0, eps) + 0 * beta
+
+
+@layer_norm.misconception("Which of the two scales, and which shifts? Set gamma to zero, then beta.")
+def gamma_and_beta_exchanged(x, gamma, beta, eps=1e-5):
+    return _normed(x, beta, gamma, eps)
+
+
 @layer_norm.misconception("Change gamma, then beta. Does your result move?")
 def gamma_and_beta_unused(x, gamma, beta, eps=1e-5):
     return _normed(x, 1.0, 0.0, eps) + 0 * (gamma + beta)
@@ -164,6 +190,18 @@ def no_relu(x, W1, b1, W2, b2):
 @feed_forward.misconception("Can your result be negative? Where exactly does the formula bend?")
 def relu_at_the_end_too(x, W1, b1, W2, b2):
     return reference.feed_forward(x, W1, b1, W2, b2).relu()
+
+
+@feed_forward.misconception("Can your result be negative? And what bends between the two maps?")
+def relu_at_the_end_instead(x, W1, b1, W2, b2):
+    return ((x @ W1.T + b1) @ W2.T + b2).relu()
+
+
+@feed_forward.misconception(
+    "Set b1 to -1000. Does anything of x reach W2? What bends, the word or what W1 makes of it?"
+)
+def relu_on_the_way_in(x, W1, b1, W2, b2):
+    return (x.relu() @ W1.T + b1) @ W2.T + b2
 
 
 @feed_forward.misconception("Set b1 to -1000. What should reach W2, and what does in yours?")
@@ -278,6 +316,50 @@ class NoResidual(_Encoder):
         return self.dropout(sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(sublayer(x)))
 
 
+@EncoderLayer.misconception(
+    "Set the weights and biases of down to zero. What attention has found should be left: is it?"
+)
+class NoRoadAroundTheFeedForward(_Encoder):
+    def forward(self, x, mask=None):
+        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
+        return (
+            self.dropout(self.think(self.norm2(x))) if self.norm == "pre" else self.norm2(self.dropout(self.think(x)))
+        )
+
+
+@EncoderLayer.misconception("Set the weights and biases of W_o to zero. Is anything of x left? What should be?")
+class NoRoadAroundTheAttention(_Encoder):
+    def forward(self, x, mask=None):
+        if self.norm == "pre":
+            return self.around(self.norm2, self.think, self.dropout(self.attend(self.norm1(x), mask)))
+        return self.around(self.norm2, self.think, self.norm1(self.dropout(self.attend(x, mask))))
+
+
+@EncoderLayer.misconception("To what does the feed-forward add: to the words as they came, or as attention left them?")
+class RoadFromTheStart(_Encoder):
+    def forward(self, x, mask=None):
+        y = self.around(self.norm1, lambda z: self.attend(z, mask), x)
+        if self.norm == "pre":
+            return x + self.dropout(self.think(self.norm2(y)))
+        return self.norm2(x + self.dropout(self.think(y)))
+
+
+@EncoderLayer.misconception(
+    "Multiply x by 10 in pre-norm: does what comes out grow? Where does a norm stand, and how often?"
+)
+class NormedBeforeAndBehind(_Encoder):
+    def around(self, norm, sublayer, x):
+        return norm(x + self.dropout(sublayer(norm(x) if self.norm == "pre" else x)))
+
+
+@EncoderLayer.misconception(
+    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+)
+class SmoothBend(_Encoder):
+    def think(self, x):
+        return self.down(F.gelu(self.up(x)))
+
+
 @EncoderLayer.misconception("What is added to what? In post-norm the sum is normed, and so is the road through it.")
 class SublayerNormedAlone(_Encoder):
     def around(self, norm, sublayer, x):
@@ -354,6 +436,13 @@ class OnlyQueriesNormed(_Encoder):
 class NothingDropped(_Encoder):
     def around(self, norm, sublayer, x):
         return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
+
+
+@EncoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of two do?")
+class OnlyAttentionDropped(_Encoder):
+    def forward(self, x, mask=None):
+        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
+        return x + self.think(self.norm2(x)) if self.norm == "pre" else self.norm2(x + self.think(x))
 
 
 @EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
@@ -512,6 +601,29 @@ class NoRoadAround(_Decoder):
         return self.dropout(sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(sublayer(x)))
 
 
+@DecoderLayer.misconception("Set W_o of the cross-attention to zero. Is what has been written so far still there?")
+class NoRoadAroundTheCross(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        if self.norm == "pre":
+            x = self.dropout(self.cross(self.norm2(x), memory, src_mask))
+        else:
+            x = self.norm2(self.dropout(self.cross(x, memory, src_mask)))
+        return self.around(self.norm3, self.think, x)
+
+
+@DecoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
+class DecodesAlwaysPost(_Decoder):
+    def around(self, norm, sublayer, x):
+        return norm(x + self.dropout(sublayer(x)))
+
+
+@DecoderLayer.misconception("Build it with norm='post'. Has a word of the result mean 0 when norm3 is fresh?")
+class DecodesAlwaysPre(_Decoder):
+    def around(self, norm, sublayer, x):
+        return x + self.dropout(sublayer(norm(x)))
+
+
 @DecoderLayer.misconception("What is added to what? In post-norm the sum is normed, and so is the road through it.")
 class SublayersNormedAlone(_Decoder):
     def around(self, norm, sublayer, x):
@@ -537,11 +649,73 @@ class NormsInAnotherOrder(_Decoder):
         return self.around(self.norm2, self.think, x)
 
 
+@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
+class OneNormForAll(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
+        return self.around(self.norm1, self.think, x)
+
+
+@DecoderLayer.misconception("Set W_o of self_attention to zero. Which of your sublayers falls silent?")
+class AttentionsExchanged(_Decoder):
+    def look(self, x, tgt_mask):
+        return self.cross_attention(x, x, tgt_mask)[0]
+
+    def cross(self, x, memory, src_mask):
+        return self.self_attention(x, memory, src_mask)[0]
+
+
+@DecoderLayer.misconception("Change a source word, and all of them. Must the result not move? Count your sublayers.")
+class CrossForgotten(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        return self.around(self.norm3, self.think, x)
+
+
+@DecoderLayer.misconception("Change the first target word. May the second one's vector move? Count your sublayers.")
+class SelfForgotten(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
+        return self.around(self.norm3, self.think, x)
+
+
 @DecoderLayer.misconception("Count your sublayers. Change the weights of up: does the result move?")
 class FeedForwardForgotten(_Decoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
         return self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
+
+
+@DecoderLayer.misconception("Put it into training mode, with a dropout of 1. Does it notice?")
+class NothingEverDropped(_Decoder):
+    def around(self, norm, sublayer, x):
+        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
+
+
+@DecoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
+class RoadDroppedAsWell(_Decoder):
+    def around(self, norm, sublayer, x):
+        return self.dropout(x + sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(x + sublayer(x)))
+
+
+@DecoderLayer.misconception("Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?")
+class StillDropsInEvaluation(_Decoder):
+    def around(self, norm, sublayer, x):
+        if self.norm == "pre":
+            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
+        return norm(x + F.dropout(sublayer(x), self.dropout.p))
+
+
+@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
+class CrossNotDropped(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        if self.norm == "pre":
+            x = x + self.cross(self.norm2(x), memory, src_mask)
+        else:
+            x = self.norm2(x + self.cross(x, memory, src_mask))
+        return self.around(self.norm3, self.think, x)
 
 
 @DecoderLayer.misconception("What does each sublayer read: the words as they came, or as the one before left them?")
@@ -581,9 +755,9 @@ def Transformer(rng):
     With a dropout of 1 no word is left in training, and every word in evaluation.
     """
 
-    def model(title, norm="post", n_layers=2, dropout=0.0, **settings):
+    def model(title, norm="post", n_layers=2, dropout=0.0, pad=PAD, **settings):
         sizes = (SRC_VOCAB, TGT_VOCAB, D, HEADS, INNER, n_layers)
-        made = build(title, *sizes, dropout=dropout, norm=norm, max_len=11, **settings)
+        made = build(title, *sizes, dropout=dropout, norm=norm, pad=pad, max_len=11, **settings)
         parameters = reference.Transformer(*sizes, norm=norm).named_parameters()
         state = {name: rng.normal(*p.shape) / (2 if p.dim() > 1 else 1) for name, p in parameters}
         return made.call(method="double", into="model").load(state)
@@ -606,6 +780,9 @@ def Transformer(rng):
     )
     yield model("a source mask alone", "pre").call(src, tgt, src_mask=some)
     yield model("nothing hidden at all").call(src, tgt, tgt_mask=torch.ones(5, 5, dtype=torch.bool))
+    src, tgt = rng.permutation(SRC_VOCAB - 1).view(2, 6), rng.integers(3, TGT_VOCAB, 2, 5)
+    src[1, 4:], last = SRC_VOCAB - 1, SRC_VOCAB - 1
+    yield model("padding with another number", pad=last).call(src, tgt.masked_fill(tgt == last, 3))
     yield model("gradients of the weights").call(*ids(2, 5, 3)).gradients(wrt="parameters")
     everything = {"n_layers": 1, "dropout": 1.0, "weight": 0.5}
     yield model("in training, everything dropped", **everything).train().call(*ids(2, 5, 3))
@@ -650,6 +827,12 @@ class EmbeddingsNotScaled(_Model):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
+@Transformer.misconception("Print the length of an embedding before and after you scale it. By what root has it grown?")
+class ScaledByTheWidth(_Model):
+    def placed(self, ids, embed):
+        return embed(ids) * embed.embedding_dim + self.positions[: ids.shape[1]]
+
+
 @Transformer.misconception("Multiply the words, and then give them places: is that what you do, in this order?")
 class PlacesScaledToo(_Model):
     def placed(self, ids, embed):
@@ -667,6 +850,13 @@ class PlacesForTheSourceOnly(_Model):
     def placed(self, ids, embed):
         x = embed(ids) * embed.embedding_dim**0.5
         return x + self.positions[: ids.shape[1]] if embed is self.src_embed else x
+
+
+@Transformer.misconception("Exchange two words of the source. Do the logits move? Who gets places in your model?")
+class PlacesForTheTargetOnly(_Model):
+    def placed(self, ids, embed):
+        x = embed(ids) * embed.embedding_dim**0.5
+        return x + self.positions[: ids.shape[1]] if embed is self.tgt_embed else x
 
 
 @Transformer.misconception("Which vector does the very first word get? Places count from 0.")
@@ -694,6 +884,48 @@ class FutureInSight(_Model):
 class PaddingInSight(_Model):
     def masks(self, src, tgt_in, src_mask, tgt_mask):
         return src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
+
+
+@Transformer.misconception(
+    "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
+)
+class PaddingInTheDecodersSight(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory = self.embedded(src, self.src_embed)
+        for layer in self.encoder:
+            memory = layer(memory, src_mask)
+        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask)
+        return self.decoder_norm(x)
+
+
+@Transformer.misconception(
+    "Print the source's mask for a sentence with padding. Is True where one may look, or where one may not?",
+    convention="True hides, as in nn.Transformer's key_padding_mask",
+)
+class PaddingMaskInverted(_Model):
+    def masks(self, src, tgt_in, src_mask, tgt_mask):
+        hidden = (src == self.pad)[:, None, None]
+        return hidden if src_mask is None else src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
+
+
+@Transformer.misconception(
+    "Print the target's mask for three words. Which word sees most of the others, the first or the last?"
+)
+class PastForFuture(_Model):
+    def masks(self, src, tgt_in, src_mask, tgt_mask):
+        src_mask, _ = super().masks(src, tgt_in, src_mask, tgt_mask)
+        later = reference.causal(tgt_in.shape[1]).T
+        return src_mask, self.real(tgt_in) & later if tgt_mask is None else tgt_mask
+
+
+@Transformer.misconception(
+    "Build it with another number for pad. Which words are hidden then? Which attribute says so?"
+)
+class PadIsAlwaysZero(_Model):
+    def real(self, ids):
+        return (ids != 0)[:, None, None]
 
 
 @Transformer.misconception("Give it masks of your own. Does it use them instead of those that it makes itself?")
@@ -751,6 +983,42 @@ class NoNormAtTheEnd(_Model):
         return x
 
 
+@Transformer.misconception("In pre-norm, multiply the weights of encoder_norm by 2. Do the logits move?")
+class EncoderNormForgotten(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.encoder:
+            memory = layer(memory, src_mask)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask, src_mask)
+        return self.decoder_norm(x)
+
+
+@Transformer.misconception("In pre-norm, multiply the weights of decoder_norm by 2. Do the logits move?")
+class DecoderNormForgotten(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.encoder:
+            memory = layer(memory, src_mask)
+        memory = self.encoder_norm(memory)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask, src_mask)
+        return x
+
+
+@Transformer.misconception(
+    "In pre-norm, how often does a tower's own norm act: once at its top, or behind every layer?"
+)
+class NormBehindEveryLayer(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.encoder:
+            memory = self.encoder_norm(layer(memory, src_mask))
+        for layer in self.decoder:
+            x = self.decoder_norm(layer(x, memory, tgt_mask, src_mask))
+        return x
+
+
 @Transformer.misconception("Sum one row of your result. Are these scores, or have they been through something already?")
 class ProbabilitiesForLogits(_Model):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
@@ -759,7 +1027,6 @@ class ProbabilitiesForLogits(_Model):
 
 # -- decoding --------------------------------------------------------------------------------------------------------
 
-PAD, SOS, EOS = 0, 1, 2
 NEVER = 50.0
 """A score so far below the others that its word is never said."""
 
@@ -787,6 +1054,14 @@ def _asking(rng, kinds, wanted, width=5):
     src[1::2, -1] = PAD
     src[:, 0] = 3 + (torch.tensor(wanted) - src[:, 1:].sum(1) - 3) % kinds
     return src
+
+
+def _renumbered(model, src):
+    """The same sentences where words, pad, sos and eos are counted from the other end; the source's words are not."""
+    scores = model.parameters["scores"].flip(-1)
+    last = scores.shape[-1] - 1
+    pad, sos, eos = (last - special for special in (PAD, SOS, EOS))
+    return stand_in("oracle", scores=scores, pad=pad, sos=sos, eos=eos), src.masked_fill(src == PAD, pad)
 
 
 def _on_time(rng, ends, places, vocabulary=7):
@@ -820,6 +1095,8 @@ def decode_greedy(rng):
     yield case("sentences of one length", [3, 3, 3], [2, 1, 0], places=4, weight=2.0)
     yield case("a single word", [0], [0], places=1, weight=0.5)
     yield case("many sentences", [1, 2, 3, 4, None], [*rng.integers(0, 5, 12).tolist(), 4])
+    model, src = _renumbered(_on_time(rng, [2, None, 4], 5, 13), _asking(rng, 3, [1, 0, 2]))
+    yield call("other numbers for pad, sos and eos", model, src, grad=False, weight=0.5)
 
 
 def _write(model, src, *, row=-1, start="sos", last_only=False, stop=all, after="pad", steps=0):
@@ -865,6 +1142,34 @@ def begins_with_sos(model, src):
 @decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
 def returns_all_that_it_read(model, src):
     return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)
+
+
+@decode_greedy.misconception("Behind an eos you write a pad. And behind the pad, what does the model say to you then?")
+def silent_for_one_step_only(model, src):
+    said = torch.full((len(src), 1), model.sos)
+    for _ in range(model.max_len):
+        word = model(src, said)[:, -1].argmax(-1).masked_fill(said[:, -1] == model.eos, model.pad)
+        said = torch.cat([said, word[:, None]], 1)
+    return said[:, 1:]
+
+
+@decode_greedy.misconception("How often does a sentence end in your result? What should stand behind its end?")
+def ends_again_and_again(model, src):
+    ids = _write(model, src)
+    return ids.masked_fill(ids == model.pad, model.eos)
+
+
+@decode_greedy.misconception(
+    "Give the model other numbers for pad, sos and eos. Where does your function get them from?"
+)
+def numbers_of_its_own(model, src):
+    class Known:
+        pad, sos, eos, max_len = PAD, SOS, EOS, model.max_len
+
+        def __call__(self, *asked):
+            return model(*asked)
+
+    return _write(Known(), src)
 
 
 @decode_greedy.misconception("Where has the eos gone? It belongs to the answer.")
@@ -1026,6 +1331,8 @@ def decode_beam(rng):
     yield exhaustive("all hypotheses, the best of them cut off", 0.0, cut=True)
     yield one_wide("a beam of one, no end in sight", [None, 2], [0, 1], 0.6)
     yield one_wide("a beam of one, plain sums", [5, 1, 0], [2, 0, 1], 0.0)
+    model, src = _renumbered(_on_time(rng, [1, None, 3], 4, 13), _asking(rng, 3, [1, 0, 2]))
+    yield call("other numbers for pad, sos and eos", model, src, 1, 1.0, grad=False, weight=0.5)
     yield narrow("a beam of two", 2, (1, 3), 1.0)
     yield narrow("a beam of three", 3, (1, 2, 4), 0.0)
     yield narrow("a beam wider than the vocabulary", 12, (1, 9), 0.6, alike=(10, 11, 13, 14))
@@ -1043,10 +1350,11 @@ def _search(
     rank=sum,
     best=max,
     first=False,
+    keep=True,
     among=lambda finished, cut: finished or cut,
 ):
     """Beam search that keeps what has the highest `rank(scores)`; at the end, `worth(scores, length)` decides `among`
-    the finished hypotheses and those that max_len cut off."""
+    the finished hypotheses and those that max_len cut off. Unless it is to `keep` them, only the last to end count."""
     rows = []
     for row in src:
         open_, finished = [([], [])], []
@@ -1055,7 +1363,7 @@ def _search(
             log_p = scored(model(row[None].expand(len(said), -1), said)[:, -1]).tolist()
             grown = [([*w, i], [*s, p]) for (w, s), row_p in zip(open_, log_p) for i, p in enumerate(row_p)]
             grown = sorted(grown, key=lambda one: -rank(one[1]))[: max(beam - len(finished), 1)]
-            finished += [one for one in grown if one[0][-1] == model.eos]
+            finished = (finished if keep else []) + [one for one in grown if one[0][-1] == model.eos]
             open_ = [one for one in grown if one[0][-1] != model.eos]
             if not open_ or len(finished) >= beam or (first and finished):
                 break
@@ -1071,7 +1379,9 @@ def only_the_last_word_counts(model, src, beam, length_penalty=1.0):
     return _search(model, src, beam, lambda scores, n: scores[-1] / n**length_penalty, rank=lambda scores: scores[-1])
 
 
-@decode_beam.misconception("Change length_penalty from 0 to 2. Do longer sentences win?")
+@decode_beam.misconception(
+    "Print log p of a sentence of your beam, its length, and what you say it is worth with a penalty of 0, 1 and 2."
+)
 def no_length_penalty(model, src, beam, length_penalty=1.0):
     return _search(model, src, beam, lambda scores, n: sum(scores))
 
@@ -1115,6 +1425,13 @@ def probabilities_summed(model, src, beam, length_penalty=1.0):
 @decode_beam.misconception("Does your result change with the beam? Compare a beam of 1 and a very wide one.")
 def greedy_whatever_the_beam(model, src, beam, length_penalty=1.0):
     return _search(model, src, 1, lambda scores, n: sum(scores) / n**length_penalty)
+
+
+@decode_beam.misconception(
+    "What becomes of a hypothesis that ends before the last place? Print all that you compare at the end."
+)
+def those_that_ended_early_are_lost(model, src, beam, length_penalty=1.0):
+    return _search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, keep=False)
 
 
 @decode_beam.misconception("Was the first hypothesis that ended the best one? Others may end better, and later.")
@@ -1222,6 +1539,56 @@ def epsilon_unused(logits, targets, epsilon, mask):
 def shared_by_the_others(logits, targets, epsilon, mask):
     others = epsilon / (logits.shape[-1] - 1)
     return _smoothed(logits, targets, epsilon, share=others, right=1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
+def nothing_taken_from_the_target(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, right=1 + epsilon / logits.shape[-1])[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "Make the logits of a padded place huge. May the loss move? Your loss has two terms."
+)
+def smoothing_over_padding_as_well(logits, targets, epsilon, mask):
+    log_p = logits.log_softmax(-1)
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return -(1 - epsilon) * right[mask].mean() - epsilon * log_p.mean()
+
+
+@label_smoothing_loss.misconception(
+    "Which of the two is softened: what the model says, or what it should say? Where does epsilon stand in yours?"
+)
+def prediction_smoothed(logits, targets, epsilon, mask):
+    p = (1 - epsilon) * logits.softmax(-1) + epsilon / logits.shape[-1]
+    return -p.log().gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Call it with an epsilon of 0, of 0.1 and of 0.5. Does your loss move?")
+def a_tenth_whatever_epsilon(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, 0.1)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Join two sentences to one long one. Should the loss change? What is it a mean of?")
+def divided_by_the_sentences(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[mask].sum() / len(mask)
+
+
+@label_smoothing_loss.misconception(
+    "Which numbers must sum to one: those of a word, or those of a sentence? Try T = 1."
+)
+def softmax_over_the_sentence(logits, targets, epsilon, mask):
+    log_p, V = logits.log_softmax(1), logits.shape[-1]
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon / V * log_p.sum(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+)
+def logarithm_of_zero(logits, targets, epsilon, mask):
+    log_p = logits.softmax(-1).log()
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
 @label_smoothing_loss.misconception("Sum the smoothed target of one token. Is it one?")
@@ -1439,6 +1806,14 @@ def cross_by_the_targets_lengths(kind, src_lengths, tgt_lengths=None):
     masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
     if masks["cross"] is not None:
         masks["cross"] = (torch.arange(int(src_lengths.max())) < tgt_lengths[:, None])[:, None, None]
+    return masks
+
+
+@architecture_masks.misconception("A row of the cross-attention's mask has a place for each word of which text?")
+def cross_as_wide_as_the_target(kind, src_lengths, tgt_lengths=None):
+    masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
+    if masks["cross"] is not None:
+        masks["cross"] = (torch.arange(int(tgt_lengths.max())) < tgt_lengths[:, None])[:, None, None]
     return masks
 
 

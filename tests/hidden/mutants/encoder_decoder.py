@@ -87,11 +87,6 @@ class EncoderMaskInverted(reference.EncoderLayer):
         return super().forward(x, None if mask is None else ~mask)
 
 
-class EncoderGelu(reference.EncoderLayer):
-    def think(self, x):
-        return self.down(F.gelu(self.up(x)))
-
-
 class EncoderFeedForwardFirst(reference.EncoderLayer):
     def forward(self, x, mask=None):
         x = self.around(self.norm1, self.think, x)
@@ -164,11 +159,6 @@ class DecoderCrossTwice(reference.DecoderLayer):
         return self.around(self.norm3, self.think, x)
 
 
-class DecoderAlwaysPost(reference.DecoderLayer):
-    def around(self, norm, sublayer, x):
-        return norm(x + self.dropout(sublayer(x)))
-
-
 class DecoderMemoryDetached(reference.DecoderLayer):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         return super().forward(x, memory.detach(), tgt_mask, src_mask)
@@ -191,19 +181,7 @@ class DecoderRoadPastTheCross(reference.DecoderLayer):
         return self.around(self.norm3, self.think, y)
 
 
-class DecoderDropsInEvaluation(reference.DecoderLayer):
-    def around(self, norm, sublayer, x):
-        if self.norm == "pre":
-            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
-        return norm(x + F.dropout(sublayer(x), self.dropout.p))
-
-
 # -- the model -------------------------------------------------------------------------------------------------------
-
-
-class ModelScaledByTheWidth(reference.Transformer):
-    def embedded(self, ids, embed):
-        return embed(ids) * embed.embedding_dim + self.positions[: ids.shape[1]]
 
 
 class ModelTiedCopy(reference.Transformer):
@@ -245,19 +223,6 @@ class ModelOneStepAhead(reference.Transformer):
 class ModelMaskOfTheFirstSentence(reference.Transformer):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         return super().forward(src, tgt_in, self.real(src)[:1] if src_mask is None else src_mask, tgt_mask)
-
-
-class ModelPaddingHiddenInTheEncoderOnly(reference.Transformer):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        src_mask = self.real(src) if src_mask is None else src_mask
-        tgt_mask = self.real(tgt_in) & reference.causal(tgt_in.shape[1]) if tgt_mask is None else tgt_mask
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder:
-            memory = layer(memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask)
-        return self.decoder_norm(x) @ self.tgt_embed.weight.T
 
 
 class ModelLastPlaceOnly(reference.Transformer):
@@ -521,7 +486,6 @@ MUTANTS = {
         EncoderNormedTwice,
         EncoderDroppedBeforeTheSublayer,
         EncoderMaskInverted,
-        EncoderGelu,
         EncoderFeedForwardFirst,
         EncoderNormOverWords,
         EncoderDetached,
@@ -533,20 +497,16 @@ MUTANTS = {
         DecoderMaskOnQueries,
         DecoderNoRelu,
         DecoderCrossTwice,
-        DecoderAlwaysPost,
         DecoderMemoryDetached,
         DecoderCausalAlways,
         DecoderRoadPastTheCross,
-        DecoderDropsInEvaluation,
     ],
     "Transformer": [
-        ModelScaledByTheWidth,
         ModelTiedCopy,
         ModelBatchAsPlace,
         ModelStrictTriangle,
         ModelOneStepAhead,
         ModelMaskOfTheFirstSentence,
-        ModelPaddingHiddenInTheEncoderOnly,
         ModelLastPlaceOnly,
         ModelLogProbabilities,
         ModelDropsInEvaluation,
