@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from einops import rearrange
@@ -22,6 +23,11 @@ def norm_by_moments(x, gamma, beta, eps=1e-5):
     mean = x.sum(-1, keepdim=True) / x.shape[-1]
     variance = ((x - mean) ** 2).sum(-1, keepdim=True) / x.shape[-1]
     return torch.addcmul(beta, gamma, (x - mean) * torch.rsqrt(variance + eps))
+
+
+def norm_by_one_call(x, gamma, beta, eps=1e-5):
+    variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
+    return torch.einsum("...d,d->...d", (x - mean) * (variance + eps) ** -0.5, gamma) + beta
 
 
 def norm_word_by_word(x, gamma, beta, eps=1e-5):
@@ -228,6 +234,26 @@ class OtherLayers(ByTheBook):
             places = torch.arange(tgt_in.shape[1], device=tgt_in.device)
             tgt_mask = (places[:, None] >= places) & (tgt_in != self.pad)[:, None, None, :]
         return super().forward(src, tgt_in, src_mask, tgt_mask)
+
+
+class InAChain(ByTheBook):
+    """Each tower folded into one value; the table of embeddings scaled instead of the words."""
+
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        if src_mask is None:
+            src_mask = src.ne(self.pad)[:, None, None, :]
+        if tgt_mask is None:
+            places = torch.arange(tgt_in.shape[1])
+            tgt_mask = (places <= places[:, None])[None, None] & tgt_in.ne(self.pad)[:, None, None, :]
+        memory = reduce(lambda h, layer: layer(h, src_mask), self.encoder, self.words(src, self.src_embed))
+        memory = self.encoder_norm(memory)
+        x = self.words(tgt_in, self.tgt_embed)
+        x = reduce(lambda y, layer: layer(y, memory, tgt_mask=tgt_mask, src_mask=src_mask), self.decoder, x)
+        return torch.einsum("btd,vd->btv", self.decoder_norm(x), self.tgt_embed.weight)
+
+    def words(self, ids, table):
+        scaled = nn.functional.embedding(ids, table.weight * self.d_model**0.5)
+        return nn.functional.dropout(scaled + self.positions[None, : ids.shape[1]], self.dropout.p, self.training)
 
 
 class OwnWaves(OtherLayers):
@@ -447,12 +473,12 @@ def masks_with_rows_of_padding_empty(kind, src_lengths, tgt_lengths=None):
 
 
 ALTERNATIVES = {
-    "layer_norm": [norm_by_std, norm_by_moments, norm_word_by_word],
+    "layer_norm": [norm_by_std, norm_by_moments, norm_by_one_call, norm_word_by_word],
     "feed_forward": [forward_by_linear, forward_by_einsum, forward_by_conv],
     "EncoderLayer": [BothBranches, WithIdentities, OwnAttention],
     "DecoderLayer": [DecoderBothBranches, DecoderInALoop, DecoderWordByWord],
     "architecture_masks": [masks_in_full, masks_of_causality_alone, masks_with_rows_of_padding_empty],
-    "Transformer": [ByTheBook, OtherLayers, OwnWaves],
+    "Transformer": [ByTheBook, OtherLayers, InAChain, OwnWaves],
     "label_smoothing_loss": [smoothing_by_targets, smoothing_by_mixing, smoothing_in_a_loop],
     "warmup_schedule": [schedule_by_cases, schedule_by_tensors, schedule_by_the_peak],
     "decode_greedy": [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks],

@@ -100,6 +100,12 @@ class EncoderNormOverWords(reference.EncoderLayer):
         return super().around(lambda y: norm((y - y.mean(1, keepdim=True)) / (y.std(1, keepdim=True) + 1)), sublayer, x)
 
 
+class EncoderSeesOnlyThePast(reference.EncoderLayer):
+    def forward(self, x, mask=None):
+        past = reference.causal(x.shape[1])
+        return super().forward(x, past if mask is None else mask & past)
+
+
 class EncoderDetached(reference.EncoderLayer):
     def around(self, norm, sublayer, x):
         return super().around(norm, lambda y: sublayer(y).detach(), x)
@@ -145,6 +151,13 @@ class DecoderMaskOnQueries(reference.DecoderLayer):
             same = rows.shape[-2] in (1, x.shape[1])
             src_mask = rows if same else rows[..., :1, :]
         return super().forward(x, memory, tgt_mask, src_mask)
+
+
+class DecoderFeedForwardBeforeTheCross(reference.DecoderLayer):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.self_attention(y, y, tgt_mask)[0], x)
+        x = self.around(self.norm2, self.think, x)
+        return self.around(self.norm3, lambda y: self.cross_attention(y, memory, src_mask)[0], x)
 
 
 class DecoderNoRelu(reference.DecoderLayer):
@@ -225,6 +238,32 @@ class ModelMaskOfTheFirstSentence(reference.Transformer):
         return super().forward(src, tgt_in, self.real(src)[:1] if src_mask is None else src_mask, tgt_mask)
 
 
+class ModelOwnMasksBesideTheGiven(reference.Transformer):
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        future = self.real(tgt_in) & reference.causal(tgt_in.shape[1])
+        source = self.real(src) if src_mask is None else src_mask & self.real(src)
+        return super().forward(src, tgt_in, source, future if tgt_mask is None else tgt_mask & future)
+
+
+class ModelTakesBothMasksOrNone(reference.Transformer):
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        if src_mask is None or tgt_mask is None:
+            src_mask = tgt_mask = None
+        return super().forward(src, tgt_in, src_mask, tgt_mask)
+
+
+class ModelHidesSpecialWords(reference.Transformer):
+    """Whatever is no word of the vocabulary proper counts as padding."""
+
+    def real(self, ids):
+        return ((ids > 2) & (ids != self.pad))[:, None, None]
+
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        if tgt_mask is None:
+            tgt_mask = (tgt_in != self.pad)[:, None, None] & reference.causal(tgt_in.shape[1])
+        return super().forward(src, tgt_in, src_mask, tgt_mask)
+
+
 class ModelLastPlaceOnly(reference.Transformer):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         return super().forward(src, tgt_in, src_mask, tgt_mask)[:, -1]
@@ -284,6 +323,15 @@ def greedy_by_chance(model, src):
 
 def greedy_one_word_too_many(model, src):
     return _greedy(model, src, lambda logits: logits[:, -1].argmax(-1), steps=1)
+
+
+def greedy_in_one_shot(model, src):
+    return model(src, torch.full((len(src), model.max_len), model.sos)).argmax(-1)
+
+
+def greedy_stops_with_the_first_row(model, src):
+    ids = reference.decode_greedy(model, src)
+    return ids[:, : len(reference.decode_greedy(model, src[:1])[0])]
 
 
 def greedy_as_lists(model, src):
@@ -366,6 +414,26 @@ def beam_with_another_penalty(model, src, beam, length_penalty=1.0):
 
 def beam_always_of_two(model, src, beam, length_penalty=1.0):
     return reference.decode_beam(model, src, 2, length_penalty)
+
+
+def beam_then_greedy(model, src, beam, length_penalty=1.0):
+    """A beam for the first word, and of each of these the greedy sentence."""
+    rows = []
+    for row in src:
+        log_p = model(row[None], torch.tensor([[model.sos]]))[0, -1].log_softmax(-1)
+        found = []
+        for score, word in zip(*(part.tolist() for part in log_p.topk(min(beam, len(log_p)))), strict=True):
+            said = [word]
+            while said[-1] != model.eos and len(said) < model.max_len:
+                best = model(row[None], torch.tensor([[model.sos, *said]]))[0, -1].log_softmax(-1).max(-1)
+                score, said = score + float(best.values), [*said, int(best.indices)]
+            found.append((score / len(said) ** length_penalty, said))
+        rows.append(torch.tensor(max([one for one in found if one[1][-1] == model.eos] or found)[1]))
+    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
+
+
+def beam_one_wider(model, src, beam, length_penalty=1.0):
+    return reference.decode_beam(model, src, beam + 1, length_penalty)
 
 
 def beam_without_eos(model, src, beam, length_penalty=1.0):
@@ -488,6 +556,7 @@ MUTANTS = {
         EncoderMaskInverted,
         EncoderFeedForwardFirst,
         EncoderNormOverWords,
+        EncoderSeesOnlyThePast,
         EncoderDetached,
         EncoderDropsInEvaluationInPreNorm,
     ],
@@ -495,6 +564,7 @@ MUTANTS = {
         DecoderValuesFromTheTarget,
         DecoderMasksExchanged,
         DecoderMaskOnQueries,
+        DecoderFeedForwardBeforeTheCross,
         DecoderNoRelu,
         DecoderCrossTwice,
         DecoderMemoryDetached,
@@ -507,6 +577,9 @@ MUTANTS = {
         ModelStrictTriangle,
         ModelOneStepAhead,
         ModelMaskOfTheFirstSentence,
+        ModelOwnMasksBesideTheGiven,
+        ModelTakesBothMasksOrNone,
+        ModelHidesSpecialWords,
         ModelLastPlaceOnly,
         ModelLogProbabilities,
         ModelDropsInEvaluation,
@@ -519,6 +592,8 @@ MUTANTS = {
         greedy_second_best,
         greedy_by_chance,
         greedy_one_word_too_many,
+        greedy_in_one_shot,
+        greedy_stops_with_the_first_row,
         greedy_as_lists,
         greedy_cut_at_eos,
         greedy_backwards,
@@ -533,6 +608,8 @@ MUTANTS = {
         beam_last_of_the_finished,
         beam_with_another_penalty,
         beam_always_of_two,
+        beam_then_greedy,
+        beam_one_wider,
         beam_without_eos,
     ],
     "label_smoothing_loss": [
