@@ -31,6 +31,7 @@ from nbclient.util import ensure_async
 from nbformat import NotebookNode, ValidationError, from_dict, validate
 from nbformat.v4 import new_output
 from traitlets import Int
+from zmq.utils.monitor import parse_monitor_message
 
 from course.grading.kernel import ACCELERATOR
 from course.grading.task import Limits, notebook_bytes
@@ -106,6 +107,9 @@ class NotebookRun(NotebookClient):
         self.handle: Handle | None = None
         self._group: int | None = None
         self._printed = 0
+        self._listening: list[asyncio.Task[None]] = []
+        self._clock: asyncio.Timeout | None = None
+        self._brake: asyncio.TimerHandle | None = None
 
     def run(self) -> None:
         """Execute the cells in order until the last, or until the kernel is gone or the notebook's time is up.
@@ -154,7 +158,7 @@ class NotebookRun(NotebookClient):
             return CellEnd("skipped")
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
-        self._brake: asyncio.TimerHandle | None = None
+        self._cut_off = False
         if self.handle is not None:
             self.handle.cell(self.limits.of(index))
         self.iopub_timeout = self.patience
@@ -162,6 +166,7 @@ class NotebookRun(NotebookClient):
         try:
             end = await self._execute(index, cell)
         finally:
+            self._clock = None
             if self._brake is not None:
                 self._brake.cancel()
             self.leave(index, end)
@@ -171,13 +176,13 @@ class NotebookRun(NotebookClient):
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return self._cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds were used up")
         limit = self._get_timeout(cell)
-        clock = asyncio.timeout(None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT)
+        self._clock = clock = asyncio.timeout(None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT)
         try:
             async with clock:
                 await self.async_execute_cell(cell, index, store_history=True)
         except DeadKernelError as error:
-            if clock.expired():  # messages without end kept nbclient from looking at its own
-                return self._not_answering(cell)
+            if clock.expired():  # messages without end kept nbclient from looking at its own, or one was lost
+                return await self._silent(cell)
             excess = self._excess()
             if self.handle is not None and self.handle.lost:
                 raise KernelFault("the process that keeps the kernel ended") from error
@@ -185,7 +190,7 @@ class NotebookRun(NotebookClient):
                 raise KernelFault("the machine ran out of memory while the kernel was killed") from error
             return self._cut_by(cell, excess)
         except TimeoutError:
-            return self._not_answering(cell)
+            return await self._silent(cell)
         except Exception as error:  # a kernel can send anything: an output that cannot be read is the cell's fault
             if not self._flooded:
                 return self._cut(cell, type(error).__name__, "an output of this cell could not be read", kind="error")
@@ -195,9 +200,7 @@ class NotebookRun(NotebookClient):
         if excess is not None and excess.what == "cpu":
             return self._cut(cell, "CellTimeoutError", f"the cell {excess.sentence()}")
         if self._flooded:
-            return self._cut(
-                cell, "OutputLimit", f"the cell printed more than {_millions(self.limits.output)}", "error"
-            )
+            return self._too_much(cell)
         if cell.outputs and not _can_be_saved(cell):
             cell.outputs, cell.execution_count = [], None
             return self._cut(cell, "OutputLimit", "an output of this cell could not be read", "error")
@@ -231,6 +234,17 @@ class NotebookRun(NotebookClient):
         ename = "Unresponsive" if kind == "time" else LIMIT
         return self._cut(cell, ename, f"the notebook {excess.sentence()}", kind)
 
+    async def _silent(self, cell: NotebookNode) -> CellEnd:
+        """No end of the cell was heard: it was lost with a message that is too large, or the kernel does not answer."""
+        if self._cut_off:
+            with contextlib.suppress(RuntimeError):
+                await self._acquaint(AFTER_INTERRUPT)
+                return self._too_much(cell)
+        return self._not_answering(cell)
+
+    def _too_much(self, cell: NotebookNode) -> CellEnd:
+        return self._cut(cell, "OutputLimit", f"the cell printed more than {_millions(self.limits.output)}", "error")
+
     def _not_answering(self, cell: NotebookNode) -> CellEnd:
         return self._cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 
@@ -258,12 +272,39 @@ class NotebookRun(NotebookClient):
         if msg["msg_type"] not in ("status", "execute_input") or isinstance(msg["content"], bytes):
             size = _size(msg["content"]) + sum(map(len, msg.get("buffers", ())))
             if self._kept + size > self.limits.output or self._printed + size > MOST_CELLS_FULL * self.limits.output:
-                if not self._flooded:
-                    self._flooded = True
-                    self._brake = self._loop.call_later(LAST_WORDS, self.interrupt)
+                self._stop_flood()
                 return None
             self._kept, self._printed = self._kept + size, self._printed + size
         return super().process_message(msg, cell, cell_index)
+
+    def _stop_flood(self) -> None:
+        """The cell sends too much: it may end by itself, and is interrupted soon."""
+        if not self._flooded:
+            self._flooded = True
+            self._brake = self._loop.call_later(LAST_WORDS, self.interrupt)
+
+    async def _listen(self, socket: Any) -> None:
+        """Notice when a message above `LARGEST_MESSAGE` ends a connection, and make it again.
+
+        Lost is also what the kernel says meanwhile, perhaps that its cell came to an end: it is not waited for long.
+        """
+        monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        try:
+            while True:
+                address = parse_monitor_message(await monitor.recv_multipart())["endpoint"].decode()
+                with contextlib.suppress(zmq.ZMQError):
+                    socket.disconnect(address)
+                socket.connect(address)
+                if self._clock is None or self._cut_off:
+                    continue
+                self._stop_flood()
+                self._cut_off, self.iopub_timeout = True, min(self.patience, AFTER_INTERRUPT)
+                last = self._loop.time() + LAST_WORDS + AFTER_INTERRUPT
+                with contextlib.suppress(RuntimeError):  # the cell came to its end just now
+                    self._clock.reschedule(min(last, self._clock.when() or last))
+        finally:
+            socket.disable_monitor()
+            monitor.close(linger=0)
 
     async def _start(self) -> None:
         try:
@@ -309,7 +350,19 @@ class NotebookRun(NotebookClient):
         self.kc.context.setsockopt(zmq.RECONNECT_IVL, SOON)
         self.kc.start_channels()
         self.kc.allow_stdin = False
-        deadline = time.monotonic() + self.startup_timeout
+        language = await self._acquaint(self.startup_timeout)
+        self.nb.metadata["language_info"] = language["content"]["language_info"]
+        channels: list[Any] = [self.kc.shell_channel, self.kc.iopub_channel]
+        self._listening = [asyncio.create_task(self._listen(channel.socket)) for channel in channels]
+
+    async def _acquaint(self, seconds: float) -> dict[str, Any]:
+        """What the kernel says of itself, when both of its channels have answered.
+
+        Raises:
+            RuntimeError: it ended, or does not answer within so many seconds.
+        """
+        assert self.km is not None and self.kc is not None
+        deadline = time.monotonic() + seconds
         language = heard = None
         while language is None or heard is None:
             if time.monotonic() > deadline or not await ensure_async(self.km.is_alive()):
@@ -317,7 +370,7 @@ class NotebookRun(NotebookClient):
             asked = self.kc.kernel_info()
             language = await self._answer(self.kc.shell_channel, asked, "kernel_info_reply", 1.0) or language
             heard = await self._answer(self.kc.iopub_channel, asked, "status", 0.05)
-        self.nb.metadata["language_info"] = language["content"]["language_info"]
+        return language
 
     async def _demand_accelerator(self) -> None:
         """Never a silent run on the processor where an accelerator was asked for."""
@@ -345,6 +398,9 @@ class NotebookRun(NotebookClient):
         """Kill the kernel with all it started."""
         if self.km is None:
             return
+        for task in self._listening:
+            task.cancel()
+        await asyncio.gather(*self._listening, return_exceptions=True)
         self.shutdown_kernel = "immediate"
         with contextlib.suppress(Exception):
             await self._async_cleanup_kernel()
@@ -366,8 +422,8 @@ MOST_CELLS_FULL = 4
 """A notebook may print as much as that many cells."""
 
 LARGEST_MESSAGE = 64 * 2**20
-"""Bytes of a kernel's message: a larger one ends the connection, and so the notebook. A kernel sends five times a
-second what was printed meanwhile, so a print that never ends makes messages of some megabytes, which are not read."""
+"""Bytes of a kernel's message: a larger one ends the connection, which is made again, and so its cell. A kernel sends
+five times a second what was printed meanwhile; messages of some megabytes arrive, and are not read."""
 
 MOST_WAITING = 32
 """Messages of a kernel that wait to be read: with their size, this bounds what a flood takes of the grader's memory."""

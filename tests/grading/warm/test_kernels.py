@@ -237,6 +237,15 @@ def test_a_cell_whose_last_word_is_too_much_ends_at_once():
     assert error(during)[0] == "OutputLimit" and printed(after) == "after\n"
 
 
+@pytest.mark.parametrize(
+    "source", ["for _ in range(100): print('x' * 1_000_000)", "raise ValueError('x' * 100_000_000)"]
+)
+def test_a_message_that_ends_the_connection_costs_its_cell_alone(source):
+    """What is printed in a fifth of a second is one message, and so is an error."""
+    _, (during, after) = run(source, "print('after')")
+    assert error(during)[0] == "OutputLimit" and printed(after) == "after\n"
+
+
 def test_large_headers_are_no_message():
     """Not even their own fault is told from what they hold."""
     source = (
