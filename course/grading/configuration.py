@@ -26,6 +26,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     if root is not None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
+    # Of downloaded archives, one that is damaged does not keep the others from being collected.
+    c.ZipCollectApp.extractor_plugin = "course.grading.collect.EachAlone"
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
     # The steps of `repair` undo what students do to notebooks.

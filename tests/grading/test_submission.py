@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -250,6 +251,29 @@ def test_what_is_unpacked_is_graded(
     assert kinds["ada"]["softmax"] == kinds["ada"]["crossover_length"] == "passed"
     assert kinds["bo-b.2"]["softmax"] == "passed" and kinds["bo-b.2"]["crossover_length"] == "wrong"
     assert not list((course / "autograded").rglob("submission.json")), "the manifest is no part of the work"
+
+
+def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
+) -> None:
+    """As they come from a platform: each damaged in its own way, and all packed into one."""
+    good = _handed_in(course, "cy", lambda nb: None, capsys, tmp_path)
+    inbox = course / "downloaded" / NAME / "archive"
+    shutil.rmtree(inbox.parent, ignore_errors=True)
+    inbox.mkdir(parents=True)
+    (inbox / f"{NAME}-ann-20261122T003000Z.zip").write_bytes(good.read_bytes()[:-500])
+    (inbox / f"{NAME}-bad-20261122T003000Z.zip").write_text("<html>Please log in</html>")
+    with zipfile.ZipFile(inbox / f"{NAME}-bomb-20261122T003000Z.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr(f"{NAME}.ipynb", bytes(110 * 2**20))
+    with zipfile.ZipFile(inbox / "all.zip", "w") as outer:
+        outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
+        outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
+    said = run_nbgrader(course, "zip_collect", NAME)
+    for name in ("ann", "bad", "bomb", "dan"):
+        assert f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" in said
+        assert not (course / "submitted" / name).exists()
+    assert "4 archives were left out" in said and "Traceback" not in said
+    assert (course / "submitted" / "cy" / NAME / "checkpoints" / f"{TASK}.safetensors").is_file()
 
 
 @pytest.mark.parametrize(
