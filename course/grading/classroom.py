@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 class Graded:
     """What became of one student's submission; `reason` says why it was not graded.
 
-    `seconds`, `cpu`, `memory` (bytes), `spent` and `isolation` are those of its `Outcome`.
+    `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` are those of its `Outcome`; the last only
+    where it was executed just now.
     """
 
     student: str
@@ -64,6 +65,7 @@ class Graded:
     memory: int = 0
     spent: dict[str, float] = field(default_factory=dict)
     isolation: str = ""
+    why_cold: str = ""
 
     @property
     def complete(self) -> bool:
@@ -403,7 +405,7 @@ class _Round:
             path = Store(Path(folder)).path(task)
             path.parent.mkdir()
             path.write_bytes(outcome.to_bytes())
-            self._save(student, Path(folder), outcome)
+            self._save(student, Path(folder), replace(outcome, why_cold="") if kept else outcome)
 
     def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
         """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
@@ -421,7 +423,8 @@ class _Round:
             self._close(student, outcome)
 
     def _close(self, student: str, outcome: Outcome | None = None) -> None:
-        self.graded[student] = self.classroom.result(student, self.notes[student])
+        graded = self.classroom.result(student, self.notes[student])
+        self.graded[student] = replace(graded, why_cold=outcome.why_cold if outcome else "")
         self.progress.done(student, outcome)
 
     def _refuse(self, student: str, reason: str, outcome: Outcome | None = None) -> None:

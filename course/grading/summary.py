@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -76,10 +77,15 @@ def misunderstandings(graded: Sequence[Graded]) -> list[str]:
 
 
 def notes(graded: Sequence[Graded]) -> list[str]:
-    """What was mended before grading, and what coming late costs, which the table leaves in."""
+    """What was mended before grading, what coming late costs, which the table leaves in, and why it took longer."""
     late = [(work.student, work.scores.late) for work in graded if work.scores and not work.reason and work.scores.late]
     mended = [f"{work.student}: {note}" for work in graded for note in work.notes]
-    return mended + [f"{student}: late, {points:g} points to be taken off" for student, points in late]
+    cold = Counter(work.why_cold for work in graded if work.why_cold) if sys.platform == "linux" else {}
+    return [
+        *mended,
+        *(f"{student}: late, {points:g} points to be taken off" for student, points in late),
+        *(f"{count} kernels started cold, which costs time alone: {reason}" for reason, count in cold.items()),
+    ]
 
 
 def not_graded(graded: Sequence[Graded]) -> list[str]:

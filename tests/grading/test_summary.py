@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import sys
 
 import pytest
 
@@ -78,3 +79,10 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
     assert max(map(len, table.splitlines())) <= 200
     if columns == 60:
         assert max(len(line) for line in table.splitlines() if "ada" in line) <= 60
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_kernels_that_started_cold_are_told_once():
+    cold = [dataclasses.replace(work, why_cold="the zygote ended") for work in CLASS[:2]]
+    assert "2 kernels started cold, which costs time alone: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
+    assert not any("cold" in note for note in summary.notes(CLASS))

@@ -22,6 +22,12 @@ from course.grading.kernel import matplotlib_folder
 from course.grading.warm.order import Line, Order
 from course.grading.warm.watch import Excess
 
+if sys.platform != "win32":
+    import fcntl
+
+ALIVE = "alive"
+"""A file beside a zygote's address, locked as long as it lives: who shares it did not start it, and must know."""
+
 PATIENCE = 60.0
 """Seconds a zygote may take to import everything, and a keeper to answer."""
 
@@ -120,7 +126,8 @@ class Nursery:
         folder = Path(self.address).parent
         self._lifeline, theirs = socket.socketpair()
         command = [sys.executable, "-m", "course.grading.warm.zygote", self.address, str(theirs.fileno())]
-        with theirs, (folder / "log").open("wb") as log:
+        with theirs, (folder / "log").open("wb") as log, (folder / ALIVE).open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # held by the zygote, once it has the open file and this process has not
             self.process = subprocess.Popen(
                 command,
                 env=_at_home(self.environment, folder),
@@ -128,7 +135,7 @@ class Nursery:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), lock.fileno()],
                 start_new_session=True,
             )
 
@@ -136,6 +143,13 @@ class Nursery:
     def gone(self) -> bool:
         """Whether its zygote is known to have ended."""
         return self.process is not None and self.process.poll() is not None
+
+    @property
+    def stillborn(self) -> bool:
+        """Whether its zygote ended before it listened: another would, too."""
+        if Path(self.address).exists():
+            return False
+        return self.gone if self.process is not None else _is_free(Path(self.address).with_name(ALIVE))
 
     def kernel(self, order: Order) -> Handle:
         """A kernel forked from the zygote, which may still have to import everything.
@@ -151,6 +165,8 @@ class Nursery:
                 return _ask(connection, order)
             except OSError as error:
                 connection.close()
+                if self.stillborn:
+                    raise NoKernel(f"the zygote ended while it imported ({self._last_words() or error})") from error
                 ended = self.gone or isinstance(error, ConnectionRefusedError)
                 if ended or not Path(self.address).parent.is_dir() or time.monotonic() > deadline:
                     raise NoKernel(f"the zygote does not answer ({self._last_words() or error})") from error
@@ -173,6 +189,16 @@ class Nursery:
             lines = Path(self.address).with_name("log").read_text(errors="replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""
+
+
+def _is_free(lock: Path) -> bool:
+    """Whether a file is there, and nobody holds it locked."""
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 VARYING = ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "HF_HOME", "COURSE_JUDGE", "COURSE_NUMBER")
@@ -238,7 +264,8 @@ _lock = threading.Lock()
 def nursery(environment: Mapping[str, str]) -> Nursery:
     """This process's nursery for kernels with such an environment; only the last one is kept."""
     with _lock:
-        if not _known or _known[-1].gone or _known[-1].key != key_of(environment):
+        lost = bool(_known) and _known[-1].gone and not _known[-1].stillborn
+        if not _known or lost or _known[-1].key != key_of(environment):
             close_all()
             _known.append(Nursery.begin(environment))
         return _known[-1]

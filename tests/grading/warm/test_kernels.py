@@ -138,6 +138,22 @@ def test_a_zygote_that_is_gone_is_not_waited_for(monkeypatch, tmp_path):
         nurseries.Nursery("zygote", {}).kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), {}))
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_zygote_that_dies_while_it_imports_is_not_waited_for(monkeypatch, tmp_path, shared):
+    """Neither by who started it nor by workers, who only know its address; and no other is tried in vain."""
+    (tmp_path / "numpy.py").write_text("raise MemoryError('no room for numpy')")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    nurseries.close_all()
+    begun = nurseries.nursery(environment)
+    asked = nurseries.Nursery(begun.address, environment) if shared else begun
+    started = time.monotonic()
+    with pytest.raises(nurseries.NoKernel, match=r"ended while it imported .*no room for numpy"):
+        asked.kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), environment))
+    assert time.monotonic() - started < nurseries.PATIENCE / 2
+    assert nurseries.nursery(environment) is begun
+    nurseries.close_all()
+
+
 @pytest.mark.parametrize(
     ("source", "allowance", "kind", "words"),
     [
