@@ -139,16 +139,17 @@ def export(arguments: argparse.Namespace) -> int:
     from course.grading.export.gradescope import write_autograder
 
     topics = _topics(arguments.topics)
+    if arguments.into and arguments.platform not in ("canvas", "moodle"):
+        raise Problem("only canvas and moodle have files to fill in: leave --into out")
+    for option, given in (("--visibility", arguments.visibility), ("--without-sandbox", arguments.without_sandbox)):
+        if given and arguments.platform != "gradescope":
+            raise Problem(f"only Gradescope knows {option}: leave it out")
     if arguments.platform == "gradescope":
         if arguments.to and len(topics) > 1:
             raise Problem("--to names one file: export one topic at a time")
+        visibility, sandbox = arguments.visibility or "visible", not arguments.without_sandbox
         for topic in topics:
-            sandbox = not arguments.without_sandbox
-            print(
-                write_autograder(
-                    find_root(), topic, arguments.to, visibility=arguments.visibility, require_sandbox=sandbox
-                )
-            )
+            print(write_autograder(find_root(), topic, arguments.to, visibility=visibility, require_sandbox=sandbox))
         return 0
     path, notes = export_grades(find_root(), arguments.platform, topics, arguments.to, arguments.into)
     print(path)
@@ -323,8 +324,7 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument(
         "--visibility",
         choices=("visible", "after_due_date", "after_published", "hidden"),
-        default="visible",
-        help="when students see results on Gradescope",
+        help="when students see results on Gradescope; visible by default",
     )
     exporting.add_argument(
         "--without-sandbox", action="store_true", help="have Gradescope grade even where there is no sandbox"

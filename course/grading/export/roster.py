@@ -20,15 +20,16 @@ _Holder = TypeVar("_Holder", int, str)
 
 @dataclass(frozen=True)
 class Roster:
-    """The rows of a downloaded CSV file, by its columns."""
+    """The rows of a downloaded CSV file, by its columns, and what divides its values."""
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    delimiter: str = ","
 
     @classmethod
     def read(cls, path: Path, needed: Iterable[str]) -> Roster:
-        """The file at `path`, whether its values are divided by commas or semicolons.
+        """The file at `path`, whether its values are divided by commas, semicolons or tabs.
 
         Raises:
             Problem: it cannot be read, or lacks one of the `needed` columns.
@@ -40,7 +41,8 @@ class Roster:
         except UnicodeDecodeError:
             raise Problem(f"{path} is not a CSV file in UTF-8: download it again from the platform") from None
         first = text.partition("\n")[0]
-        reader = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
+        delimiter = max(",;\t", key=first.count)
+        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
         try:
             columns = tuple(reader.fieldnames or ())
             missing = [name for name in needed if name not in columns]
@@ -51,7 +53,7 @@ class Roster:
             rows = tuple({name: row.get(name) or "" for name in columns} for row in reader)
         except csv.Error as error:
             raise Problem(f"{path} is not a CSV file: {error}") from None
-        return cls(path, columns, rows)
+        return cls(path, columns, rows, delimiter)
 
     def match(
         self, pupils: Sequence[Pupil], identities: Sequence[str], names: Sequence[str], numbers: Sequence[str] = ()

@@ -105,6 +105,27 @@ def test_moodle_worksheet(tmp_path):
     assert "not in worksheet.csv, and so left out: dan, eve" in notes
 
 
+IN_GERMAN = """\
+ID,"Vollständiger Name",E-Mail-Adresse,Status,Bewertung,Bestwertung,"Zuletzt geändert (Bewertung)","Kommentar"
+Teilnehmer/in11,"Ada Lovelace",ada@analytical.org,"Zur Bewertung abgegeben",,"11,00",-,"gut, sehr gut"
+Teilnehmer/in12,"Gus Unknown",gus@example.org,,"1,50","11,00",-,
+"""
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_worksheet_in_german_comes_back_as_it_was(tmp_path, delimiter):
+    """As Moodle writes it, and as Excel saves it: names, delimiter and decimal comma are the worksheet's own."""
+    table = list(csv.reader(IN_GERMAN.splitlines()))
+    with (tmp_path / "blatt.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter=delimiter).writerows(table)
+    notes = write_moodle(one(*CLASS.pupils, points=22.0), tmp_path / "moodle.csv", tmp_path / "blatt.csv")
+    with (tmp_path / "moodle.csv").open(newline="", encoding="utf-8") as file:
+        filled = list(csv.reader(file, delimiter=delimiter))
+    table[1][4] = "10,75"
+    assert filled == table
+    assert "scaled from 22 points to Moodle's 11" in notes
+
+
 def one(*pupils: Pupil, points: float = 20.0) -> Grades:
     return Grades((TOPIC,), {NAME: points}, pupils)
 
@@ -219,6 +240,7 @@ def test_a_name_is_no_formula(tmp_path):
         ),
         (write_canvas, "", "has no column Student"),
         (write_moodle, "Identifier,Full name,Grade\n", "has no column Last modified (grade)"),
+        (write_moodle, "Identifiant,Note\n", "Those in English and German are read"),
     ],
 )
 def test_a_file_that_is_another_one(write, text, says, tmp_path):
@@ -302,6 +324,13 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
     shutil.copy(graded_class / "gradebook.db", "gradebook.db")
     assert cli.main(["export", "csv", "6", "--into", "x.csv"]) == 2
     assert "leave --into out" in capsys.readouterr().err
+    for argv, says in (
+        (["gradescope", "6", "--into", "x.csv"], "only canvas and moodle have files to fill in: leave --into out"),
+        (["moodle", "6", "--visibility", "hidden"], "only Gradescope knows --visibility: leave it out"),
+        (["csv", "6", "--without-sandbox"], "only Gradescope knows --without-sandbox: leave it out"),
+    ):
+        assert cli.main(["export", *argv]) == 2
+        assert says in capsys.readouterr().err
     assert cli.main(["export", "canvas", "6", "--to", "/proc/none/x.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
