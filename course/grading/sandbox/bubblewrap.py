@@ -53,12 +53,13 @@ def _disk(confines: Confines) -> list[str]:
     for path in system_paths():
         mounts += _shown(path)
     mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
+    covers: list[str] = []
     for path in hidden_paths(confines):
-        empty = ["--tmpfs", str(path), "--remount-ro", str(path)]
-        mounts += empty if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+        mounts += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+        covers += ["--remount-ro", str(path)] if path.is_dir() else []
     for name in confines.readable:
         mounts += ["--ro-bind", name, name]
-    return [*mounts, "--bind", confines.private, confines.private]
+    return [*mounts, *covers, "--bind", confines.private, confines.private]
 
 
 def _shown(path: Path) -> list[str]:

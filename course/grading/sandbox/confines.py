@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import course
+from course.data.cache import cache_folder
+from course.grading.kernel import GRADERS
 from course.grading.root import is_course
 
 GIGABYTE = 2**30
@@ -26,7 +28,7 @@ SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "
 
 CLASS = (
     *("submitted", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports", ".course"),
-    *("gradebook.db", ".course-secret", "grades.csv", "exports", "tests", ".git"),
+    *("gradebook.db", ".course-secret", "nbgrader_config.py", "grades.csv", "exports", "tests", ".git"),
 )
 """What in a course's folder is not for students, by nbgrader's usual names and ours."""
 
@@ -98,10 +100,12 @@ def hidden_paths(confines: Confines) -> list[Path]:
 
 
 def of_the_class() -> list[Path]:
-    """What is not for students: parts of the folder this process works in and of the course's own, the exchange."""
+    """What is not for students: parts of the folder this process works in and of the course's own, of the cache, and
+    the exchange."""
     here, package = Path.cwd(), Path(course.__file__).resolve().parent
     folders = _distinct([here, *here.parents, *filter(is_course, package.parents)])
-    return [path for path in (*(Path(up, name) for up in folders for name in CLASS), EXCHANGE) if path.exists()]
+    kept = [cache_folder() / name for name in GRADERS]
+    return [path for path in (*(Path(up, name) for up in folders for name in CLASS), *kept, EXCHANGE) if path.exists()]
 
 
 def _library_folders() -> list[Path]:

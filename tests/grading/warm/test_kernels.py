@@ -25,7 +25,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading import client
+from course.grading import client, execution
 from course.grading import kernel as kernels
 from course.grading.execution import execute
 from course.grading.problem import Problem
@@ -462,17 +462,26 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
             "/exports/zip",
             "/tests/hidden",
             "/.git/HEAD",
+            "/nbgrader_config.py",
+            "/cache/keys/key",
+            "/cache/editions/other",
         )
         for canary in (Path(f"{root}{name}") for name in names):
-            canary.parent.mkdir(exist_ok=True)
+            canary.parent.mkdir(parents=True, exist_ok=True)
             canary.write_text("canary")
         monkeypatch.chdir(root)
+        monkeypatch.setenv("COURSE_CACHE", f"{root}/cache")
+        execution._assembled.cache_clear()
         look = (
             "def look(path):\n    try: return open(path).read()\n    except OSError: return 'no'\n"
             f"print([look({root!r} + name) for name in {names}])"
         )
-        _, (seen,) = run(look)
+        try:
+            _, (seen, own) = run(look, "import course; print(course.__file__)")
+        finally:
+            execution._assembled.cache_clear()
         monkeypatch.chdir("/")
+        assert printed(own).startswith(f"{root}/cache/editions/"), "what it needs of a hidden folder is there"
     told = ast.literal_eval(printed(seen))
     assert told[0] == "canary" and "canary" not in told[1:]
 
