@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import glob
 import json
-import logging
 import re
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -32,6 +29,7 @@ from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
+from course.grading.quiet import quiet, reason_of
 from course.grading.release import is_registered, load_config, register
 from course.grading.released import ReleasedNotebook, read_released
 from course.grading.sole import sole_grader
@@ -39,7 +37,7 @@ from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
 from course.grading.untrusted import everything, printable
 from course.judge.verdict import Verdict
-from course.syllabus import Topic
+from course.syllabus import TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbgrader.converters import Autograde
@@ -110,6 +108,13 @@ class Classroom:
         found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))  # noqa: PTH207, as nbgrader does
         matches = ((re.fullmatch(pattern, path), Path(path)) for path in found)
         return {match["student"]: path for match, path in matches if match}
+
+    def unknown_topics(self) -> list[str]:
+        """What was handed in under the name of no topic, though like one's."""
+        coursedir = self.coursedir()
+        found = glob.glob(coursedir.format_path(coursedir.submitted_directory, "*", "*"))  # noqa: PTH207
+        names = {Path(path).name for path in found if Path(path).is_dir()} - {topic.folder for topic in TOPICS}
+        return [printable(name) for name in sorted(names) if re.fullmatch(r"\d\d_\w+", name)]
 
     def misplaced(self) -> Iterator[str]:
         """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
@@ -207,7 +212,7 @@ class Classroom:
             try:
                 converter.start()
             except (NbGraderException, SystemExit) as error:
-                return _reason(said, error)
+                return reason_of(said, error)
         return ""
 
     def renew_penalty(self, student: str) -> None:
@@ -321,6 +326,11 @@ def grade_class(
     name = classroom.topic.folder
     if not submissions:
         place = f"submitted/<student>/{name}/{name}.ipynb"
+        if others := classroom.unknown_topics():
+            raise Problem(
+                f"nobody has handed in {name}, as {place}, but there is {', '.join(others)}, which is no topic: if "
+                "that was its name, give it back, or rename these folders and the notebooks in them"
+            )
         raise Problem(f"nobody has handed in {name}, as {place}; `course grade my.ipynb` grades one of your own")
     if missing:
         raise Problem(f"there is no submission of {name} by {', '.join(missing)}")
@@ -433,35 +443,6 @@ class _Round:
         self.progress.done(student, outcome)
 
 
-@contextmanager
-def quiet() -> Iterator[list[str]]:
-    """Keep nbgrader's log off the screen and hand over the messages of its errors."""
-    from traitlets.log import get_logger
-
-    said: list[str] = []
-
-    class Keep(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
-
-    logger, handler = logging.getLogger(get_logger().name), Keep(logging.ERROR)
-    before = logger.propagate, list(logger.handlers)
-    logger.handlers, logger.propagate = [handler], False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader fills its tables
-            yield said
-    finally:
-        logger.propagate, logger.handlers = before
-
-
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:
     """Whether what is kept came about in a sandbox, where the task demands one."""
     return not task.isolated or kept.get("isolation", NOT_ISOLATED) != NOT_ISOLATED
-
-
-def _reason(said: Sequence[str], error: BaseException) -> str:
-    """What nbgrader's log says happened: the last line of its traceback, without the exception's name."""
-    lines = [message.strip().splitlines()[-1] for message in said if message.lstrip().startswith("Traceback")]
-    reason = (lines or list(said) or [str(error)])[0].strip()
-    return re.sub(r"^[\w.]*(Error|Exception|Problem): ", "", reason)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import traceback
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from traitlets.config import Config
 
 from course.syllabus import OUTLINE
 
@@ -91,6 +96,59 @@ def fault_of(error: BaseException) -> str:
     return f"{where}: {type(error).__name__}: {error}"
 
 
+def misspelt(config: Config, text: str) -> str:
+    """Which setting of the configuration written in `text` nobody reads, in a line; nothing where all are read.
+
+    traitlets only logs such a setting, and not before somebody is graded without it. Told are those of our own classes
+    and those that are nearly right: another program's are none of our business.
+    """
+    classes = _configurable()
+    for section, settings in config.items():
+        wanted, is_ours = classes.get(section, (set(), False))
+        if section not in classes:
+            if near := get_close_matches(section, classes, 1, cutoff=0.9):
+                return f"{_place(section, text)}: there is no class {section}; is {near[0]} meant?"
+            continue
+        for name, value in settings.items():
+            if name in wanted or isinstance(value, Config):
+                continue
+            near = get_close_matches(name, wanted, 1, cutoff=0.6 if is_ours else 0.8)
+            if near or is_ours:
+                meant = f"is {near[0]} meant?" if near else "leave it out"
+                return f"{_place(f'{section}.{name}', text)}: {section} has no setting {name}; {meant}"
+    return ""
+
+
+def _place(setting: str, text: str) -> str:
+    pattern = re.compile(rf"^[^#]*\b{re.escape(setting)}\b")
+    lines = (number for number, line in enumerate(text.splitlines(), 1) if pattern.search(line))
+    number = next(lines, None)
+    return f"{NAME}, line {number}" if number else NAME
+
+
+def _configurable() -> dict[str, tuple[set[str], bool]]:
+    """The settings there are, by the names of the classes they may be set at, and whether such a class is ours.
+
+    What is set at a class holds for those that are made of it, with settings of their own.
+    """
+    from traitlets.config import Configurable
+
+    for module in ("add_stills", "collect", "feedback", "late", "preprocessors", "repair"):
+        import_module(f"course.grading.{module}")
+    found: dict[str, tuple[set[str], bool]] = {}
+    waiting, seen = [Configurable], set()
+    while waiting:
+        cls = waiting.pop()
+        waiting += [sub for sub in cls.__subclasses__() if sub not in seen]
+        seen |= set(cls.__subclasses__())
+        for base in cls.__mro__:
+            if issubclass(base, Configurable):
+                settings, is_ours = found.get(base.__name__, (set(), False))
+                is_ours = is_ours or base.__module__.startswith("course.")
+                found[base.__name__] = settings | set(cls.class_trait_names(config=True)), is_ours
+    return found
+
+
 def guard_submissions() -> None:
     """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
 
@@ -105,12 +163,16 @@ def guard_submissions() -> None:
         return
 
     def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
-        from course.grading.gradebook import clear_scores
-        from course.grading.untrusted import refuse_links
+        from course.grading.gradebook import clear_scores, forget_arrival
+        from course.grading.untrusted import refuse_links, refuse_shared
 
         names = [Path(notebook).stem for notebook in self.notebooks]
         clear_scores(self.coursedir.db_url, assignment_id, student_id, names)
-        refuse_links(Path(self._format_source(assignment_id, student_id)))
+        folder = Path(self._format_source(assignment_id, student_id))
+        refuse_shared(folder)
+        refuse_links(folder)
+        if self.coursedir.get_existing_timestamp(str(folder)) is None:
+            forget_arrival(self.coursedir.db_url, assignment_id, student_id)
         copy_files(self, assignment_id, student_id)
 
     init_assignment.guarded = True  # type: ignore[attr-defined]

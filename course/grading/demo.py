@@ -10,13 +10,14 @@ from pathlib import Path
 import nbformat
 
 from course.grading import summary
-from course.grading.classroom import Classroom, Graded, grade_class, quiet
+from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.execution import execute
 from course.grading.notebooks import notebook_path, refresh, source_path
 from course.grading.preprocessors import own_limits
 from course.grading.pretend import Pupil, pupils, text_of
 from course.grading.problem import Problem
 from course.grading.progress import on_terminal
+from course.grading.quiet import quiet
 from course.grading.release import render
 from course.grading.root import find_root
 from course.grading.task import Limits, Outcome, Task, notebook_bytes

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 from course.syllabus import OUTLINE
@@ -105,6 +106,18 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
         gradebook.db.commit()
 
 
+def forget_arrival(db_url: str, assignment: str, student: str) -> None:
+    """Forget when work came that no longer says so: nbgrader keeps a time once it has one."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            gradebook.find_submission(assignment, student).timestamp = None
+        except MissingEntry:
+            return
+        gradebook.db.commit()
+
+
 def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
     """The points of a student's notebook, or None when the gradebook has none."""
     from nbgrader.api import Grade, Gradebook, MissingEntry
@@ -125,8 +138,8 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
         )
 
 
-def arrival(db_url: str, assignment: str, student: str, stamped: datetime | None = None) -> str:
-    """All that decides what late work loses: when it came (`stamped`, else as the gradebook has it), due, and rule."""
+def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:
+    """All that decides what late work loses: when it came (`stamped`, or as the gradebook has it), due, and rule."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
@@ -134,7 +147,8 @@ def arrival(db_url: str, assignment: str, student: str, stamped: datetime | None
             submitted = gradebook.find_submission(assignment, student)
         except MissingEntry:
             return ""
-        return f"{stamped or submitted.timestamp}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
+        came = submitted.timestamp if stamped is ... else stamped
+        return f"{came}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
 
 
 def class_secret(db_url: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
-from course.grading.untrusted import LARGEST, parse_notebook, printable, refuse_folder
+from course.grading.untrusted import LARGEST, parse_notebook, printable, refuse_folder, refuse_shared
 from course.syllabus import TOPICS, Topic, find_topic
 
 
@@ -22,6 +22,7 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     Raises:
         Problem: it cannot be graded; `Undated` where that is so only because of its time stamp.
     """
+    refuse_shared(folder)
     refuse_folder(folder, largest)
     document = read_document(_find(folder, name))
     _refuse_another_topics(document, name)

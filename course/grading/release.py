@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from course.grading.home import write_home
 from course.grading.notebooks import refresh, source_path
 from course.grading.opening import released_at
 from course.grading.problem import Problem
+from course.grading.quiet import quiet, reason_of
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -76,18 +75,21 @@ def load_config(root: Path) -> Config:
     """The course's nbgrader_config.py, as nbgrader itself would read it.
 
     Raises:
-        Problem: it cannot be read.
+        Problem: it cannot be read, or sets what there is not.
     """
     from traitlets.config import PyFileConfigLoader
 
-    from course.grading.configuration import NAME, fault_of
+    from course.grading.configuration import NAME, fault_of, misspelt
 
     try:
-        return PyFileConfigLoader(NAME, path=str(root)).load_config()
+        config = PyFileConfigLoader(NAME, path=str(root)).load_config()
     except SystemExit as stop:
         raise Problem(str(stop).removeprefix("course: ")) from stop
     except Exception as error:
         raise Problem(fault_of(error)) from error
+    if fault := misspelt(config, (root / NAME).read_text(encoding="utf-8")):
+        raise Problem(fault)
+    return config
 
 
 def is_worked_in(notebook: Path) -> bool:
@@ -145,15 +147,40 @@ def _generate(
         for topic in topics:
             config.CourseDirectory.assignment_id = topic.folder
             coursedir = CourseDirectory(config=config)
-            with _quiet(coursedir.log) as said:
+            with quiet() as said:
                 converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
                 try:
                     converter.start()
                 except (NbGraderException, SystemExit) as error:
-                    raise Problem(f"nbgrader could not release {topic.folder}: {_reason(said, error)}") from error
+                    reason = reason_of(said, error)
+                    if reason.startswith("Cannot add or remove cells"):
+                        raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
+                    raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error
             if OUTLINE is not None and not no_database:
                 set_due(topic, coursedir.db_url)
         _move(Path(made), target)
+
+
+def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
+    """Why a topic cannot be released once its submissions are in the gradebook, and what can be done."""
+    import nbformat
+
+    from course.grading.notebooks import grade_id, notebook_path
+    from course.grading.released import read_released
+
+    cells = nbformat.read(notebook_path(root, topic), as_version=4).cells
+    now = {grade_id(cell) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
+    released = read_released(db_url, topic.folder, topic.folder)
+    then = {cell.name for cell in (*released.grade_cells, *released.task_cells)}
+    told = [
+        f"{', '.join(sorted(names))} {what}" for names, what in ((now - then, "new"), (then - now, "gone")) if names
+    ]
+    changed = f" ({'; '.join(told)})" if told else ""
+    return (
+        f"submissions of {topic.folder} are in the gradebook, and so its exercises must stay as they are{changed}: "
+        "put new ones into another topic. `nbgrader db assignment remove "
+        f"{topic.folder} --force` forgets all grades of this one, also those given by hand"
+    )
 
 
 def _move(made: Path, target: Path) -> None:
@@ -190,28 +217,3 @@ def _try_tests(topics: Sequence[Topic]) -> None:
         for topic in topics:
             if topic.own:
                 write_key(Path(folder), topic)
-
-
-def _reason(said: list[str], error: BaseException) -> str:
-    """The line of nbgrader's log that tells what happened: a traceback's last, else the first of all."""
-    tracebacks = [message.strip().splitlines()[-1] for message in said if message.startswith("Traceback")]
-    return (tracebacks + said + [str(error)])[0].strip()
-
-
-@contextmanager
-def _quiet(log: Any) -> Iterator[list[str]]:
-    """Keep nbgrader's log lines off the screen and hand over those of its errors."""
-    said: list[str] = []
-
-    class Keep(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
-
-    handler, before = Keep(logging.ERROR), (log.level, log.propagate)
-    log.addHandler(handler)
-    log.propagate = False
-    try:
-        yield said
-    finally:
-        log.removeHandler(handler)
-        log.level, log.propagate = before

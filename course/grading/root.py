@@ -21,7 +21,10 @@ def find_root(start: Path | None = None) -> Path:
         if is_course(folder):
             demand_fit(folder)
             return folder
-    raise Problem(f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/")
+    raise Problem(
+        f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/. "
+        "Change to the course's folder, and run it there"
+    )
 
 
 def is_course(folder: Path) -> bool:

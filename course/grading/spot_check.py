@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course.grading.classroom import Classroom, Graded, quiet
+from course.grading.classroom import Classroom, Graded
 from course.grading.executor import crew, execute_all
 from course.grading.gradebook import class_secret
+from course.grading.quiet import quiet
 from course.grading.task import Outcome
 from course.syllabus import Topic
 

@@ -210,10 +210,12 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
     """Write the zip of `files` with its manifest into `folder`, whole or not at all; returns its path.
 
     Raises:
-        Problem: the files are more than is graded, or `folder` cannot be written.
+        Problem: the files are more than is graded, or `folder` is not there or cannot be written.
     """
     import io
 
+    if not folder.exists():
+        raise Problem(f"there is no folder {folder}: --folder names one that is there")
     size = sum(map(len, files.values()))
     if size > LARGEST:
         raise Problem(f"this is {_size(size)}, and {_size(LARGEST)} are graded: clear the notebook's outputs")

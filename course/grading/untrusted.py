@@ -66,6 +66,17 @@ def refuse_links(folder: Path) -> None:
         _refuse_link(path, folder)
 
 
+def refuse_shared(folder: Path) -> None:
+    """Refuse a submission whose student's folder is a link: to somebody else's work, perhaps.
+
+    Raises:
+        Problem: it is.
+    """
+    if folder.parent.is_symlink():
+        told = f"the folder of {printable(folder.parent.name)} is a symbolic link, and links are never followed"
+        raise Problem(f"{told}: put a folder there, with a copy of the work")
+
+
 def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
     """All that lies below a folder, in order, no link followed; what lies deeper than `deepest` + 1 is left out."""
     for parent, folders, files in os.walk(folder):

@@ -138,6 +138,23 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
 
+def test_a_time_stamp_that_was_removed_is_forgotten(marked):
+    """nbgrader keeps a time once it has one: work would stay late for ever."""
+    config = marked / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    stamp = marked / "submitted" / "ada" / NAME / "timestamp.txt"
+    stamp.write_text("2026-03-20 12:00:00 UTC")
+    with gradebook(marked) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-10 12:00:00 UTC")
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada")["late"] == GIVEN["score"]
+    stamp.unlink()
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == {**GIVEN, "late": 0.0}
+    with gradebook(marked) as book:
+        assert book.find_submission(NAME, "ada").timestamp is None
+
+
 def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, monkeypatch, capsys):
     """nbgrader would go on with settings of its own, which know no sandbox, and say that all is well."""
     root = make_course(tmp_path / "course")
@@ -154,6 +171,15 @@ def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, m
     config.write_text(f"{whole}\nif x\n")
     assert cli.main(["grade", NAME]) == 2
     assert f"line {line}: " in capsys.readouterr().err
+    for setting, says in (
+        ("JudgedExecute.tiemout = 5", "JudgedExecute has no setting tiemout; is timeout meant?"),
+        ("JudgedExecute.patience = 5", "JudgedExecute has no setting patience; leave it out"),
+        ("Execute.memroy = 5", "Execute has no setting memroy; is memory meant?"),
+        ("JudgedExcute.timeout = 5", "there is no class JudgedExcute; is JudgedExecute meant?"),
+    ):
+        config.write_text(f"{whole}\nc.{setting}\n")
+        assert cli.main(["grade", NAME]) == 2
+        assert f"nbgrader_config.py, line {line}: {says}" in capsys.readouterr().err
     config.write_text(whole)
     (root / "course.toml").write_text("[late]\npercent_a_day = 3\n")
     assert "percent_a_day" in run_nbgrader(root, "autograde", NAME, "--create", status=1)

@@ -17,7 +17,7 @@ from course.grading import release
 from course.grading.lint import lint_release, solution_lines
 from course.grading.notebooks import build, notebook_path, refresh, source_path
 from course.grading.problem import Problem
-from course.syllabus import TOPICS, Topic
+from course.syllabus import TOPICS, Item, Topic
 from tests.grading.sample import SAMPLE, make_course
 
 ROOT = Path(__file__).parents[2]
@@ -138,7 +138,7 @@ def test_a_file_that_is_no_notebook_is_not_overwritten(root: Path) -> None:
 def test_nbgraders_refusal_is_told_in_a_sentence(root: Path) -> None:
     source = source_path(root, SAMPLE)
     source.write_text(source.read_text("utf-8").replace("    ### END SOLUTION\n", "", 1), "utf-8")
-    with pytest.raises(Problem, match=r"99_sample: RuntimeError: .*solution") as caught:
+    with pytest.raises(Problem, match="could not release 99_sample: no end solution statement found") as caught:
         release.release(root, [SAMPLE])
     assert "\n" not in str(caught.value)
 
@@ -204,6 +204,24 @@ def test_a_release_of_an_edited_notebook_that_is_outdated_is_refused(root: Path)
         release.release(root, [SAMPLE])
     assert path.read_bytes() == before
     assert release.load_config(root).CourseDirectory.source_directory == "solutions"  # nbgrader itself still starts
+
+
+def test_an_exercise_that_is_added_after_submissions_came_in_gets_one_sentence(root: Path) -> None:
+    """nbgrader says only that it cannot add or remove cells."""
+    (path,) = release.release(root, [SAMPLE])
+    with Gradebook(_db(root)) as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_submission(SAMPLE.folder, "ada")
+    before = path.read_bytes()
+    source = source_path(root, SAMPLE)
+    more = '\n# %% [markdown]\n# Why?\n\n# %% [markdown] question="another_question"\n# Because.\n'
+    source.write_text(source.read_text("utf-8") + more, "utf-8")
+    longer = dataclasses.replace(SAMPLE, items=(*SAMPLE.items, Item("another_question", 1, 5, "question")))
+    with pytest.raises(
+        Problem, match=r"must stay as they are \(another_question new\): put new ones into another topic"
+    ):
+        release.release(root, [longer])
+    assert path.read_bytes() == before
 
 
 def test_nbgraders_own_command_works_in_a_fresh_clone(root: Path) -> None:

@@ -193,6 +193,7 @@ def test_a_notebook_under_another_name_gets_its_own(work: Path, capsys: pytest.C
         (["broken.ipynb"], "broken.ipynb is not valid JSON"),
         (["strange.ipynb"], "strange.ipynb holds no exercise of the course"),
         (["6", "--folder", "broken.ipynb"], "cannot be written"),
+        (["6", "--folder", "nowhere/zips"], "there is no folder nowhere/zips"),
     ],
 )
 def test_bad_input(arguments: list[str], says: str, work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.gradebook import read_scores
 from course.grading.notebooks import notebook_path
+from course.grading.problem import Problem
 from course.grading.release import register
 from course.grading.sandbox.tier import how_executed, strongest
 
@@ -97,6 +98,7 @@ def root(tmp_path_factory) -> Path:
     link.unlink()
     link.symlink_to(root / "solutions" / NAME / f"{NAME}.ipynb")
     hand_in(root, "broken", solved(root)).write_text("{")
+    (root / "submitted" / "linked").symlink_to("overflows")
     return root
 
 
@@ -120,8 +122,9 @@ def test_right_answers_score_in_full(graded, student):
 
 
 def test_every_trap_leaves_the_rest_of_the_class_graded(graded):
-    assert {student for student, work in graded.items() if work.reason} == {"link", "broken"}
-    assert set(graded) == {*SUBMISSIONS, "link", "broken"}
+    assert {student for student, work in graded.items() if work.reason} == {"link", "linked", "broken"}
+    assert set(graded) == {*SUBMISSIONS, "link", "linked", "broken"}
+    assert "the folder of linked is a symbolic link" in graded["linked"].reason
 
 
 def test_deleted_tests_come_back_and_are_scored(graded):
@@ -216,16 +219,23 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     assert classroom.is_done(student, task)
 
 
+def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_path):
+    root = make_course(tmp_path / "course")
+    (root / "submitted" / "ada" / "20_old_name").mkdir(parents=True)
+    with pytest.raises(Problem, match="but there is 20_old_name, which is no topic: if that was its name"):
+        grade_class(Classroom(root, TOPIC), workers=1)
+
+
 def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader):
     """`nbgrader autograde --force` over a broken submission, a linked one and a sound one."""
     course = shutil.copytree(root, tmp_path / "course", symlinks=True)
-    for student in set(graded) - {"broken", "link", "overflows"}:
+    for student in set(graded) - {"broken", "link", "linked", "overflows"}:
         shutil.rmtree(course / "submitted" / student)
     said = run_nbgrader(course, "autograde", NAME, "--force", status=1)
     assert "symbolic link" in said
     scores = read_scores(f"sqlite:///{course / 'gradebook.db'}", NAME, "overflows", NAME)
     assert scores.cells == graded["overflows"].scores.cells
-    assert not (course / "autograded" / "link").exists()
+    assert not (course / "autograded" / "link").exists() and not (course / "autograded" / "linked").exists()
 
 
 def test_feedback_and_export(graded, root, run_nbgrader):

@@ -14,8 +14,9 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     Raises:
         Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
     """
-    from course.grading.classroom import Classroom, quiet
+    from course.grading.classroom import Classroom
     from course.grading.problem import Problem
+    from course.grading.quiet import quiet
     from course.grading.report.findings import collect
     from course.grading.report.page import render
 

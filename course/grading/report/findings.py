@@ -14,10 +14,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.grading.classroom import Classroom, Graded, quiet
+from course.grading.classroom import Classroom, Graded
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import examine
 from course.grading.problem import Problem
+from course.grading.quiet import quiet
 from course.grading.release import release_path, render
 from course.grading.report.checkpoints import Shared, equal_checkpoints
 from course.grading.report.similarity import Likeness, compare

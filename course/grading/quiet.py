@@ -1,0 +1,38 @@
+"""nbgrader speaks to a log: kept off the screen, with what it says of an error told in a line."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+
+@contextmanager
+def quiet() -> Iterator[list[str]]:
+    """Keep nbgrader's log off the screen and hand over the messages of its errors."""
+    from traitlets.log import get_logger
+
+    said: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    logger, handler = logging.getLogger(get_logger().name), Keep(logging.ERROR)
+    before = logger.propagate, list(logger.handlers)
+    logger.handlers, logger.propagate = [handler], False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SQLAlchemy's, about how nbgrader fills its tables
+            yield said
+    finally:
+        logger.propagate, logger.handlers = before
+
+
+def reason_of(said: Sequence[str], error: BaseException) -> str:
+    """What nbgrader's log says happened: the last line of its traceback, without the exception's name."""
+    lines = [message.strip().splitlines()[-1] for message in said if message.lstrip().startswith("Traceback")]
+    reason = (lines or list(said) or [str(error)])[0].strip()
+    return re.sub(r"^[\w.]*(Error|Exception|Problem): ", "", reason)
