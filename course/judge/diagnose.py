@@ -89,17 +89,26 @@ def _same_words(held: KeyCase, name: str, seen: Recording) -> bool:
 
 
 def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
-    seen = replace(seen, outputs={name: _like(wrong.outputs.get(name), value) for name, value in seen.outputs.items()})
+    asked, known = held.expected.outputs, wrong.outputs
+    outputs = {name: _like(known.get(name), asked.get(name), value) for name, value in seen.outputs.items()}
+    seen = replace(seen, outputs=outputs)
     return (
         values_differ(replace(held.case, laws=()), wrong, seen) is None
         and values_differ(replace(held.case, laws=()), seen, wrong) is None
     )
 
 
-def _like(number: Any, value: Any) -> Any:
-    """A tensor of one value as a number where the misconception says a number: both ways of saying it are right."""
-    scalar = isinstance(value, torch.Tensor) and value.dim() == 0
-    return value.item() if scalar and isinstance(number, int | float) else value
+def _like(known: Any, asked: Any, value: Any) -> Any:
+    """`value` as the misconception says it where both ways are right: one value as a number, or with its history.
+
+    A tensor may know where it came from (`requires_grad`) though the right one does not: its weights may learn.
+    """
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.dim() == 0 and isinstance(known, int | float):
+        return value.item()
+    needless = isinstance(asked, torch.Tensor) and not asked.requires_grad
+    return value.detach() if needless and isinstance(known, torch.Tensor) and not known.requires_grad else value
 
 
 def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, bool]]:

@@ -249,6 +249,29 @@ def test_what_cannot_be_examined_is_no_misconception_that_can():
     assert not named.misconception and "it is a string" in named.message
 
 
+def as_numbers(ids):
+    return ids.double()
+
+
+@exercise(as_numbers, name="rnn_cell")
+def numbers(rng):
+    yield call("whole numbers", rng.integers(1, 9, 4), public=True)
+
+
+@numbers.misconception("Who asked for twice as much?")
+def twice_as_much(ids):
+    return 2 * ids.double()
+
+
+def test_a_mistake_is_known_though_its_weights_may_learn():
+    verdict = verdict_on(numbers, lambda ids: 2 * ids * torch.nn.Parameter(torch.ones(4, dtype=torch.float64)))
+    assert verdict.misconception == "twice_as_much"
+
+
+def test_a_gradient_that_is_asked_for_is_part_of_the_mistake():
+    assert verdict_on(sample, lambda x, W, b: cell(x, W, b).detach()).misconception == ""
+
+
 def test_chance_is_no_misconception_that_answers_the_same():
     @exercise(cell, name="rnn_cell")
     def steady(rng):
