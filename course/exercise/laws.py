@@ -57,8 +57,8 @@ def broken(use: LawUse, outputs: Outputs) -> str:
     of = use.params.get("of", "out")
     if of in outputs and outputs[of] is None:
         return "nothing came back: is there a `return`?"
-    what = "what came back" if of == "out" else f"what came back as {of!r}"
-    asked = use.params.get("because", "") if use.name == "shape_is" else ""
+    what = "the gradient" if of.startswith("gradients of ") else "what came back"
+    asked = use.params.get("because") or use.params.get("meaning") if use.name == "shape_is" else ""
     return f"{what} cannot be examined: it is {_kinds(outputs.get(of))}; {asked or 'compare with what is asked for'}"
 
 
@@ -175,6 +175,12 @@ def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str 
 
 
 @law
+def slices_vary(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """Not all slices along `dim` are the same."""
+    return "" if slices_agree(outputs, of, dim, because, within) else because or "all are the same that should vary"
+
+
+@law
 def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
     """All slices along `dim` are the same."""
     slices = _tensor(outputs[of]).double().movedim(dim, 0)
@@ -226,10 +232,13 @@ def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 
 @law
-def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
-    """The output has this shape."""
+def shape_is(
+    outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = ""
+) -> str:
+    """The output has this shape, and `meaning` says what its axes are, wherever it has another."""
     found = tuple(_tensor(outputs[of]).shape)
-    return "" if found == tuple(shape) else because or f"the shape is {found}, and {tuple(shape)} was expected"
+    expected = f"{tuple(shape)} was expected" + (f": {meaning}" if meaning else "")
+    return "" if found == tuple(shape) else because or f"the shape is {found}, and {expected}"
 
 
 @law
@@ -249,7 +258,7 @@ def has_parts(outputs: Outputs, count: int, of: str = "out", each: bool = False,
         return ""
     several = isinstance(others[0], list | tuple) and len(others[0]) != count
     came = f"{len(others[0])} things" if several else _kind(others[0])
-    return because or f"{count} tensors are asked for, and {came} came"
+    return because or f"a tuple of {count} tensors is asked for, and {came} came"
 
 
 def _is_parts(found: Any, count: int) -> bool:

@@ -486,7 +486,7 @@ def AttentionSeq2Seq(rng):
     yield (
         case("logits for every place", public=True)
         .call(src, lengths, tgt)
-        .law("shape_is", shape=(5, 8, 11), because="logits of shape (B, T, V) are asked for: a row for each target")
+        .law("shape_is", shape=(5, 8, 11), meaning="logits (B, T, V), a row for each target")
         .law("finite")
     )
     yield (

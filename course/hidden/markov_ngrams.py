@@ -74,6 +74,14 @@ def without_overlaps(tokens, n):
 
 
 @count_ngrams.misconception(
+    "In `a b c d e`, how far apart do two of your pairs begin? And how long is the last one?"
+)
+def without_overlaps_and_cut_off(tokens, n):
+    _checked(n)
+    return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens), n))
+
+
+@count_ngrams.misconception(
     "Print one key of your table and its type. Could ('a', 'bc') and ('ab', 'c') be told apart?"
 )
 def strings_for_tuples(tokens, n):
@@ -297,6 +305,8 @@ def impossible_made_possible(log_probs):
 
 # -- sample_text -----------------------------------------------------------------------------------------------------
 
+ANEW = "does yours begin it anew each time?"
+
 
 @exercise(
     reference.sample_text,
@@ -317,9 +327,9 @@ def sample_text(rng):
     yield call("one step", torch.eye(3, dtype=torch.float64).roll(1, 1), 2, 1, rng.generator())
     yield _tallied("many short walks", 40, 15, rng, public=True)
     yield _tallied("longer walks", 30, 89, rng, weight=2.0)
-    even = torch.full((5, 5), 0.2)
+    even = torch.full((97, 97), 1 / 97)  # so many that two seeds do not throw alike by chance
     throws, others = rng.generator(), rng.generator()
-    anew = "two texts drawn one after the other from one generator are the same: does yours begin it anew each time?"
+    anew = f"two texts drawn one after the other from one generator are the same: {ANEW}"
     same = "the same seed wrote two different texts: is every random number drawn from `generator`?"
     yield (
         build("the generator decides", even, 0, 41, throws, public=True, weight=2.0)
@@ -345,6 +355,7 @@ def _tallied(title: str, n: int, length: int, rng: Rng, public: bool = False, we
     return (
         case.law("shape_is", shape=(n, length), because="each text should hold `length` tokens, without the start")
         .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
+        .law("slices_vary", because=f"{n} texts drawn one after the other from one generator are the same: {ANEW}")
         .law("frequencies", probabilities=P, start=start)
     )
 
@@ -397,6 +408,18 @@ def a_seed_of_its_own(P, start, length, generator):
 @sample_text.misconception("Draw two texts in a row from one generator. Are they the same, and should they be?")
 def begins_the_generator_anew(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@sample_text.misconception(
+    "Let each token be followed by 0 or 1, half and half, and write a long text. Do your dice ever fall otherwise than "
+    "the first time?"
+)
+def the_same_throw_at_every_step(P, start, length, generator):
+    text = []
+    for _ in range(length):
+        start = int(torch.multinomial(P[start], 1, generator=generator.manual_seed(generator.initial_seed())))
+        text.append(start)
+    return torch.tensor(text)
 
 
 # -- NGramModel ------------------------------------------------------------------------------------------------------
@@ -517,7 +540,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     frequencies = torch.zeros(5, dtype=torch.float64).index_put_((names,), counts.double() / 42)
     nothing = torch.tensor([], dtype=torch.long)
     yield (
-        _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text)
+        _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(nothing, method="next_distribution")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
@@ -527,6 +550,8 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .call(text[:3], method="next_distribution")
         .call(nothing, method="next_distribution", into="without")
         .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
+        .law("close_to", value=frequencies, within=0.04, because="windows of one token tell how often each token comes, "
+             "and with n = 1 yours answers otherwise")
     )
     with_pairs = torch.cat([text, torch.tensor([5, 6] * 4)])  # only 6 ever comes after 5
     yield (
@@ -690,6 +715,17 @@ class one_token_too_many(reference.NGramModel):
 class one_token_too_few(reference.NGramModel):
     def __init__(self, n, vocab_size, alpha):
         super().__init__(max(n - 1, 1), vocab_size, alpha)
+
+
+@NGramModel.misconception(
+    "Fit it on 0 0 0 1. Is 0 three times as likely as 1, with no context at all? What turns your counts into shares?"
+)
+class softmax_of_counts(_Changed):
+    def next_distribution(self, context):
+        tokens = self.longest(context.tolist())
+        while tokens and not bool(self.counts(tokens).any()):
+            tokens = tokens[1:]
+        return torch.softmax(self.counts(tokens) + self.alpha, 0)
 
 
 @NGramModel.misconception("Fit it on one text, then on another. Does it still speak of the first?")

@@ -30,7 +30,7 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
     yield (
         classifier(rng, "one row of logits for each sequence", weight=shape, public=True)
         .call(ids, lengths)
-        .law("shape_is", shape=(5, 3), because="logits of shape (B, classes) are asked for: one row for each sequence")
+        .law("shape_is", shape=(5, 3), meaning="logits (B, classes), one row for each sequence")
         .law("finite")
     )
     yield (

@@ -656,7 +656,7 @@ def ViT(rng):
     yield (
         case("a row of logits for each image", public=True)
         .call(images)
-        .law("shape_is", shape=(5, 7), because="logits of shape (B, classes) are asked for: one row for each image")
+        .law("shape_is", shape=(5, 7), meaning="logits (B, classes), one row for each image")
         .law("finite")
         .law("no_probabilities")
     )
@@ -682,7 +682,7 @@ def ViT(rng):
         case("who looks at whom", public=True)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", of="maps", shape=(3, 5, 2, 10, 10),
-             because="maps of shape (n_layers, B, h, N + 1, N + 1) are asked for")
+             meaning="maps (n_layers, B, h, N + 1, N + 1)")
         .law("sums_to_one", of="maps", because="a row of a map should be how one word shares out its attention")
         .law("bounded", of="maps", low=0.0, high=1.0, because="a share of attention lies between 0 and 1")
         .law("positive", of="maps", because="some words get no share at all of another's attention: who hides them? In "

@@ -19,6 +19,7 @@ CASES = [
     ("repeats", {"to": "b"}, {"out": torch.ones(3), "b": torch.ones(3)}, {"out": torch.ones(3), "b": torch.zeros(3)}),
     ("different", {"to": "b"}, {"out": torch.ones(3), "b": torch.zeros(3)}, {"out": 1.0, "b": 1.0}),
     ("close_to", {"value": torch.tensor([2.0])}, {"out": torch.tensor([2.0])}, {"out": torch.tensor([2.1])}),
+    ("slices_vary", {}, {"out": torch.eye(2)}, {"out": torch.ones(2, 3)}),
     ("sums_to_one", {}, {"out": HALF}, {"out": HALF * 1.01}),
     ("bounded", {"low": 0.0, "high": 1.0}, {"out": HALF}, {"out": -HALF}),
     ("positive", {}, {"out": HALF}, {"out": torch.zeros(2)}),
@@ -168,6 +169,26 @@ def test_what_is_no_tensor_is_called_by_its_name():
     assert "a numpy array came" in broken(use, {"out": HALF.numpy()})
     assert "an object of type Thing" in broken(use, {"out": Other("Thing")})
     assert "nothing came" in broken(use, {"out": None})
+
+
+def test_a_shape_is_told_beside_what_its_axes_mean():
+    use = LawUse("shape_is", {"shape": (5, 7), "meaning": "logits (B, classes)"})
+    assert broken(use, {"out": torch.ones(5, 8)}) == "the shape is (5, 8), and (5, 7) was expected: logits (B, classes)"
+    assert broken(use, {"out": {}}).endswith("; logits (B, classes)")
+
+
+def test_no_sentence_holds_a_name_that_students_have_not_seen():
+    apart = LawUse("same_rows", {"of": "company", "to": "alone", "because": "apart"})
+    assert broken(apart, {"company": {}, "alone": torch.ones(2)}) == (
+        "what came back cannot be examined: it is a dict; compare with what is asked for"
+    )
+    learns = LawUse("every_parameter_learns", {"of": "gradients of company"})
+    assert broken(learns, {"gradients of company": 7}).startswith("the gradient cannot be examined")
+
+
+def test_one_tensor_is_told_from_a_tuple_of_two():
+    sentence = broken(LawUse("has_parts", {"count": 2}), {"out": torch.zeros(2, 7)})
+    assert sentence.startswith("a tuple of 2 tensors is asked for, and a tensor of shape (2, 7)")
 
 
 def test_a_reason_replaces_the_sentence():

@@ -365,6 +365,30 @@ class VocabularyOfTheText(reference.NGramModel):
         return super().fit(ids)
 
 
+class UniformWithoutContext(reference.NGramModel):
+    """A window of one token is looked up as if it had a context."""
+
+    def next_distribution(self, context):
+        if self.n == 1:
+            return torch.full((self.vocab_size,), 1 / self.vocab_size)
+        return super().next_distribution(context)
+
+
+class SoftmaxOfCountsMixed(reference.NGramModel):
+    """A softmax of the counts for each order, and their mean."""
+
+    def fit(self, ids):
+        self.counts = [reference.count_ngrams(ids.tolist(), order + 1) for order in range(self.n)]
+        return super().fit(ids)
+
+    def next_distribution(self, context):
+        tokens, orders = tuple(context.tolist()), []
+        for k in range(min(len(tokens), self.n - 1) + 1):
+            row = [self.counts[k][(*tokens[len(tokens) - k :], word)] for word in range(self.vocab_size)]
+            orders.append(torch.tensor(row, dtype=torch.float32).softmax(0))
+        return torch.stack(orders).mean(0)
+
+
 class LosesTheLastPair(reference.NGramModel):
     """Each token is counted, and the last window of two and more is not."""
 
@@ -479,6 +503,8 @@ MUTANTS = {
         NeverBeyondTrigrams,
         VocabularyOfTheText,
         LosesTheLastPair,
+        UniformWithoutContext,
+        SoftmaxOfCountsMixed,
     ],
     "markov_ngrams_task": [
         single_characters,
