@@ -55,6 +55,7 @@ def broken(use: LawUse, outputs: Outputs) -> str:
     if found is not None:
         return found
     of = use.params.get("of", "out")
+    of = of[0] if isinstance(of, list) else of
     if of in outputs and outputs[of] is None:
         return "nothing came back: is there a `return`?"
     what = "the gradient" if of.startswith("gradients of ") else "what came back"
@@ -232,9 +233,7 @@ def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
 
 
 @law
-def shape_is(
-    outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = ""
-) -> str:
+def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = "") -> str:
     """The output has this shape, and `meaning` says what its axes are, wherever it has another."""
     found = tuple(_tensor(outputs[of]).shape)
     expected = f"{tuple(shape)} was expected" + (f": {meaning}" if meaning else "")
@@ -429,6 +428,36 @@ def combinations_are_not_zero(
         if float(apart.double().mean()) < share:
             return because or "the results cancel as those of a linear function do"
     return ""
+
+
+@law
+def some_rows_agree(outputs: Outputs, of: list[str], least: int, because: str = "", within: float = 1e-8) -> str:
+    """At least `least` of the outputs (V, K) hold two rows that are the same, and two that are not."""
+    found = sum(_some_agree(_tensor(outputs[name]).double(), within) for name in of)
+    return "" if found >= least else because or "rows that should agree are all different"
+
+
+@law
+def some_leave_no_trace(
+    outputs: Outputs, of: list[str], alone: list[str], least: int, because: str = "", within: float = 1e-6
+) -> str:
+    """In at least `least` models, some token in front of all others is as good as none.
+
+    `alone` holds a model's rows (V, K) for each token by itself, `of` (V·V, K) for each behind each. Only models count
+    of which some rows agree.
+    """
+    found = 0
+    for name, other in zip(of, alone, strict=True):
+        single = _tensor(outputs[other]).double()
+        behind = _tensor(outputs[name]).double().unflatten(0, (len(single), -1))  # (V in front, V, K)
+        found += bool(((behind - single).abs() <= within).flatten(1).all(1).any()) and _some_agree(single)
+    return "" if found >= least else because or "whatever stands in front leaves a trace"
+
+
+def _some_agree(rows: Tensor, within: float = 1e-8) -> bool:
+    """Whether there are two rows that are the same, and two that are not."""
+    same = (rows[:, None] - rows).abs().flatten(2).amax(-1) <= within
+    return not bool(same.all()) and int(same.sum()) > len(rows)
 
 
 @law

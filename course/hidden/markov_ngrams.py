@@ -73,9 +73,7 @@ def without_overlaps(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens) - n + 1, n))
 
 
-@count_ngrams.misconception(
-    "In `a b c d e`, how far apart do two of your pairs begin? And how long is the last one?"
-)
+@count_ngrams.misconception("In `a b c d e`, how far apart do two of your pairs begin? And how long is the last one?")
 def without_overlaps_and_cut_off(tokens, n):
     _checked(n)
     return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens), n))
@@ -550,8 +548,12 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .call(text[:3], method="next_distribution")
         .call(nothing, method="next_distribution", into="without")
         .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
-        .law("close_to", value=frequencies, within=0.04, because="windows of one token tell how often each token comes, "
-             "and with n = 1 yours answers otherwise")
+        .law(
+            "close_to",
+            value=frequencies,
+            within=0.04,
+            because="windows of one token tell how often each token comes, and with n = 1 yours answers otherwise",
+        )
     )
     with_pairs = torch.cat([text, torch.tensor([5, 6] * 4)])  # only 6 ever comes after 5
     yield (

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from course.data import parentheses
-from course.exercise import call, draws, exercise, given_model, noncontiguous, stand_in
+from course.exercise import build, call, draws, exercise, given_model, noncontiguous, stand_in
 from course.hidden import reading
 from course.reference import rnn as reference
 
@@ -503,6 +503,7 @@ def ElmanClassifier(rng):
         .call(met, torch.full((160,), 5), on="second", into="other")
         .law("combinations_are_not_zero", also="other", weights=corners, share=0.6, because=late)
     )
+    yield _states_of_one_number(rng)
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
         case("everything learns", weight=2.0)
@@ -514,6 +515,30 @@ def ElmanClassifier(rng):
              "is the third token three times the first?")  # or one beside the state, or one more for padding
         .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
              "and W_y together: print the names and shapes of your parameters")
+    )  # fmt: skip
+
+
+def _states_of_one_number(rng):
+    """What ReLU makes zero is zero: the tokens of which it does so are alike, and in front they are as good as none.
+
+    In half of the models all tokens may lie on one side (an embedding that is multiplied, and two biases): of 24, two
+    or more have some on either but for one in 400,000.
+    """
+    V, models = 19, range(24)
+    tokens = torch.arange(V)
+    pairs, singles = torch.cartesian_prod(tokens, tokens), tokens[:, None]
+    case = build("a state of one number", V, 1, 3, weight=3.0).laws_only()
+    for k in models:
+        case = case.call(V, 1, 3, on="answer", into=f"model {k}").fill(rng, on=f"model {k}", scale=1.0)
+        case = case.call(singles, torch.ones(V, dtype=torch.long), on=f"model {k}", into=f"alone {k}")
+        case = case.call(pairs, torch.full((V * V,), 2), on=f"model {k}", into=f"pairs {k}")
+    alone, behind = ([f"{name} {k}" for k in models] for name in ("alone", "pairs"))
+    return case.law(
+        "some_rows_agree", of=alone, least=2, because="with a state of one number, many tokens should lead to the same "
+        "logits: what does the function around your recurrence make of two different numbers below zero?",
+    ).law(
+        "some_leave_no_trace", of=behind, alone=alone, least=2, because="a token whose state is 0 should leave no "
+        "trace on what follows it, as if it had not been there: with which state does yours begin?",
     )  # fmt: skip
 
 
@@ -568,6 +593,22 @@ class EveryEndOfEverySequence(_Elman):
 class StateNotCarried(_Elman):
     def next(self, x, h):
         return torch.relu(x + self.from_state(torch.zeros_like(h)))
+
+
+@ElmanClassifier.misconception(
+    "What does the function around your recurrence make of -1, and of -2? And what does the lecture's?"
+)
+class LeakyForRelu(_Elman):
+    def next(self, x, h):
+        return F.leaky_relu(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Print the state before the first token. Set all weights but W_h to zero: should one token already make a state?"
+)
+class BeginsWithOnes(_Elman):
+    def start(self, inputs):
+        return torch.ones_like(inputs)
 
 
 @ElmanClassifier.misconception(

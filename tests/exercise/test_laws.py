@@ -73,6 +73,24 @@ CASES = [
         {"out": torch.tensor([[1.0, 2.0], [1.0, 2.0]])},
     ),
     (
+        "some_rows_agree",
+        {"of": ["out", "b"], "least": 2},
+        {"out": torch.tensor([[1.0], [1.0], [2.0]]), "b": torch.tensor([[3.0], [4.0], [3.0]])},
+        {"out": torch.tensor([[1.0], [1.0], [2.0]]), "b": torch.ones(3, 1)},
+    ),
+    (
+        "some_leave_no_trace",
+        {"of": ["out"], "alone": ["b"], "least": 1},
+        {
+            "out": torch.tensor([5.0, 5.0, 6.0, 1.0, 1.0, 2.0, 7.0, 7.0, 8.0])[:, None],
+            "b": torch.tensor([1.0, 1.0, 2.0])[:, None],
+        },
+        {
+            "out": torch.tensor([5.0, 5.0, 6.0, 1.0, 1.0, 2.1, 7.0, 7.0, 8.0])[:, None],
+            "b": torch.tensor([1.0, 1.0, 2.0])[:, None],
+        },
+    ),
+    (
         "every_token_learns",
         {"tokens": 2},
         {"gradients of out": {"w": torch.eye(2), "b": torch.zeros(3)}},

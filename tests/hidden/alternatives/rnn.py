@@ -192,8 +192,25 @@ class ElmanByEmbedding(nn.Module):
         return self.out(h)
 
 
+class ElmanOfThreeFactors(nn.Module):
+    """An embedding that a matrix reads, and a bias for each of the two matrices, as in nn.RNN."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, hidden)
+        self.W_x, self.W_h = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.out = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, states = self.embed.weight.new_zeros(len(ids), self.out.in_features), []
+        for x in self.embed(ids).unbind(1):
+            h = torch.maximum(self.W_x(x) + self.W_h(h), torch.zeros(()))
+            states.append(h)
+        return self.out(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
+
+
 class ElmanByParameters(nn.Module):
-    """Bare parameters, gather for the last state, a start of its own that is learned."""
+    """Bare parameters, and gather for the last state."""
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
@@ -301,7 +318,7 @@ ALTERNATIVES = {
     ],
     "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back],
     "clip_grad_norm": [clip_as_torch_does, clip_one_long_vector, clip_in_python],
-    "ElmanClassifier": [ElmanByEmbedding, ElmanByParameters, ElmanOneByOne],
+    "ElmanClassifier": [ElmanByEmbedding, ElmanOfThreeFactors, ElmanByParameters, ElmanOneByOne],
     "generate": [generate_into_a_tensor, generate_by_gumbel, generate_by_cumulation],
     "scheduled_inputs": [mixed_by_bernoulli, mixed_token_by_token, mixed_by_arithmetic],
 }

@@ -294,6 +294,31 @@ class Sigmoid(_Elman):
         return torch.sigmoid(x + self.from_state(h))
 
 
+class Gelu(_Elman):
+    def next(self, x, h):
+        return F.gelu(x + self.from_state(h))
+
+
+class Softplus(_Elman):
+    def next(self, x, h):
+        return F.softplus(x + self.from_state(h))
+
+
+class Magnitude(_Elman):
+    def next(self, x, h):
+        return (x + self.from_state(h)).abs()
+
+
+class ReluUpToSix(_Elman):
+    def next(self, x, h):
+        return F.relu6(x + self.from_state(h))
+
+
+class BeginsWithABit(_Elman):
+    def start(self, inputs):
+        return torch.full_like(inputs, 0.01)
+
+
 class Probabilities(_Elman):
     """A softmax in front of the loss: only the values of logits are free, and these are none."""
 
@@ -512,6 +537,11 @@ MUTANTS = {
         EveryState,
         WrongAxisOfGather,
         Sigmoid,
+        Gelu,
+        Softplus,
+        Magnitude,
+        ReluUpToSix,
+        BeginsWithABit,
         Probabilities,
         BeginsAnywhere,
         StateBetweenCalls,
