@@ -59,7 +59,9 @@ def broken(use: LawUse, outputs: Outputs) -> str:
     if of in outputs and outputs[of] is None:
         return "nothing came back: is there a `return`?"
     what = "the gradient" if of.startswith("gradients of ") else "what came back"
-    asked = use.params.get("because") or use.params.get("meaning") if use.name == "shape_is" else ""
+    asked = use.params.get("because", "") if use.name == "shape_is" else ""
+    if use.params.get("meaning"):
+        asked = f"asked for are {use.params['meaning']}"
     return f"{what} cannot be examined: it is {_kinds(outputs.get(of))}; {asked or 'compare with what is asked for'}"
 
 

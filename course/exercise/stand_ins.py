@@ -229,9 +229,10 @@ def powers(factors: Tensor) -> Callable[[int, int], Tensor]:
 
 
 @maker
-def dice() -> Callable[[int, int], Tensor]:
-    """Uniform noise in [-1, 1), fresh at every call."""
-    return lambda n, d: 2 * torch.rand(n, d, dtype=torch.float64) - 1
+def dice(calm: Tensor | None = None) -> Callable[[int, int], Tensor]:
+    """Uniform noise in [-1, 1), fresh at every call, behind the first places, whose rows are those of `calm` (k, d)."""
+    first = torch.zeros(0) if calm is None else calm
+    return lambda n, d: torch.cat([first.view(-1, d), 2 * torch.rand(n - len(first), d, dtype=torch.float64) - 1])
 
 
 # -- models that should not look ahead, model(ids (B, T)) -> (B, T, K): for topic 09 -----------------------------------

@@ -98,6 +98,23 @@ def relu_for_tanh(query, keys, W_q, W_k, v):
     return torch.relu(_both(query, keys, W_q, W_k)) @ v
 
 
+@additive_scores.misconception(
+    "Print what v is multiplied with. Can any of those numbers be negative in yours, and can they in the formula?"
+)
+def sigmoid_for_tanh(query, keys, W_q, W_k, v):
+    return torch.sigmoid(_both(query, keys, W_q, W_k)) @ v
+
+
+@additive_scores.misconception("Repeat every row of W_q, W_k and v. Should a score not double?")
+def mean_over_the_units(query, keys, W_q, W_k, v):
+    return (tanh(_both(query, keys, W_q, W_k)) * v).mean(-1)
+
+
+@additive_scores.misconception("Set W_q and W_k to the same, and a key to the query. Do the two add up, or cancel?")
+def query_subtracted(query, keys, W_q, W_k, v):
+    return tanh(keys @ W_k.T - (query @ W_q.T)[:, None]) @ v
+
+
 @additive_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
 def queries_of_other_sentences(query, keys, W_q, W_k, v):
     B, S, _ = keys.shape
@@ -220,6 +237,18 @@ def general_with_tanh(query, keys, W):
     return torch.einsum("bk,bsk->bs", tanh(query @ W), keys)
 
 
+@general_scores.misconception("Large scores come out small. Is there a function around your product?")
+def tanh_of_the_score(query, keys, W):
+    return tanh(_general(query, keys, W))
+
+
+@general_scores.misconception(
+    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
+)
+def general_divided_by_the_root_of_Q(query, keys, W):
+    return _general(query, keys, W) / query.shape[1] ** 0.5
+
+
 @general_scores.misconception(
     "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
 )
@@ -271,7 +300,7 @@ def attend(rng):
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one word", *inputs(3, 1, 2))
     yield call("a huge score behind the mask", *ragged([2, 3, 5], 5, 3, behind=1e4), grad=False)
-    yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e3), grad=False)
+    yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e4), grad=False)
     yield call("all scores far above zero", *_shifted_scores(inputs(2, 7, 5), 1e3), grad=False)
     yield call("float32", *inputs(2, 13, 7, torch.float32))
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 5, 2)[:2]), _holes(3, 5))
@@ -323,6 +352,24 @@ def masked_after_the_softmax(scores, values, mask):
     return _mean(torch.softmax(scores, -1) * mask, values)
 
 
+@attend.misconception(
+    "Put 10,000 behind the mask. What does the softmax over all places leave to the words, and can dividing repair it?"
+)
+def divided_again_after_the_softmax(scores, values, mask):
+    kept = torch.softmax(scores, -1) * mask
+    return _mean(kept / kept.sum(-1, keepdim=True).clamp(min=1e-12), values)
+
+
+@attend.misconception("Print the weights beside the mask. Does padding still take a share, and who gets it?")
+def values_masked_instead_of_scores(scores, values, mask):
+    return _mean(torch.softmax(scores, -1), values * mask[:, :, None])
+
+
+@attend.misconception("Adding 0 and 1 to the scores: whose weight grows, whose vanishes? Nobody's.")
+def mask_added(scores, values, mask):
+    return _mean(torch.softmax(scores + mask, -1), values)
+
+
 @attend.misconception("What is exp of the number that you put behind the mask?")
 def masked_with_zero(scores, values, mask):
     return _mean(torch.softmax(scores.masked_fill(~mask, 0.0), -1), values)
@@ -336,6 +383,28 @@ def mask_forgotten(scores, values, mask):
 @attend.misconception("What comes out for a sentence of which nothing may be looked at? Print its weights.")
 def not_a_number_where_nothing_is_allowed(scores, values, mask):
     return _mean(torch.softmax(scores.masked_fill(~mask, -torch.inf), -1), values)
+
+
+@attend.misconception(
+    "The values are right. Call .sum().backward() where nothing is allowed, and print the gradients. Where was the NaN "
+    "before you replaced it?"
+)
+def replaced_in_the_end(scores, values, mask):
+    context, weights = not_a_number_where_nothing_is_allowed(scores, values, mask)
+    return context.nan_to_num(), weights.nan_to_num()
+
+
+@attend.misconception(
+    "The values are right. Call .sum().backward() where nothing is allowed, and print the gradients. Where was the NaN "
+    "before you replaced it?"
+)
+def replaced_after_an_infinite_sum(scores, values, mask):
+    return _mean(torch.softmax(scores + mask.to(scores.dtype).log(), -1).nan_to_num(), values)
+
+
+@attend.misconception("Nothing is allowed, and still something is looked at. How much weight should there be in all?")
+def everything_allowed_where_nothing_is(scores, values, mask):
+    return _mean(torch.softmax(scores.masked_fill(~mask & mask.any(-1, keepdim=True), -torch.inf), -1), values)
 
 
 @attend.misconception("Nothing is allowed, and still something is looked at. How much weight should there be in all?")
@@ -890,21 +959,23 @@ class NoContextWithoutAttention(_Open):
     ),
 )
 def alignment_error_rate(rng):
-    """Lengths from 1 to all; gold hits about half of the time; what stands in the padding would change the rate."""
+    """Lengths from 1 to all; three real tokens in ten are hits, and seven of the padding: any other count shows."""
 
-    def inputs(B, T, S, lengths, hits=0.5, dtype=torch.float64):
+    def inputs(B, T, S, lengths, hits=0.3, dtype=torch.float64):
         weights = torch.softmax(2 * rng.normal(B, T, S), -1).to(dtype)
-        best = weights.argmax(-1)
-        gold = torch.where(rng.uniform(B, T) < hits, best, (best + rng.integers(1, S, B, T)) % S)
+        best, real = weights.argmax(-1), torch.arange(T) < torch.tensor(lengths)[:, None]
+        places = (rng.uniform(B, T) + ~real).flatten().argsort().argsort().view(B, T)  # the real ones before the others
+        hit = torch.where(real, places < round(hits * sum(lengths)), rng.uniform(B, T) < 1 - hits)
+        gold = torch.where(hit, best, (best + rng.integers(1, S, B, T)) % S)
         return weights, gold, torch.tensor(lengths)
 
     yield call("a small batch", *inputs(3, 7, 5, [7, 2, 4]), public=True, weight=2.0)
-    yield call("everything right", *inputs(2, 5, 3, [5, 3], hits=2.0), public=True)
-    yield call("nothing right", *inputs(2, 5, 3, [5, 3], hits=-1.0))
+    yield call("everything right", *inputs(2, 5, 3, [5, 3], hits=1.0), public=True)
+    yield call("nothing right", *inputs(2, 5, 3, [5, 3], hits=0.0))
     full = inputs(5, 11, 7, [11] * 5)
     yield call("no padding", *full)
     yield call("very different lengths", *inputs(5, 13, 7, [13, 1, 1, 2, 12]), weight=2.0)
-    weights, gold, lengths = inputs(3, 11, 7, [2, 3, 5], hits=0.6)
+    weights, gold, lengths = inputs(3, 11, 7, [2, 3, 5], hits=0.4)
     padded = torch.arange(11) >= lengths[:, None]
     yield call("padding that is all right", weights, torch.where(padded, weights.argmax(-1), gold), lengths)
     yield call("as many words as targets", *inputs(4, 7, 7, [7, 5, 3, 1]))

@@ -136,6 +136,16 @@ def gate_with_the_candidates_weights(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
 
 
+@gated_cell.misconception("Set x and h to zero. Which two biases should still show in the result?")
+def candidate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
+    return reference.gated_cell(x, h, W_x, W_h, 0 * b, V_x, V_h, c)
+
+
+@gated_cell.misconception("Set x and h to zero. Which two biases should still show in the result?")
+def gate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
+    return reference.gated_cell(x, h, W_x, W_h, b, V_x, V_h, 0 * c)
+
+
 @gated_cell.misconception("Two biases: which one belongs to the candidate, and which to the gate?")
 def biases_exchanged(x, h, W_x, W_h, b, V_x, V_h, c):
     return reference.gated_cell(x, h, W_x, W_h, c, V_x, V_h, b)
@@ -781,6 +791,26 @@ def upper_layers_read_the_input(input_size, hidden_size, layers=1, bidirectional
 @lstm_parameters.misconception("How wide is the result of run_bidirectional, which the second layer has to read?")
 def upper_layers_read_one_direction(input_size, hidden_size, layers=1, bidirectional=False):
     return _count(input_size, hidden_size, layers, bidirectional, wide=False)
+
+
+@lstm_parameters.misconception("How wide is the result of a layer that reads in one direction only?")
+def upper_layers_always_read_both(input_size, hidden_size, layers=1, bidirectional=False):
+    first = _count(input_size, hidden_size, 1, bidirectional)
+    return first + (layers - 1) * _count(2 * hidden_size, hidden_size, 1, bidirectional)
+
+
+@lstm_parameters.misconception("Which of the layers read in both directions: the first alone?")
+def upper_layers_in_one_direction(input_size, hidden_size, layers=1, bidirectional=False):
+    below = _count(input_size, hidden_size, 1, bidirectional)
+    wide = 2 * hidden_size if bidirectional else hidden_size
+    above = _count(wide, hidden_size, 1, False) + (layers - 2) * _count(hidden_size, hidden_size, 1, False)
+    return below + above if layers > 1 else below
+
+
+@lstm_parameters.misconception("How many numbers are in b, and how many gates do they belong to?")
+def one_bias_for_all_gates(input_size, hidden_size, layers=1, bidirectional=False):
+    surplus = 3 * hidden_size * layers * (2 if bidirectional else 1)
+    return reference.lstm_parameters(input_size, hidden_size, layers, bidirectional) - surplus
 
 
 @lstm_parameters.misconception("A second direction has weights of its own. Where are they in your sum?")

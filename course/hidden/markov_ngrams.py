@@ -197,6 +197,28 @@ def unseen_rows_zero(ids, vocab_size, alpha=0.0):
     return counts / counts.sum(1, keepdim=True).clamp(min=1e-12)
 
 
+@transition_matrix.misconception(
+    "After 0 came 1 three times and 2 once. Is 1 three times as likely in your row? What turns your counts into shares?"
+)
+def softmax_of_counts(ids, vocab_size, alpha=0.0):
+    return torch.softmax(_pair_counts(ids, vocab_size) + alpha, 1)
+
+
+@transition_matrix.misconception("After q comes u. Does your table say as well that q comes after u?")
+def pairs_counted_both_ways(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size)
+    return _rows_to_one(counts + counts.T + alpha)
+
+
+@transition_matrix.misconception(
+    "Print the row of a token that was never followed by anything. Which row is asked for there, and is it yours?"
+)
+def unseen_rows_like_the_text(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size)
+    shares = torch.bincount(ids, minlength=vocab_size) / max(len(ids), 1)
+    return torch.where(counts.sum(1, keepdim=True) > 0, _rows_to_one(counts + alpha), shares)
+
+
 @transition_matrix.misconception("Is there a NaN in your matrix? Which rows have it, and what is their sum of counts?")
 def unseen_rows_nan(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size) + alpha
@@ -254,6 +276,13 @@ def perplexity(rng):
 )
 def base_two_for_e(log_probs):
     return float(2.0 ** (-log_probs.mean()))
+
+
+@perplexity.misconception(
+    "These logarithms are natural ones. Which base takes you back? Try a uniform guess over 10 tokens."
+)
+def base_ten_for_e(log_probs):
+    return float(10.0 ** (-log_probs.mean()))
 
 
 @perplexity.misconception("You changed to bits on the way. Which function takes bits back to a number of choices?")
@@ -722,7 +751,7 @@ class one_token_too_few(reference.NGramModel):
 @NGramModel.misconception(
     "Fit it on 0 0 0 1. Is 0 three times as likely as 1, with no context at all? What turns your counts into shares?"
 )
-class softmax_of_counts(_Changed):
+class softmax_of_the_counts(_Changed):
     def next_distribution(self, context):
         tokens = self.longest(context.tolist())
         while tokens and not bool(self.counts(tokens).any()):

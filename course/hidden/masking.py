@@ -178,14 +178,20 @@ def everything_allowed(T):
 )
 def combine_masks(rng):
     """B, T, S differ, except where a wrong broadcast would show only when they agree; without causality; one query."""
+
+    def seen(T, S, share=0.5):
+        """Anybody may look at anything; everybody at the first key, and so at something, whatever is padding."""
+        return (rng.uniform(T, S) < share).index_fill_(1, torch.tensor([0]), True)
+
     ragged = _real([2, 5, 1], 5)
     yield call("three ragged sentences", ragged, torch.ones(5, 5, dtype=torch.bool).tril(), public=True)
     yield call("padding alone", ragged, public=True)
     yield call("as many sentences as words", _real([3, 1, 2], 3), torch.ones(3, 3, dtype=torch.bool).tril())
-    yield call("more keys than queries", _real([7, 3], 7), rng.uniform(5, 7) < 0.5, weight=2.0)
-    yield call("more queries than keys", _real([1, 2, 3], 3), rng.uniform(7, 3) < 0.5, weight=2.0)
-    yield call("as many sentences as queries", _real([5, 4], 5), rng.uniform(2, 5) < 0.5)
-    yield call("a batch of one, with an empty row", _real([4], 5), rng.uniform(3, 5) < 0.4)
+    yield call("more keys than queries", _real([7, 3], 7), seen(5, 7), weight=2.0)
+    yield call("more queries than keys", _real([1, 2, 3], 3), seen(7, 3), weight=2.0)
+    yield call("as many sentences as queries", _real([5, 4], 5), seen(2, 5))
+    empty = seen(3, 5, share=0.4).index_fill_(0, torch.tensor([1]), False)
+    yield call("a batch of one, with an empty row", _real([4], 5), empty)
     yield call("padding alone, somewhere in the middle", rng.uniform(3, 11) < 0.5)
     yield call("a sentence of no words", _real([0, 3], 3), torch.ones(3, 3, dtype=torch.bool).tril())
 
@@ -233,6 +239,25 @@ def padded_queries_emptied(padding, causal=None):
 )
 def inverted_in_the_end(padding, causal=None):
     return ~reference.combine_masks(padding, causal)
+
+
+@combine_masks.misconception(
+    "Print the rows in which nothing should be allowed. Who opened yours? `masked_softmax` can deal with an empty row."
+)
+def empty_rows_opened(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right | ~right.any(-1, keepdim=True)
+
+
+@combine_masks.misconception("Print the column of a key that is padding. May anybody look at it, itself included?")
+def everybody_sees_itself(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right if causal is None else right | torch.eye(*causal.shape, dtype=torch.bool)
+
+
+@combine_masks.misconception("Give it a causal mask that is no triangle. Whose is it that shows in your result?")
+def a_triangle_of_its_own(padding, causal=None):
+    return reference.combine_masks(padding, causal if causal is None else torch.ones_like(causal).tril())
 
 
 @combine_masks.misconception("Where is the axis for the heads? The scores are (B, h, T, S).")
@@ -460,6 +485,8 @@ def masked_mean(rng):
     yield call(
         "huge numbers behind the mask", rng.normal(2, 5, 3) + 1e6 * ~_real([3, 5], 5)[..., None], _real([3, 5], 5)
     )
+    ragged = _real([4, 1, 5], 5)
+    yield call("words with zeros in them", rng.normal(3, 5, 2).relu(), ragged)
     yield call("one sentence, one word, one number", rng.normal(1, 1, 1), torch.ones(1, 1, dtype=torch.bool))
     yield call("nothing at all", rng.normal(2, 3, 2), torch.zeros(2, 3, dtype=torch.bool), grad=False)
     yield call("float32", rng.normal(3, 5, 2, dtype=torch.float32), _real([4, 1, 5], 5))
@@ -493,6 +520,17 @@ def divided_by_the_words_of_the_batch(x, mask):
 @masked_mean.misconception("Double every word of a sentence by repeating it: should its mean double as well?")
 def sum_for_mean(x, mask):
     return _sum(x, mask)
+
+
+@masked_mean.misconception("A real word may hold a zero, after a ReLU for instance. By how many do you divide then?")
+def counts_what_is_not_zero(x, mask):
+    kept = x * mask[..., None]
+    return kept.sum(1) / (kept != 0).sum(1).clamp(min=1)
+
+
+@masked_mean.misconception("Print the rows that you average for a mask with a gap. Are they those with True?")
+def as_many_from_the_front(x, mask):
+    return reference.masked_mean(x, torch.arange(x.shape[1]) < mask.sum(1, keepdim=True))
 
 
 @masked_mean.misconception("A sentence of no words: what do you divide by what?")
@@ -821,6 +859,12 @@ def labels_after_corruption(ids, special, vocab_size, mask_id, generator, p=0.15
     return inputs, torch.where(labels >= 0, inputs, -100)
 
 
+@mlm_corrupt.misconception("Print both things that you return. Which of the two should be the model's inputs?")
+def labels_returned_first(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return labels, inputs
+
+
 @mlm_corrupt.misconception("Ask for p = 0.9. How many are chosen?")
 def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)
@@ -883,9 +927,17 @@ def leaks_future(rng):
     yield asked("a leak that adds up to nothing", "balanced_peek")
     yield asked("rounding", "mean_of_all", size=1e-8)
     yield asked("a look of a thousandth", "mean_of_all", size=1e-3)
-    alike, lower, loud = ids.clone(), ids.clone(), E.clone()
-    alike[:, -1], lower[:, -1] = ids[0, 0], ids[1, 0]
-    yield asked("three sentences that end alike", "peeking_at", ids=alike, place=0, seen=T - 1)
+    lower, loud = ids.clone(), E.clone()
+    lower[:, -1] = ids[1, 0]
+
+    def ending(title, last, weight, place=0):
+        ends = torch.cat([ids[:, :-1], last.expand(B, 1)], 1)
+        return asked(title, "peeking_at", ids=ends, place=place, seen=T - 1, weight=weight)
+
+    for word in range(V):  # whoever puts one word into every future leaves one of these futures as it is
+        yield ending(f"three sentences that end with word {word}", torch.tensor([[word]]), 0.25)
+    yield ending("sentences that end as they begin", ids[:, :1], 0.5)
+    yield ending("sentences that end with a word said twice", ids[:, -2:-1], 0.5, place=T - 2)
     loud[ids[1, 0]] = E.amax(0) + 1  # whatever takes its place, every number falls
     yield call("a leak that only lowers", stand_in("peeking_at", E=loud, place=0, seen=T - 1), lower, grad=False)
     yield asked("a batch of one sentence", "mean_of_all", ids=ids[:1])
@@ -975,6 +1027,27 @@ def changes_below_zero_ignored(model_fn, ids):
 )
 def future_of_another_sentence(model_fn, ids):
     return _leaks(model_fn, ids, change=lambda ids: ids.roll(1, 0), times=1)
+
+
+@leaks_future.misconception(
+    "Which word do you put into the future? Try sentences that end with that very word: what has changed?"
+)
+def smallest_word_for_the_future(model_fn, ids):
+    return _leaks(model_fn, ids, change=lambda ids: ids.min().expand_as(ids), times=1)
+
+
+@leaks_future.misconception(
+    "Which word do you put into the future? Try sentences that end with that very word: what has changed?"
+)
+def largest_word_for_the_future(model_fn, ids):
+    return _leaks(model_fn, ids, change=lambda ids: ids.max().expand_as(ids), times=1)
+
+
+@leaks_future.misconception(
+    "Which word do you put into the future of a sentence? Try one that ends with the word it began with."
+)
+def first_word_for_the_future(model_fn, ids):
+    return _leaks(model_fn, ids, change=lambda ids: ids[:, :1].expand_as(ids), times=1)
 
 
 @leaks_future.misconception("The same words in another order: does the mean of all words notice?")

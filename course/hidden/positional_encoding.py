@@ -249,6 +249,11 @@ def cosines_only(offset, d_model):
     return _blocks(offset, d_model, ((1, 0), (0, 1)))
 
 
+@shift_matrix.misconception("Ask for an offset of -3. Does your matrix take place 5 back to place 2?")
+def offset_without_its_sign(offset, d_model):
+    return reference.shift_matrix(abs(offset), d_model)
+
+
 @shift_matrix.misconception("Does an offset of 0 leave the vectors where they are?")
 def one_place_too_far(offset, d_model):
     return reference.shift_matrix(offset + 1, d_model)
@@ -314,6 +319,26 @@ def order_properties(rng):
     twice = rng.uniform(31, 6, low=-1.0)
     twice[17] = twice[5]
     yield call("a table with two equal rows", stand_in("place_table", table=twice), 29, 6)
+    calm = rng.uniform(n - 2, d, low=-1.0)
+    yield call("dice for the last two places", stand_in("dice", calm=calm), n, d)
+    high = rng.uniform(4 * n, d, low=-1.0)
+    high[11, 3], high[2 * n - 5, 2] = 20.0, 400.0  # one among the n places, and a larger one beyond them
+    yield call("few numbers, and they are large", stand_in("place_table", table=high), n, d)
+    yield from _maps_of_a_part(rng)
+
+
+def _maps_of_a_part(rng):
+    """One map for some columns, for the first places, or backwards only, and one that forgets where it began."""
+    angles = 0.54 * torch.arange(96).double()[:, None]  # no place within 34 comes near another
+    wave = torch.cat([angles.cos(), angles.sin()], 1)  # (96, 2): its map is a turn
+    beside = torch.cat([wave[:31], rng.uniform(31, 4, low=-1.0)], 1)
+    yield call("a wave beside random numbers", stand_in("place_table", table=beside), 29, 6)
+    stumbling = torch.cat([wave[:17], wave[20:34]])
+    yield call("a wave that stumbles", stand_in("place_table", table=stumbling), 29, 2)
+    begun = torch.eye(96, 1, dtype=torch.float64)  # a mark for the beginning: no matrix brings it back
+    yield call("a wave with a beginning", stand_in("place_table", table=torch.cat([begun, wave], 1)), 29, 3)
+    ended = torch.cat([begun.flip(0), wave], 1)[-29:]  # backwards there is a map, and forwards nobody knows the end
+    yield call("a wave with an end", stand_in("place_table", table=ended), 29, 3)
 
 
 def _with(encode, n, d, **other):
@@ -422,6 +447,41 @@ def relative_means_equal_steps(encode, n, d):
         return torch.allclose(steps, steps[:1], atol=1e-3)
 
     return _with(encode, n, d, relative=equal_steps)
+
+
+@order_properties.misconception(
+    "Dot products that depend on the distance alone are a consequence for waves, not what is asked. Do the powers of "
+    "0.9 have one matrix that goes from each place to the next?"
+)
+def relative_means_equal_products(encode, n, d):
+    def equal_products(rows):
+        products = rows @ rows.T
+        return all(bool(products.diagonal(k).max() - products.diagonal(k).min() < 1e-4) for k in range(n))
+
+    return _with(encode, n, d, relative=equal_products)
+
+
+@order_properties.misconception(
+    "Your matrix takes you from one place to a neighbour: to the next one, or back? Try it on places 0 and 1."
+)
+def a_map_that_goes_back(encode, n, d):
+    return _with(encode, n, d, relative=lambda rows: _best_map_fits(rows[1:], rows[:-1]))
+
+
+@order_properties.misconception(
+    "One large number among many small ones: does your measure notice it, wherever it stands? Of how many values does "
+    "the property speak?"
+)
+def bounded_on_average(encode, n, d):
+    return _with(encode, n, d, bounded=lambda rows: bool(rows.abs().mean() < 3))
+
+
+@order_properties.misconception(
+    "How much of the two answers do you compare? An encoding may be the same at its first place and not at its last."
+)
+def deterministic_at_the_first_place(encode, n, d):
+    right = reference.order_properties(encode, n, d)
+    return right | {"deterministic": torch.equal(encode(n, d)[0], encode(n, d)[0])}
 
 
 # -- learned positions -----------------------------------------------------------------------------------------------

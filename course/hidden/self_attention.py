@@ -64,6 +64,20 @@ def overflows(x, dim):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
+@softmax.misconception("Give it scores of 1000 and 1001. Are they still different where you take the exponential?")
+def scores_cut_off(x, dim):
+    exponentials = x.clamp(-80, 80).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+)
+def mean_taken_off(x, dim):
+    exponentials = (x - x.mean(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
 @softmax.misconception(
     "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
 )
@@ -587,6 +601,13 @@ def is_permutation_equivariant(rng):
         yield call(title, stand_in("beside_the_first", W=W, U=sign * towards), x[:1], cycle)
     nothing_there = x.clone()
     nothing_there[:, 3] = 0  # where a millionth is as much as all the rest
+    alike_at_the_ends = places[[0, 1, 0, 3, 1]]  # in this order the first output and the last do not move
+    yield call(
+        "positions that show in the middle", stand_in("with_positions", W=W, positions=alike_at_the_ends), x, cycle
+    )
+    one_tells = x.clone()
+    one_tells[[0, 2], 2] = one_tells[[0, 2], 0]  # the new first word of these sentences is the old one
+    yield call("one sentence of three tells", stand_in("beside_the_first", W=W, U=U), one_tells, cycle)
     tiny = 1e-6 * places
     yield call("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), nothing_there, cycle)
     steps = (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)  # three apart at most, in this order
@@ -629,6 +650,23 @@ def bit_for_bit(fn, x, permutation):
 )
 def far_too_tolerant(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=0.3)
+
+
+@is_permutation_equivariant.misconception("How many sentences of the batch do you compare? Only one of them may tell.")
+def compares_the_first_sentence(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation])[0], fn(x)[:, permutation][0], atol=1e-4)
+
+
+@is_permutation_equivariant.misconception("At how many places do you compare? A layer may be right at some of them.")
+def compares_the_last_place(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation])[:, -1], fn(x)[:, permutation][:, -1], atol=1e-4)
+
+
+@is_permutation_equivariant.misconception(
+    "Print what you hand to fn, both times. Has it ever seen the words in the other order?"
+)
+def undone_before_it_was_asked(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation][:, permutation.argsort()]), fn(x), atol=1e-4)
 
 
 @is_permutation_equivariant.misconception(

@@ -558,6 +558,16 @@ def class_row_moved_to_the_end(positions, new_grid):
     return torch.cat([_drawn_out(positions, new_grid), positions[:1]])
 
 
+@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
+def last_row_taken_for_the_class_word(positions, new_grid):
+    return torch.cat([positions[-1:], _drawn_out(positions.roll(1, 0), new_grid)])
+
+
+@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
+def last_row_kept_as_the_class_word(positions, new_grid):
+    return torch.cat([_drawn_out(positions.roll(1, 0), new_grid), positions[-1:]])
+
+
 @interpolate_positions.misconception("The class word stands nowhere in the image. Should its row change?")
 def class_row_averaged(positions, new_grid):
     return torch.cat([positions.mean(0, keepdim=True), _drawn_out(positions, new_grid)])
@@ -694,13 +704,15 @@ def ViT(rng):
     painted = pictures(11)
     repainted = painted.clone()
     repainted[:, :, 4:, 4:] = pictures(11)[:, :, 4:, 4:]
+    begun = painted.clone()
+    begun[:, :, :2, :2] = repainted[:, :, 4:, 4:]
     yield (
         case("a layer reads what the one before has written", scale=0.8, public=True)
         .call(painted, method="attention_maps", into="maps")
-        .call(repainted, method="attention_maps", into="repainted")
-        .law("shares_change", of="maps", to="repainted", layers=[1, 2], places=list(range(9)),
-             because="another last patch changes nothing in how the other words look at each other, in no layer: which "
-             "words does the second layer read?")
+        .call(begun, method="attention_maps", into="begun")
+        .law("shares_change", of="maps", to="begun", layers=[1, 2], places=[0, *range(2, 10)],
+             because="another first patch changes nothing in how the other words look at each other, in no layer: "
+             "which words does the second layer read?")
     )  # fmt: skip
     yield (
         case("each word holds a patch of its own", public=True)
@@ -764,17 +776,10 @@ def ViT(rng):
     yield _looking_at_one(rng, 1, "one channel")
     for title in ("three channels", "three channels, once more", "three channels, a third time"):
         yield _looking_at_one(rng, 3, title, weight=0.4)
-    many = pictures(17, side=10).requires_grad_()
-    yield (
-        build("the map shows what is read", 10, 2, 3, 5, 8, 2, 13, 1).laws_only()
-        .fill(rng, scale=5.0)
-        .call(many)
-        .gradients()
-        .call(many, method="attention_maps", into="maps")
-        .law("felt_where_looked", side=2, to="maps", because="patches make a difference at which, by your map, no head "
-             "of the class word looks: are map and logits of one pass, and does what a head has seen reach the word "
-             "that looked?")
-    )  # fmt: skip
+    yield _read_as_mapped(rng, 1, "do maps and logits come from one pass, of the same words?")
+    yield _read_as_mapped(
+        rng, 2, "are map and logits of one pass, and does what a head has seen reach the word that looked?"
+    )
     one = {"image_size": 5, "patch": 5, "channels": 1, "classes": 3, "d_model": 4, "n_heads": 1, "d_ff": 7}
     yield (
         case("a single patch, a single layer", n_layers=1, sizes=one)
@@ -784,9 +789,14 @@ def ViT(rng):
         .law("shape_is", of="maps", shape=(1, 2, 1, 2, 2))
     )
     yield (
-        case("scores for many classes", n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
+        case("scores for many classes", 3.0, n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
         .call(images)
         .law("some_below_zero")
+        .law(
+            "exceeds",
+            value=1.0,
+            because="with strong weights scores are large, and none of yours is beyond 1: what has been done to them?",
+        )
     )
     yield (
         case("dropout, when training is over", dropout=0.5, weight=0.5)
@@ -795,6 +805,22 @@ def ViT(rng):
         .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
              "time: who goes on dropping, and who would know that training is over?")
     )  # fmt: skip
+
+
+def _read_as_mapped(rng, heads, question):
+    """With one head nothing can be merged in a wrong order: a map that is wrong there is a map of something else."""
+    many = rng.normal(17, 3, 10, 10, dtype=torch.float32).requires_grad_()
+    title = "the map shows what is read" + ("" if heads == 1 else ", by two heads")
+    because = f"patches make a difference at which, by your map, no head of the class word looks: {question}"
+    return (
+        build(title, 10, 2, 3, 5, 8, heads, 13, 1)
+        .laws_only()
+        .fill(rng, scale=5.0)
+        .call(many)
+        .gradients()
+        .call(many, method="attention_maps", into="maps")
+        .law("felt_where_looked", side=2, to="maps", because=because)
+    )
 
 
 def _looking_at_one(rng, channels, title, **settings):
@@ -883,6 +909,43 @@ class WithoutResiduals(_Open):
 class WidthOfItsOwn(_Open):
     def __init__(self, *sizes, dropout=0.0):
         super().__init__(*sizes[:6], 4 * sizes[4], *sizes[7:], dropout=dropout)
+
+
+@ViT.misconception(
+    "Print what goes into the first layer when you ask for logits, and when you ask for the maps. Is it the same?"
+)
+class MapsOfOtherWords(_Open):
+    def attention_maps(self, images):
+        z, maps = self.drop(self.words(images)), []
+        for layer in self.layers:
+            maps.append(layer.attention(z, z, z, average_attn_weights=False)[1])
+            z, _ = self.through(layer, z)
+        return torch.stack(maps)
+
+
+@ViT.misconception(
+    "Number what your heads have seen: 10·word + head. In which order of axes does it lie when you reshape it to D "
+    "numbers for each word?"
+)
+class HeadsMergedAcrossWords(_Open):
+    def through(self, layer, z):
+        attention, words = layer.attention, layer.norms[0](z)
+        three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
+        q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, h, T, D/h) each
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        z = z + layer.drop(attention.out_proj((weights @ v).reshape(z.shape)))
+        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
+
+
+@ViT.misconception(
+    "Draw the map of the first layer. Who may not look at whom, and is there a future in an image that must be hidden?"
+)
+class LooksBackOnly(_Open):
+    def through(self, layer, z):
+        words, future = layer.norms[0](z), torch.ones(z.shape[1], z.shape[1], dtype=torch.bool).triu(1)
+        seen, weights = layer.attention(words, words, words, attn_mask=future, average_attn_weights=False)
+        z = z + layer.drop(seen)
+        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
 
 
 @ViT.misconception("Build it with n_layers=1 and ask for the maps. Of how many layers are they?")

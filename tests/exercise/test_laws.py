@@ -192,7 +192,7 @@ def test_what_is_no_tensor_is_called_by_its_name():
 def test_a_shape_is_told_beside_what_its_axes_mean():
     use = LawUse("shape_is", {"shape": (5, 7), "meaning": "logits (B, classes)"})
     assert broken(use, {"out": torch.ones(5, 8)}) == "the shape is (5, 8), and (5, 7) was expected: logits (B, classes)"
-    assert broken(use, {"out": {}}).endswith("; logits (B, classes)")
+    assert broken(use, {"out": {}}).endswith("it is a dict; asked for are logits (B, classes)")
 
 
 def test_no_sentence_holds_a_name_that_students_have_not_seen():

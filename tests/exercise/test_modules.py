@@ -183,3 +183,11 @@ def test_an_adapted_layer_is_the_judges_own_otherwise(name):
 def test_an_answer_that_is_no_function_has_nothing_beside_it():
     case = given("a layer", layer=adapted(Ref("Sound"))).call(torch.ones(2), on="layer")
     assert recorded(case, Sound).outputs["out"].shape == (3,)
+
+
+def test_dice_are_thrown_behind_what_is_calm():
+    first = torch.arange(6.0, dtype=torch.float64).view(3, 2)
+    encode = make(stand_in("dice", calm=first))
+    assert torch.equal(encode(5, 2)[:3], first) and encode(5, 2).shape == (5, 2)
+    assert not torch.equal(encode(5, 2)[3:], encode(5, 2)[3:])
+    assert make(stand_in("dice"))(4, 3).shape == (4, 3)

@@ -113,6 +113,26 @@ def masked_in_place(scores, values, mask):
     return attend(scores * 1, values, mask)
 
 
+def filled_with_minus_ten_thousand(scores, values, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, -1e4), -1) * mask
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
+def replaced_in_the_context_alone(scores, values, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1)
+    return torch.einsum("bs,bsd->bd", weights, values).nan_to_num(), weights
+
+
+def scaled_by_the_width_of_the_values(scores, values, mask):
+    weights = torch.softmax((scores / values.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf), -1).nan_to_num()
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
+def shares_by_sigmoid(scores, values, mask):
+    weights = torch.sigmoid(scores) * mask
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
 def uniform_where_allowed(scores, values, mask):
     return attend(0 * scores, values, mask)
 
@@ -366,6 +386,10 @@ MUTANTS = {
         values_without_a_gradient,
         a_column_too_many,
         masked_in_place,
+        filled_with_minus_ten_thousand,
+        replaced_in_the_context_alone,
+        scaled_by_the_width_of_the_values,
+        shares_by_sigmoid,
         uniform_where_allowed,
         the_hottest,
     ],

@@ -431,6 +431,40 @@ def only_the_last_cut_of_the_first_place(model_fn, ids):
     return not torch.allclose(model_fn(ids)[:, 0], model_fn(ids[:, :1])[:, 0], atol=1e-5)
 
 
+def future_moved_towards_the_largest(model_fn, ids):
+    """Every word becomes the next larger one; the largest stays."""
+    before, known = model_fn(ids), ids.unique()
+    for cut in range(1, ids.shape[1]):
+        changed = ids.clone()
+        after = (torch.searchsorted(known, ids[:, cut:].contiguous()) + 1).clamp(max=len(known) - 1)
+        changed[:, cut:] = known[after]
+        if not torch.allclose(model_fn(changed)[:, :cut], before[:, :cut], atol=1e-5):
+            return True
+    return False
+
+
+def future_mirrored(model_fn, ids):
+    """The smallest word becomes the largest and the other way round; the one in the middle stays."""
+    before, known = model_fn(ids), ids.unique()
+    for cut in range(1, ids.shape[1]):
+        changed = ids.clone()
+        changed[:, cut:] = known.flip(0)[torch.searchsorted(known, ids[:, cut:].contiguous())]
+        if not torch.allclose(model_fn(changed)[:, :cut], before[:, :cut], atol=1e-5):
+            return True
+    return False
+
+
+def last_word_said_on(model_fn, ids):
+    """The word before the cut fills the future."""
+    before = model_fn(ids)
+    for cut in range(1, ids.shape[1]):
+        changed = ids.clone()
+        changed[:, cut:] = ids[:, cut - 1 : cut]
+        if not torch.allclose(model_fn(changed)[:, :cut], before[:, :cut], atol=1e-5):
+            return True
+    return False
+
+
 def future_set_to_zero(model_fn, ids):
     before = model_fn(ids)
     for t in range(1, ids.shape[1]):
@@ -612,6 +646,9 @@ MUTANTS = {
         tolerance_of_one_in_a_hundred,
         asks_twice,
         only_the_last_cut_of_the_first_place,
+        future_moved_towards_the_largest,
+        future_mirrored,
+        last_word_said_on,
         future_set_to_zero,
         changes_the_ids_it_is_given,
         coarse,

@@ -176,6 +176,42 @@ def numbers_for_answers(encode, n, d):
     return reference.order_properties(encode, n, d) | {"bounded": float(rows.abs().max())}
 
 
+def bounded_at_the_last_place(encode, n, d):
+    return reference.order_properties(encode, n, d) | {"bounded": bool(encode(n, d)[-1].abs().max() < 3)}
+
+
+def bounded_by_its_length(encode, n, d):
+    return reference.order_properties(encode, n, d) | {"bounded": bool(encode(n, d).abs().max() < n - 1)}
+
+
+def some_number_is_deterministic(encode, n, d):
+    right = reference.order_properties(encode, n, d)
+    return right | {"deterministic": bool((encode(n, d) == encode(n, d)).any())}
+
+
+def relative_in_the_first_half(encode, n, d):
+    rows, half = encode(n, d), n // 2
+    M = torch.linalg.pinv(rows[:half]) @ rows[1 : half + 1]
+    fits = torch.allclose(rows[:half] @ M, rows[1 : half + 1], atol=1e-4)
+    return reference.order_properties(encode, n, d) | {"relative": fits}
+
+
+def relative_in_the_first_column(encode, n, d):
+    rows = encode(n, d)
+    found = rows[:-1] @ torch.linalg.pinv(rows[:-1]) @ rows[1:]
+    fits = torch.allclose(found[:, 0], rows[1:, 0], atol=1e-4)
+    return reference.order_properties(encode, n, d) | {"relative": fits}
+
+
+def any_length_by_one_place(encode, n, d):
+    """Only one place more is asked for, and not all of them are there."""
+    try:
+        more = torch.allclose(encode(n + 1, d)[:n], encode(n, d))
+    except ValueError:
+        more = False
+    return reference.order_properties(encode, n, d) | {"any_length": more}
+
+
 def map_on_the_wrong_side(encode, n, d):
     rows = encode(n, d)
     best = torch.linalg.pinv(rows[:-1]) @ rows[1:]
@@ -511,6 +547,12 @@ MUTANTS = {
         nothing_is_relative,
         a_name_missing,
         numbers_for_answers,
+        bounded_at_the_last_place,
+        bounded_by_its_length,
+        some_number_is_deterministic,
+        relative_in_the_first_half,
+        relative_in_the_first_column,
+        any_length_by_one_place,
         map_on_the_wrong_side,
         relative_means_equal_dot_products,
         no_answer_for_a_table_that_ends,

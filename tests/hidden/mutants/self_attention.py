@@ -79,10 +79,6 @@ def exponentials_alone(query, keys, values):
     return (keys @ query / len(query) ** 0.5).exp() @ values
 
 
-def scaled_after_softmax_for_one(query, keys, values):
-    return torch.softmax(keys @ query, 0) / len(query) ** 0.5 @ values
-
-
 def multiplied_for_one(query, keys, values):
     return torch.softmax(keys @ query * len(query) ** 0.5, 0) @ values
 
@@ -151,10 +147,6 @@ def mean_v(q, k, v):
 
 def scale_by_T(q, k, v):
     return _weighted((q @ k.mT / math.sqrt(q.size(1))).softmax(-1), v)
-
-
-def scale_by_S(q, k, v):
-    return _weighted((q @ k.mT / math.sqrt(k.size(1))).softmax(-1), v)
 
 
 def multiplied(q, k, v):
@@ -415,7 +407,6 @@ MUTANTS = {
     ],
     "attention_for_one": [
         exponentials_alone,
-        scaled_after_softmax_for_one,
         multiplied_for_one,
         cosine_scores,
         unweighted_sum,
@@ -432,7 +423,6 @@ MUTANTS = {
         hardmax,
         mean_v,
         scale_by_T,
-        scale_by_S,
         multiplied,
         softmax_over_batch,
         reshaped_keys,

@@ -475,18 +475,6 @@ class LogitsBent(_ViT):
         return super().forward(images).relu()
 
 
-class HeadsMergedAcrossWords(_Open):
-    """(B, h, T, D / h) straight into (B, T, D): a word gets what the first head has seen for its neighbours."""
-
-    def through(self, layer, z):
-        attention, words = layer.attention, layer.norms[0](z)
-        three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
-        q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
-        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        z = z + layer.drop(attention.out_proj((weights @ v).reshape(z.shape)))
-        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
-
-
 class MapsWithoutPositions(_ViT):
     """Other words for the maps than for the logits."""
 
@@ -508,6 +496,18 @@ class EachImageStandardised(_ViT):
     def _read(self, images):
         centred = images - images.mean((1, 2, 3), keepdim=True)
         return super()._read(centred / centred.square().mean((1, 2, 3), keepdim=True).sqrt())
+
+
+class TanhOnTheLogits(_ViT):
+    def forward(self, images):
+        return super().forward(images).tanh()
+
+
+class BytesForLogitsOnly(_ViT):
+    """Pixels divided by 255 for the logits, and not for the maps."""
+
+    def forward(self, images):
+        return super().forward(images / 255)
 
 
 class AsWideAsItsWords(_ViT):
@@ -576,8 +576,8 @@ MUTANTS = {
         FrozenPositions, ClassWordDetached, FirstPatchLost, OneChannelOnly, OneLogitTooMany, LogitsOfEveryWord,
         MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, MapsOfThePast, BatchNormalised,
         OneLayerOnly, ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
-        LogitsBent, SigmoidOnTheLogits, HeadsMergedAcrossWords, MapsWithoutPositions, AttentionWithoutResidual,
-        EachImageStandardised, AsWideAsItsWords,
+        LogitsBent, SigmoidOnTheLogits, MapsWithoutPositions, AttentionWithoutResidual,
+        EachImageStandardised, BytesForLogitsOnly, TanhOnTheLogits, AsWideAsItsWords,
     ],
     "vit_patches_task": [
         names_the_least_likely, confuses_two_digits, reads_the_upper_half, is_blind_to_one_in_eight,
