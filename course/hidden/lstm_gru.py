@@ -468,6 +468,36 @@ def resets_what_is_kept(x, h, W, U, b):
     return z * (r * h) + (1 - z) * tanh(x_n + (r * h) @ U_n.T)
 
 
+@gru_cell.misconception("Make x large. Can a number of your state leave the interval from -1 to 1?")
+def candidate_without_tanh(x, h, W, U, b):
+    x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
+    r, z = sigmoid(x_r + h @ U_r.T), sigmoid(x_z + h @ U_z.T)
+    return z * h + (1 - z) * (x_n + (r * h) @ U_n.T)
+
+
+@gru_cell.misconception(
+    "Shut the update gate: subtract 100 from z's part of b. Should anything of h be left as it was?"
+)
+def nothing_is_let_go(x, h, W, U, b):
+    x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
+    r, z = sigmoid(x_r + h @ U_r.T), sigmoid(x_z + h @ U_z.T)
+    return h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)
+
+
+@gru_cell.misconception("Subtract 100 from r's part of b. Does your candidate then see all of h, or nothing?")
+def reset_the_other_way_round(x, h, W, U, b):
+    x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
+    r, z = sigmoid(x_r + h @ U_r.T), sigmoid(x_z + h @ U_z.T)
+    return z * h + (1 - z) * tanh(x_n + ((1 - r) * h) @ U_n.T)
+
+
+@gru_cell.misconception("Print the smallest value of your z. Can a gate let through less than nothing?")
+def tanh_for_z(x, h, W, U, b):
+    x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
+    r, z = sigmoid(x_r + h @ U_r.T), tanh(x_z + h @ U_z.T)
+    return z * h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)
+
+
 @gru_cell.misconception("Can your candidate be negative? Print its smallest value.")
 def sigmoid_for_n(x, h, W, U, b):
     x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
@@ -543,6 +573,11 @@ def _peep(x, h, c, W, U, b, see_i, see_f, see_o):
     i, f, g, o = _gates(x, h, W, U, b)
     new = sigmoid(f + see_f(c, None)) * c + sigmoid(i + see_i(c, None)) * tanh(g)
     return sigmoid(o + see_o(c, new)) * tanh(new), new
+
+
+@peephole_lstm_cell.misconception("Which of the two states is looked at through a peephole, h or c?")
+def every_gate_peeps_at_h(x, h, c, W, U, b, p_i, p_f, p_o):
+    return _peep(x, h, c, W, U, b, lambda *_: p_i * h, lambda *_: p_f * h, lambda *_: p_o * h)
 
 
 @peephole_lstm_cell.misconception("When the output gate decides, which cell state is there already?")

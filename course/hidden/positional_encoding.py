@@ -510,6 +510,7 @@ def LearnedPositions(rng):
         .call(x)
         .call(zeros(2, 5, 3), into="marks")
         .call(-x, into="other")
+        .law("shape_is", shape=(2, 5, 3), meaning="words (B, T, D), as many numbers each as before")
         .law("different", to="other", because="two different texts get the same: is anything of the words left?")
         .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
         .laws_only()

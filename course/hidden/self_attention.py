@@ -663,7 +663,7 @@ def compares_the_last_place(fn, x, permutation):
 
 
 @is_permutation_equivariant.misconception(
-    "Print what you hand to fn, both times. Has it ever seen the words in the other order?"
+    "Yours says yes to every layer. Print what you hand to fn, both times: has it ever seen the words in another order?"
 )
 def undone_before_it_was_asked(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation][:, permutation.argsort()]), fn(x), atol=1e-4)

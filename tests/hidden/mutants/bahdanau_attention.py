@@ -28,24 +28,12 @@ def weights_cut_from_the_graph(query, keys, W_q, W_k, v):
     return additive_scores(query.detach(), keys, W_q.detach(), W_k, v)
 
 
-def keys_minus_query(query, keys, W_q, W_k, v):
-    return additive_scores(-query, keys, W_q, W_k, v)
-
-
 def a_trailing_axis(query, keys, W_q, W_k, v):
     return additive_scores(query, keys, W_q, W_k, v).unsqueeze(-1)
 
 
 def always_float32(query, keys, W_q, W_k, v):
     return additive_scores(query.float(), keys.float(), W_q.float(), W_k.float(), v.float())
-
-
-def sigmoid_for_tanh(query, keys, W_q, W_k, v):
-    return torch.sigmoid((query @ W_q.T)[:, None] + keys @ W_k.T) @ v
-
-
-def mean_over_the_units(query, keys, W_q, W_k, v):
-    return additive_scores(query, keys, W_q, W_k, v) / len(v)
 
 
 def dot_of_the_first_query(query, keys):
@@ -369,11 +357,8 @@ MUTANTS = {
         b_dot,
         one_score_for_all,
         weights_cut_from_the_graph,
-        keys_minus_query,
         a_trailing_axis,
         always_float32,
-        sigmoid_for_tanh,
-        mean_over_the_units,
     ],
     "dot_scores": [dot_of_the_first_query, dot_keys_reversed, dot_divided_by_the_width],
     "general_scores": [general_symmetric, general_plus_dot, general_w_frozen],

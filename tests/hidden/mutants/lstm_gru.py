@@ -57,14 +57,6 @@ def gate_of_the_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * new
 
 
-def gate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
-    return gated_cell(x, h, W_x, W_h, b, V_x, V_h, 0 * c)
-
-
-def candidate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
-    return gated_cell(x, h, W_x, W_h, 0 * b, V_x, V_h, c)
-
-
 def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
     return gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
 
@@ -282,10 +274,6 @@ def g_bias_inside_r(x, h, W, U, b):
     return _gru(x, h, (W, U, b), lambda x_n, U_n, r, h: x_n - b_n + r * (h @ U_n.T + b_n))
 
 
-def reset_is_one_minus_r(x, h, *w):
-    return _gru(x, h, w, lambda x_n, U_n, r, h: x_n + ((1 - r) * h) @ U_n.T)
-
-
 def reset_from_the_update_gate(x, h, *w):
     return _gru(x, h, w, _cho, order=(1, 1))
 
@@ -467,11 +455,6 @@ def _count(D, H, layers, d, *, gates=4, extra=0, first=None):
 
 def with_peepholes(input_size, hidden_size, layers=1, bidirectional=False):
     return _count(input_size, hidden_size, layers, 1 + bidirectional, extra=3 * hidden_size * (1 + bidirectional))
-
-
-def one_bias_for_the_cell(input_size, hidden_size, layers=1, bidirectional=False):
-    d = 1 + bidirectional
-    return _count(input_size, hidden_size, layers, d) - 3 * hidden_size * layers * d
 
 
 def layers_all_alike(input_size, hidden_size, layers=1, bidirectional=False):
@@ -661,8 +644,6 @@ MUTANTS = {
         hard_gate,
         gate_cut_from_the_graph,
         gate_of_the_candidate,
-        gate_without_its_bias,
-        candidate_without_its_bias,
         candidate_blind_to_the_state,
         state_changed_in_place,
         always_float32,
@@ -706,7 +687,6 @@ MUTANTS = {
         g_no_1mz,
         g_extra_tanh,
         g_bias_inside_r,
-        reset_is_one_minus_r,
         reset_from_the_update_gate,
         update_from_the_reset_gate,
         relu_for_n,
@@ -748,7 +728,6 @@ MUTANTS = {
     ],
     "lstm_parameters": [
         with_peepholes,
-        one_bias_for_the_cell,
         layers_all_alike,
         twice_everything,
         with_a_readout,

@@ -239,11 +239,6 @@ def mean_over_the_width(x, mask):
     return (x * mask[..., None]).mean(-1)
 
 
-def lengths_of_a_prefix(x, mask):
-    """Counts the real words and takes as many from the start, whatever the mask looks like."""
-    return right.masked_mean(x, right.padding_mask(mask.sum(1), mask.shape[1]))
-
-
 def mean_without_gradient(x, mask):
     return right.masked_mean(x.detach(), mask)
 
@@ -365,10 +360,6 @@ def changed_in_place(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     ids.copy_(inputs)
     return ids, labels
-
-
-def pair_exchanged(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)[::-1]
 
 
 def a_list_of_two(ids, special, vocab_size, mask_id, generator, p=0.15):
@@ -603,7 +594,6 @@ MUTANTS = {
         largest_of_the_real,
         divided_by_the_root,
         mean_over_the_width,
-        lengths_of_a_prefix,
         mean_without_gradient,
         counts_of_the_batch_mean,
         x_zeroed_in_place,
@@ -632,7 +622,6 @@ MUTANTS = {
         nothing_of_long_texts,
         an_exact_share_of_the_batch,
         changed_in_place,
-        pair_exchanged,
         a_list_of_two,
         never_itself_by_chance,
         words_of_the_same_text,

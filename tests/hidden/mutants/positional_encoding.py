@@ -115,10 +115,6 @@ def shift_as_outer_product(offset, d_model):
     return torch.outer(row, row)
 
 
-def shift_absolute(offset, d_model):
-    return reference.shift_matrix(abs(offset), d_model)
-
-
 def shift_identity(offset, d_model):
     if d_model % 2:
         raise ValueError("odd")
@@ -528,7 +524,6 @@ MUTANTS = {
     ],
     "shift_matrix": [
         shift_as_outer_product,
-        shift_absolute,
         shift_identity,
         shift_only_the_first_pair,
         shift_in_degrees,

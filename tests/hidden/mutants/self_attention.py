@@ -17,18 +17,9 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
-def shifted_by_the_mean(x, dim):
-    exponentials = (x - x.mean(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
 def shifted_by_the_minimum(x, dim):
     exponentials = (x - x.amin(dim, keepdim=True)).exp()
     return exponentials / exponentials.sum(dim, keepdim=True)
-
-
-def scores_clamped(x, dim):
-    return _softmax(x.clamp(-50, 50), dim)
 
 
 def base_two(x, dim):
@@ -392,9 +383,7 @@ def looks_up_half_of_the_time(keys, values, query):
 
 MUTANTS = {
     "softmax": [
-        shifted_by_the_mean,
         shifted_by_the_minimum,
-        scores_clamped,
         base_two,
         squeezed,
         always_float32,
