@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import blocks, data, show
-    from .notebook.base import set_up
     from .notebook.checking import check
     from .notebook.hints import hint
     from .notebook.machine import device, seed
     from .notebook.progress import progress
+    from .notebook.setting_up import set_up
     from .notebook.training import fit
 
 __all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "set_up", "show"]
@@ -28,7 +28,7 @@ _HOMES = {
     "fit": "notebook.training",
     "device": "notebook.machine",
     "seed": "notebook.machine",
-    "set_up": "notebook.base",
+    "set_up": "notebook.setting_up",
 }
 _PACKAGES = ("blocks", "data", "show")
 

@@ -64,10 +64,12 @@ class Choice:
 
     @property
     def number(self) -> int:
+        """Its place in the course: 3 of `03_rnn`."""
         return int(self.folder[:2])
 
     @property
     def name(self) -> str:
+        """What it is called in code: `rnn` of `03_rnn`."""
         return self.folder[3:]
 
 

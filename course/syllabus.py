@@ -71,6 +71,7 @@ class Topic:
 
     @property
     def points(self) -> int:
+        """The points of its exercises, in all."""
         return sum(item.points for item in self.items)
 
 

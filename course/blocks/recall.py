@@ -20,6 +20,7 @@ class PairSlots(nn.Module):
         self.values = nn.Embedding(N_VALUES, width)
 
     def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
+        """keys and values (B, S), query (B,), all int64 -> (B, S + 1, D)."""
         pairs = self.keys(keys) + self.values(values)  # (B, S, D)
         return torch.cat([pairs, self.keys(query)[:, None]], dim=1)
 
@@ -33,5 +34,6 @@ class FlatSlots(nn.Module):
         self.values = nn.Embedding(N_VALUES, width)
 
     def forward(self, keys: Tensor, values: Tensor, query: Tensor) -> Tensor:
+        """keys and values (B, S), query (B,), all int64 -> (B, 2S + 1, D)."""
         symbols = torch.stack([self.keys(keys), self.values(values)], dim=2)  # (B, S, 2, D)
         return torch.cat([symbols.flatten(1, 2), self.keys(query)[:, None]], dim=1)

@@ -24,6 +24,7 @@ class ElmanClassifier(nn.Module):
         self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """ids (B, T) and lengths (B,), both int64 -> logits (B, classes) of the state at each sequence's last token."""
         xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         states, _ = self.rnn(xs)
         return self.readout(states[torch.arange(len(ids)), lengths - 1])
@@ -43,6 +44,7 @@ class OneGate(nn.Module):
         self.readout = nn.Linear(hidden, classes)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """ids (B, T) and lengths (B,), both int64 -> logits (B, classes) of the state at each sequence's last token."""
         xs = F.one_hot(ids, self.tokens).to(self.readout.weight.dtype)  # (B, T, V)
         h = end = xs.new_zeros(len(ids), self.hidden)
         for t, x in enumerate(xs.unbind(dim=1)):

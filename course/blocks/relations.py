@@ -20,4 +20,5 @@ class ChildSlots(nn.Module):
         self.numbers = nn.Embedding(N_NUMBERS, width)
 
     def forward(self, names: Tensor, numbers: Tensor, friends: Tensor, rivals: Tensor) -> Tensor:
+        """Four times (B, S), int64 -> (B, S, D)."""
         return self.names(names) + self.numbers(numbers) + self.friends(friends) + self.rivals(rivals)

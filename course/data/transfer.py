@@ -67,6 +67,8 @@ VOWELS = "aeiouhéêîô"
 
 @dataclass(frozen=True)
 class Noun:
+    """One of each and several of them, in both languages; and whether French says *la*."""
+
     english: tuple[str, str]
     french: tuple[str, str]
     feminine: bool

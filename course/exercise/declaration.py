@@ -97,6 +97,7 @@ class Exercise:
 
     @property
     def points(self) -> int:
+        """What the syllabus gives for it."""
         return find_item(self.name)[1].points
 
     @property

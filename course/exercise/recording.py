@@ -19,6 +19,7 @@ class Raised:
 
     @property
     def name(self) -> str:
+        """Its own type, the most special one."""
         return self.types[0] if self.types else "Exception"
 
 

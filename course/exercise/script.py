@@ -62,6 +62,7 @@ class Script:
     seed: int = 0
 
     def to_plain(self) -> dict[str, Any]:
+        """A dict of values that `values.encode` carries."""
         return {
             "steps": [step.to_plain() for step in self.steps],
             "watch": list(self.watch),
@@ -70,6 +71,7 @@ class Script:
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Script:
+        """The inverse of `to_plain`."""
         steps = tuple(Step.from_plain(step) for step in values["steps"])
         return cls(steps, tuple(values["watch"]), int(values["seed"]))
 

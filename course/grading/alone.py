@@ -40,10 +40,12 @@ class Marked:
 
     @property
     def score(self) -> float:
+        """The points earned, in all."""
         return sum(verdict.score for verdict in self.verdicts)
 
     @property
     def points(self) -> float:
+        """The points there were to earn, in all."""
         return sum(verdict.points for verdict in self.verdicts)
 
     def text(self) -> str:

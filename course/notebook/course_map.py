@@ -35,6 +35,7 @@ class Standing:
 
     @property
     def done(self) -> bool:
+        """Whether every exercise passes, and there are some."""
         return 0 < self.of == self.passed
 
     def words(self) -> str:

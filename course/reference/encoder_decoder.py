@@ -219,7 +219,8 @@ def decode_beam(model: Translator, src: Tensor, beam: int, length_penalty: float
     """The best of the sentences that a search of width `beam` finishes: ids (B, L) as `decode_greedy` gives them.
 
     A sentence of n words, eos counted, is worth log p / n^length_penalty. At each step every open hypothesis is
-    continued by every word, and of all continuations and the finished ones the `beam` most probable stay.
+    continued by every word, and the most probable continuations stay. One that ends in eos is finished: it is set
+    aside and takes one of the `beam` places for good. (Wu et al. 2016, section 7, compare with another power of n.)
 
     Raises:
         ValueError: the beam is less than 1 wide.

@@ -88,15 +88,19 @@ def add_lora(model: nn.Module, r: int, alpha: float, targets: Sequence[str]) -> 
         raise ValueError("this model has LoRA layers already: merge them first, or begin with a fresh model")
     found = [
         name
-        for name, module in model.named_modules()
+        for name, module in model.named_modules(remove_duplicate=False)
         if isinstance(module, nn.Linear) and name.rpartition(".")[2] in targets
     ]
     if not found:
         raise ValueError(f"no linear layer's name ends in {' or '.join(targets)}")
     model.requires_grad_(False)
+    adapted: dict[nn.Module, LoRALinear] = {}  # a layer with two names stays one layer
     for name in found:
         owner, _, last = name.rpartition(".")
-        setattr(model.get_submodule(owner), last, LoRALinear(model.get_submodule(name), r, alpha))
+        base = model.get_submodule(name)
+        if isinstance(base, nn.Linear):  # and not exchanged already, where its owner has two names
+            adapted[base] = adapted.get(base) or LoRALinear(base, r, alpha)
+            setattr(model.get_submodule(owner), last, adapted[base])
     return trainable_parameters(model)[0]
 
 
@@ -123,7 +127,11 @@ def lora_parameters(shapes: Sequence[tuple[int, int]], r: int) -> int:
 
 
 def lora_state(model: nn.Module) -> dict[str, Tensor]:
-    """The entries of `model.state_dict()` that are the `A` and `B` of LoRA layers, under their full names."""
+    """The entries of `model.state_dict()` whose last name is `A` or `B`, under their full names.
+
+    They are those of LoRA layers, whoever wrote the class; a model with parameters of its own by these names keeps
+    them, too.
+    """
     return {name: tensor for name, tensor in model.state_dict().items() if name.rpartition(".")[2] in ("A", "B")}
 
 

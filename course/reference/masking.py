@@ -121,9 +121,10 @@ def mlm_corrupt(
     """
     if special.shape != ids.shape:
         raise ValueError(f"ids {tuple(ids.shape)} and special {tuple(special.shape)} must have one shape")
-    chosen = (torch.rand(ids.shape, generator=generator) < p) & ~special
-    fate = torch.rand(ids.shape, generator=generator)  # one coin for the three fates, so that their shares add up
-    words = torch.randint(vocab_size, ids.shape, generator=generator)
+    like = {"generator": generator, "device": generator.device}
+    chosen = (torch.rand(ids.shape, **like).to(ids.device) < p) & ~special
+    fate = torch.rand(ids.shape, **like).to(ids.device)  # one coin for the three fates: their shares add up
+    words = torch.randint(vocab_size, ids.shape, **like).to(ids.device)
     inputs = torch.where(chosen & (fate < 0.8), mask_id, ids)
     inputs = torch.where(chosen & (fate >= 0.9), words, inputs)
     return inputs, torch.where(chosen, ids, IGNORED)

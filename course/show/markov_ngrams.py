@@ -23,7 +23,9 @@ LETTERS = " abcdefghijklmnopqrstuvwxyz"
 class Model(Protocol):
     """What the pictures need of a model."""
 
-    def next_distribution(self, context: Tensor) -> Tensor: ...
+    def next_distribution(self, context: Tensor) -> Tensor:
+        """context (T,), int64 -> probabilities (V,) of what comes next."""
+        ...
 
 
 def visible(text: str) -> str:

@@ -238,6 +238,14 @@ def test_a_second_call_and_a_name_without_a_match_are_refused():
             add_lora(whole, 2, 8.0, targets)
 
 
+def test_a_layer_with_two_names_is_adapted_once_under_both():
+    model = nn.Module()
+    model.W_q, model.other = nn.Linear(3, 5), nn.Module()
+    model.other.W_q, model.same = model.W_q, model.other
+    assert add_lora(model, r=2, alpha=4, targets=["W_q"]) == lora_parameters([(5, 3)], 2)
+    assert isinstance(model.W_q, LoRALinear) and model.W_q is model.other.W_q is model.same.W_q
+
+
 def test_bitfit_keeps_every_bias():
     whole = model()
     assert add_bitfit(whole) == 6 + 5 + 11

@@ -191,6 +191,12 @@ def test_any_shape_and_the_extremes(shape, p):
     assert torch.equal(labels, ids if p else torch.full(shape, -100))
 
 
+def test_coins_are_thrown_on_the_generators_device_and_used_where_the_ids_are():
+    ids, special = torch.zeros(2, 3, dtype=torch.long, device="meta"), torch.zeros(2, 3).bool().to("meta")
+    inputs, labels = mlm_corrupt(ids, special, 5, 5, torch.Generator().manual_seed(0))
+    assert inputs.device.type == labels.device.type == "meta"
+
+
 # --- leaks -----------------------------------------------------------------------------------------------------------
 
 

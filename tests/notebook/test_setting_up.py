@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import course
-from course.notebook import base
+from course.notebook import setting_up
 
 REQUIRED = ["torch>=2.4", "einops>=0.7", "babel>=2.14", 'rich>=13; extra == "grading"']
 HERE = {"torch": "2.9.0+cu126", "einops": "0.6.1", "fsspec": "2025.3.0", "Send2Trash": "1.8"}
@@ -21,13 +21,13 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def version(name: str) -> str:
         if name not in HERE:
-            raise base.PackageNotFoundError(name)
+            raise setting_up.PackageNotFoundError(name)
         return HERE[name]
 
     found = [SimpleNamespace(metadata={"Name": name}, version=number) for name, number in HERE.items()]
-    monkeypatch.setattr(base, "version", version)
-    monkeypatch.setattr(base, "requires", lambda _: REQUIRED)
-    monkeypatch.setattr(base, "distributions", lambda: found)
+    monkeypatch.setattr(setting_up, "version", version)
+    monkeypatch.setattr(setting_up, "requires", lambda _: REQUIRED)
+    monkeypatch.setattr(setting_up, "distributions", lambda: found)
 
 
 def _pip(monkeypatch: pytest.MonkeyPatch, status: int = 0, said: str = "") -> list[tuple[list[str], str]]:
@@ -39,16 +39,16 @@ def _pip(monkeypatch: pytest.MonkeyPatch, status: int = 0, said: str = "") -> li
         asked.append((command[command.index("--constraint") + 2 :], held.read_text()))
         return subprocess.CompletedProcess(command, status, "", said)
 
-    monkeypatch.setattr(base.subprocess, "run", run)
+    monkeypatch.setattr(setting_up.subprocess, "run", run)
     return asked
 
 
 def test_nothing_is_missing_here() -> None:
-    assert base.missing() == []
+    assert setting_up.missing() == []
 
 
 def test_only_the_base_counts_and_a_local_version_is_a_version(elsewhere: None) -> None:
-    assert base.missing() == ["einops>=0.7", "babel>=2.14"]
+    assert setting_up.missing() == ["einops>=0.7", "babel>=2.14"]
 
 
 def test_all_that_is_there_stays_as_it_is(
