@@ -1,0 +1,26 @@
+"""Laws: what holds for any right answer, as predicates over recorded outputs, named by string.
+
+Each module holds the laws of one kind of thing; `registry` knows them all by name.
+"""
+
+from . import agreement, bounds, chance, gradients, hidden_words, maps, masks, trained, written
+from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, relative
+
+__all__ = [
+    "EXPECTED",
+    "LAWS",
+    "Outputs",
+    "agreement",
+    "bounds",
+    "broken",
+    "chance",
+    "counts",
+    "examined",
+    "gradients",
+    "hidden_words",
+    "maps",
+    "masks",
+    "relative",
+    "trained",
+    "written",
+]

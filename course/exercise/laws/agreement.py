@@ -1,0 +1,166 @@
+"""Laws of what agrees with what: two outputs, the slices of one, an output and what is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from .plain import agree, tensor
+from .registry import Outputs, law
+
+MOST_SLICES = 2048
+"""Of what is compared each with each; the course asks for some dozens."""
+
+
+@law
+def equal(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
+    """Two outputs agree."""
+    if agree(outputs[of], outputs[to], within):
+        return ""
+    return because or f"two results that must agree differ ({of} and {to})"
+
+
+@law
+def repeats(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-5) -> str:
+    """The same call answers the same. Where it does not, what else is broken may be chance: see `judge.diagnose`."""
+    return equal(outputs, of, to, because or "called twice with the same, it answers differently", within)
+
+
+@law
+def equal_up_to(
+    outputs: Outputs, count: int, of: str = "out", to: str = "", dim: int = 1, because: str = "", within: float = 1e-6
+) -> str:
+    """The first `count` entries of two outputs along `dim` agree; what comes after them may differ."""
+    first, second = (tensor(outputs[name]).narrow(dim, 0, count) for name in (of, to))
+    return "" if agree(first, second, within) else because or f"{of} and {to} differ in their first {count} places"
+
+
+@law
+def different(outputs: Outputs, of: str = "out", to: str = "", because: str = "", within: float = 1e-6) -> str:
+    """Two outputs do not agree."""
+    if not agree(outputs[of], outputs[to], within):
+        return ""
+    return because or f"two results that must differ are the same ({of} and {to})"
+
+
+@law
+def differ_by_share(outputs: Outputs, share: float, of: str = "out", to: str = "", because: str = "") -> str:
+    """Two outputs differ by more than `share` of the widest distance of a row of `of` from the mean of its rows."""
+    first, second = (tensor(outputs[name]).double() for name in (of, to))
+    spread = (first - first.mean(0)).abs().max()
+    if bool((first - second).abs().max() > share * spread):
+        return ""
+    return because or f"two results that must differ are all but the same ({of} and {to})"
+
+
+@law
+def exceeds_by(
+    outputs: Outputs, value: Tensor, of: str = "out", to: str = "", because: str = "", within: float = 1e-5
+) -> str:
+    """One output is another plus `value`."""
+    if agree(tensor(outputs[of]).double() - value.double(), tensor(outputs[to]).double(), within):
+        return ""
+    return because or f"{of} and {to} do not differ by what they should"
+
+
+@law
+def begins_with(
+    outputs: Outputs, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
+) -> str:
+    """The first entries of an output along `dim` are another output."""
+    beginning = tensor(outputs[of]).narrow(dim, 0, tensor(outputs[to]).shape[dim])
+    if agree(beginning, outputs[to], within):
+        return ""
+    return because or f"{of} does not begin with {to}"
+
+
+@law
+def differ_at(
+    outputs: Outputs, place: int, of: str = "out", to: str = "", dim: int = 0, because: str = "", within: float = 1e-6
+) -> str:
+    """The entries at `place` along `dim` of two outputs do not agree."""
+    first, second = (tensor(outputs[name]).select(dim, place) for name in (of, to))
+    return "" if not agree(first, second, within) else because or f"{of} and {to} are the same at place {place}"
+
+
+@law
+def slices_differ(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """No two slices along `dim` are the same; at most `MOST_SLICES` are compared, one with all behind it at a time."""
+    slices = tensor(outputs[of]).double().movedim(dim, 0).flatten(1)
+    if len(slices) > MOST_SLICES:
+        return f"{len(slices)} came back: far more than a right answer has"
+    apart = ((slices[i + 1 :] - one).abs().amax(-1) > within for i, one in enumerate(slices))
+    return "" if all(bool(far.all()) for far in apart) else because or "two things that must differ are the same"
+
+
+@law
+def slices_vary(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """Not all slices along `dim` are the same."""
+    return "" if slices_agree(outputs, of, dim, because, within) else because or "all are the same that should vary"
+
+
+@law
+def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str = "", within: float = 1e-6) -> str:
+    """All slices along `dim` are the same."""
+    slices = tensor(outputs[of]).double().movedim(dim, 0)
+    return "" if agree(slices, slices[:1].expand_as(slices), within) else because or "things differ that must agree"
+
+
+@law
+def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6, because: str = "") -> str:
+    """An output is near a known value."""
+    if agree(outputs[of], value, within):
+        return ""
+    return because or "the value is not the one that every right answer gives"
+
+
+@law
+def same_rows(outputs: Outputs, to: str, of: str = "out", because: str = "", within: float = 1e-5) -> str:
+    """The rows of two outputs agree in order, whatever axes of one they were computed with.
+
+    Sums over other shapes round otherwise, by a share of what was summed: `within` is one of the largest number here.
+    """
+    a, b = (tensor(outputs[name]).double() for name in (of, to))
+    size = max([1.0, *b[b.isfinite()].abs().flatten().tolist()])
+    if a.numel() == b.numel() and agree(a.reshape(b.shape) / size, b / size, within):
+        return ""
+    return because or f"the rows of {of} and {to} should be the same"
+
+
+@law
+def row_is(outputs: Outputs, row: int, value: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
+    """One row (along the first axis) of an output is known."""
+    if agree(tensor(outputs[of])[row], value, within):
+        return ""
+    return because or f"row {row} is not what every right answer gives"
+
+
+@law
+def some_rows_agree(outputs: Outputs, of: list[str], least: int, because: str = "", within: float = 1e-8) -> str:
+    """At least `least` of the outputs (V, K) hold two rows that are the same, and two that are not."""
+    found = sum(_some_agree(tensor(outputs[name]).double(), within) for name in of)
+    return "" if found >= least else because or "rows that should agree are all different"
+
+
+@law
+def some_leave_no_trace(
+    outputs: Outputs, of: list[str], alone: list[str], least: int, because: str = "", within: float = 1e-6
+) -> str:
+    """In at least `least` models, some token in front of all others is as good as none.
+
+    `alone` holds a model's rows (V, K) for each token by itself, `of` (V·V, K) for each behind each. Only models count
+    of which some rows agree.
+    """
+    found = 0
+    for name, other in zip(of, alone, strict=True):
+        single = tensor(outputs[other]).double()
+        behind = tensor(outputs[name]).double().unflatten(0, (len(single), -1))  # (V in front, V, K)
+        found += bool(((behind - single).abs() <= within).flatten(1).all(1).any()) and _some_agree(single)
+    return "" if found >= least else because or "whatever stands in front leaves a trace"
+
+
+def _some_agree(rows: Tensor, within: float = 1e-8) -> bool:
+    """Whether there are two rows that are the same, and two that are not."""
+    same = (rows[:, None] - rows).abs().flatten(2).amax(-1) <= within
+    return not bool(same.all()) and int(same.sum()) > len(rows)

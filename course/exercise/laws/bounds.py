@@ -1,0 +1,164 @@
+"""Laws of one output by itself: its shape and type, and how large its numbers may be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .plain import agree, kind, tensor
+from .registry import Outputs, law
+
+
+@law
+def sums_to_one(outputs: Outputs, of: str = "out", dim: int = -1, because: str = "") -> str:
+    """Probabilities along `dim` add up."""
+    total = tensor(outputs[of]).double().sum(dim)
+    worst = float((total - 1).abs().max()) if total.numel() else 0.0
+    if worst < 1e-5:
+        return ""
+    return because or f"probabilities do not sum to one: a sum is off by {worst:.3g}"
+
+
+@law
+def bounded(
+    outputs: Outputs, of: str = "out", low: float = -math.inf, high: float = math.inf, because: str = ""
+) -> str:
+    """Every value lies in [low, high]."""
+    values = tensor(outputs[of]).double()
+    if bool((values >= low).all()) and bool((values <= high).all()):
+        return ""
+    return because or f"a value lies outside [{low:g}, {high:g}]"
+
+
+@law
+def positive(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """Every value is above zero."""
+    if bool((tensor(outputs[of]) > 0).all()):
+        return ""
+    return because or "a probability is zero (or negative)"
+
+
+@law
+def finite(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """No NaN, no infinity."""
+    bad = int((~torch.isfinite(tensor(outputs[of]).double())).sum())
+    return (because or f"{bad} values are NaN or infinite") if bad else ""
+
+
+@law
+def shape_is(outputs: Outputs, shape: tuple[int, ...], of: str = "out", because: str = "", meaning: str = "") -> str:
+    """The output has this shape, and `meaning` says what its axes are, wherever it has another."""
+    found = tuple(tensor(outputs[of]).shape)
+    expected = f"{tuple(shape)} was expected" + (f": {meaning}" if meaning else "")
+    return "" if found == tuple(shape) else because or f"the shape is {found}, and {expected}"
+
+
+@law
+def is_a_tensor(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The output is a tensor, or, where several were asked for, each of them is."""
+    found = outputs[of] if isinstance(outputs[of], list) and outputs[of] else [outputs[of]]
+    others = [one for one in found if not isinstance(one, Tensor)]
+    return because or f"a tensor is asked for, and {kind(others[0])} came" if others else ""
+
+
+@law
+def has_parts(outputs: Outputs, count: int, of: str = "out", each: bool = False, because: str = "") -> str:
+    """The output is a tuple or a list of so many tensors; with `each`, every answer in a list of answers is."""
+    answers = outputs[of] if each and isinstance(outputs[of], list) else [outputs[of]]
+    others = [found for found in answers if not _is_parts(found, count)]
+    if not others:
+        return ""
+    several = isinstance(others[0], list | tuple) and len(others[0]) != count
+    came = f"{len(others[0])} things" if several else kind(others[0])
+    return because or f"a tuple of {count} tensors is asked for, and {came} came"
+
+
+def _is_parts(found: Any, count: int) -> bool:
+    return isinstance(found, list | tuple) and len(found) == count and all(isinstance(part, Tensor) for part in found)
+
+
+@law
+def whole_numbers(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The output is a LongTensor."""
+    if isinstance(outputs[of], Tensor) and outputs[of].dtype == torch.int64:
+        return ""
+    return because or f"a LongTensor was expected, and {kind(outputs[of])} came"
+
+
+@law
+def dtype_is(outputs: Outputs, dtype: str, of: str = "out", because: str = "") -> str:
+    """The output is a tensor of this dtype, such as "float64"."""
+    found = str(tensor(outputs[of]).dtype).removeprefix("torch.")
+    return "" if found == dtype else because or f"the type is {found}, and {dtype} was expected"
+
+
+@law
+def argmax_is(outputs: Outputs, index: Any, of: str = "out", because: str = "") -> str:
+    """The largest value along the last axis sits at `index` (a number or a LongTensor)."""
+    found = tensor(outputs[of]).argmax(-1)
+    return "" if agree(found, torch.as_tensor(index), 0.0) else because or "the largest value is in another place"
+
+
+@law
+def larger_at(outputs: Outputs, index: int, than: int, of: str = "out", because: str = "") -> str:
+    """Along the last axis, the value at `index` is everywhere larger than the one at `than`."""
+    values = tensor(outputs[of])
+    if bool((values[..., index] > values[..., than]).all()):
+        return ""
+    return because or f"the value at {index} should be larger than the one at {than}"
+
+
+@law
+def at_least(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """A number reaches `value`."""
+    found = float(outputs[of])
+    return "" if found >= value else because or f"{found:.4g} is below {value:.4g}"
+
+
+@law
+def at_most(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """A number stays at or below `value`."""
+    found = float(outputs[of])
+    return "" if found <= value else because or f"{found:.4g} is above {value:.4g}"
+
+
+@law
+def exceeds(outputs: Outputs, value: float, of: str = "out", because: str = "") -> str:
+    """Some entry is larger than `value` in absolute value, infinity included."""
+    largest = float(tensor(outputs[of]).double().abs().max())
+    return "" if largest > value else because or f"no value grows beyond {value:g}"
+
+
+@law
+def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", because: str = "") -> str:
+    """The rows do not cancel under `weights` (as those of a linear function would)."""
+    rows = tensor(outputs[of]).double().reshape(len(weights), -1)
+    size = float((weights.double().abs() @ rows.abs()).max())
+    if float((weights.double() @ rows).abs().max()) > 1e-5 * size:
+        return ""
+    return because or "the results cancel as those of a linear function do"
+
+
+@law
+def combinations_are_not_zero(
+    outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
+) -> str:
+    """The same for groups of len(weights) rows of two outputs: in each, a `share` of groups or more do not cancel."""
+    for name in (of, also):
+        rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
+        size = (weights.double().abs() @ rows.abs()).amax(1)
+        apart = (weights.double() @ rows).abs().amax(1) > within * size  # by more than float32 rounds
+        if float(apart.double().mean()) < share:
+            return because or "the results cancel as those of a linear function do"
+    return ""
+
+
+@law
+def some_below_zero(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """Some value is negative, as scores are that nothing has bent or squashed."""
+    if bool((tensor(outputs[of]) < 0).any()):
+        return ""
+    return because or "none of these scores is below 0, and of so many some should be: what has been done to them?"

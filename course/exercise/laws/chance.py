@@ -1,0 +1,74 @@
+"""Laws of chance: draws follow the distribution they should."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .plain import tensor
+from .registry import EXPECTED, LAWS, Law, Outputs
+
+FALSE_ALARM = 1e-7
+"""Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
+
+
+def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, **_: Any) -> Tensor:
+    """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
+
+    The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
+    """
+    drawn = tensor(outputs[of]).long()
+    table = torch.zeros(probabilities.reshape(-1, probabilities.shape[-1]).shape, dtype=torch.float64)
+    if start is None:
+        row = torch.zeros_like(drawn)
+    else:
+        first = torch.full_like(drawn[..., :1], int(start))
+        row = torch.cat([first, drawn[..., :-1]], dim=-1)
+    if bool((drawn < 0).any()) or bool((drawn >= table.shape[1]).any()):
+        raise ValueError("ids outside the vocabulary were drawn")
+    flat = row.reshape(-1) * table.shape[1] + drawn.reshape(-1)
+    return table.view(-1).index_add_(0, flat, torch.ones(flat.numel(), dtype=torch.float64)).view(table.shape)
+
+
+def frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, because: str = "") -> str:
+    """Draws follow `probabilities` ((K,), or (K, K) by previous token with `start`).
+
+    Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
+    for any n, over all cells: a right sampler breaks it with probability below `FALSE_ALARM`.
+    """
+    return unlike(outputs, lambda found: frequency_counts(found, probabilities, of, start), probabilities, because)
+
+
+def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: Tensor, because: str) -> str:
+    """The sentence for counts that the `probabilities` do not explain; empty for those that they do.
+
+    Nothing drawn would follow any distribution: as much is counted as of the reference's own draws, where they are.
+    """
+    table = count(outputs)
+    drawn = float(table.sum())
+    if drawn != (float(count(outputs[EXPECTED]).sum()) if EXPECTED in outputs else max(drawn, 1.0)):
+        return "what came back holds more or fewer draws than were asked for: compare its shape with what is asked for"
+    p = probabilities.double().reshape(table.shape)
+    n = table.sum(-1, keepdim=True)
+    limit = math.log(2 * table.numel() * max(float(n.max()), 2.0) / FALSE_ALARM)
+    excess = n * _binary_divergence(table / n.clamp(min=1), p)
+    if bool((excess[n.expand_as(excess) > 0] <= limit).all()):
+        return ""
+    return because or "the draws do not follow the distribution they should: tally a few thousand of them"
+
+
+LAWS["frequencies"] = Law(frequencies, frequency_counts, relative=True)
+
+
+def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
+    """KL divergence of Bernoulli(a) from Bernoulli(b); infinite where b excludes what a saw."""
+    return (
+        torch.special.xlogy(a, a)
+        - torch.special.xlogy(a, b)
+        + torch.special.xlogy(1 - a, 1 - a)
+        - torch.special.xlogy(1 - a, 1 - b)
+    )

@@ -1,0 +1,139 @@
+"""Laws of gradients: what has to learn, and what the answer has to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from .plain import tensor
+from .registry import Outputs, law
+
+
+@law
+def every_parameter_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Each parameter's gradient is there and is not zero."""
+    gradients = outputs[of]
+    if not gradients:
+        return because or "no gradient reaches the parameters: is the result still connected to them?"
+    idle = [name for name, grad in gradients.items() if grad is None or not bool((grad != 0).any())]
+    return (because or f"no gradient reaches {', '.join(map(str, idle[:4]))}") if idle else ""
+
+
+@law
+def every_token_learns(outputs: Outputs, tokens: int, of: str = "gradients of out", because: str = "") -> str:
+    """Wherever a parameter has an axis of size `tokens`, each of the tokens gets some gradient."""
+    gradients = _reached(outputs[of])
+    for gradient in gradients:
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == tokens):
+            idle = int((gradient.movedim(axis, 0).reshape(tokens, -1) == 0).all(dim=1).sum())
+            if idle:
+                return because or f"{idle} of {tokens} tokens that were read get no gradient"
+    return "" if gradients else because or "no gradient reaches the parameters"
+
+
+@law
+def every_row_learns(
+    outputs: Outputs, rows: int, used: list[int], of: str = "gradients of out", least: float = 0.0, because: str = ""
+) -> str:
+    """Wherever a parameter has an axis of size `rows`, each of the entries `used` gets a gradient above `least`."""
+    gradients = _reached(outputs[of])
+    for gradient in gradients:
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] == rows):
+            idle = gradient.movedim(axis, 0).reshape(rows, -1).abs().amax(1)[torch.tensor(used)] <= least
+            if bool(idle.any()):
+                return because or f"{int(idle.sum())} of {len(used)} tokens that were read get no gradient"
+    return "" if gradients else because or "no gradient reaches the parameters"
+
+
+def _reached(gradients: Mapping[str, Tensor | None] | None) -> list[Tensor]:
+    """The gradients of those parameters that have one."""
+    return [gradient for gradient in (gradients or {}).values() if gradient is not None]
+
+
+@law
+def learns_at_least(outputs: Outputs, numbers: int, of: str = "gradients of out", because: str = "") -> str:
+    """The parameters that get a gradient hold so many numbers between them."""
+    found = sum(gradient.numel() for gradient in (outputs[of] or {}).values() if gradient is not None)
+    return "" if found >= numbers else because or f"{found} numbers are learned; at least {numbers} were expected"
+
+
+@law
+def learns_by_place(outputs: Outputs, places: list[int], of: str = "gradients of out", because: str = "") -> str:
+    """Some parameter that gets a gradient has an axis of one of the sizes `places`."""
+    found = any(size in places for gradient in _reached(outputs[of]) for size in gradient.shape)
+    return "" if found else because or f"nothing that learns has {' or '.join(map(str, places))} rows"
+
+
+@law
+def something_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Some parameter's gradient is not zero, so that a step of training changes something."""
+    moving = any(gradient is not None and bool((gradient != 0).any()) for gradient in (outputs[of] or {}).values())
+    return "" if moving else because or "every gradient is zero: no step of training would change anything"
+
+
+@law
+def every_parameter_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Each parameter takes part in the result. Its gradient may vanish, as that of a key's bias does in softmax."""
+    gradients = outputs[of]
+    if not gradients:
+        return because or "no gradient reaches the parameters: is the result still connected to them?"
+    idle = [name for name, grad in gradients.items() if grad is None]
+    return (because or f"nothing depends on {', '.join(map(str, idle[:4]))}") if idle else ""
+
+
+@law
+def squares_that_matter(
+    outputs: Outputs,
+    side: int,
+    at_least: int = 0,
+    each: int | None = None,
+    of: str = "gradients of out",
+    because: str = "",
+) -> str:
+    """So many squares of `side` x `side` pixels get a gradient, over all images (B, C, H, W) of the first argument.
+
+    At least `at_least`, and not more than `each` in half of the images where any does: somebody may look at two places
+    alike. Less than three such images tell nothing. A pixel counts when its gradient is not below a hundred-thousandth
+    of the largest in its image.
+    """
+    strength = _strength(outputs[of])
+    felt = strength > 1e-5 * strength.amax((1, 2), keepdim=True)
+    counts = felt.unfold(1, side, side).unfold(2, side, side).flatten(3).any(-1).flatten(1).sum(1)
+    found, some = int(counts.sum()), counts[counts > 0]
+    if found >= at_least and (each is None or len(some) < 3 or int(some.median()) <= each):
+        return ""
+    return because or f"{found} squares of {side} × {side} pixels make a difference to the result"
+
+
+@law
+def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients of out", because: str = "") -> str:
+    """Squares of `side` x `side` pixels matter in images (B, C, H, W) only where place 0 of one layer looks at them.
+
+    `to` has its maps (1, B, h, N + 1, N + 1). Felt is a gradient above a hundredth of the largest in its image, and
+    looked at is what any head gives a millionth of its attention: between the two lie the slopes of softmax. In a
+    single image they may disagree.
+    """
+    strength = _strength(outputs[of])
+    felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
+    looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
+    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1)
+    return "" if int(strays.sum()) < 2 else because or "what matters is not what is looked at"
+
+
+def _strength(gradients: list[Tensor]) -> Tensor:
+    """How strongly each pixel of the images (B, C, H, W), the first argument, is felt: (B, H, W)."""
+    return tensor(gradients[0]).double().abs().amax(1)
+
+
+@law
+def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out", because: str = "") -> str:
+    """Wherever a parameter's axis is several times `rows`, one gate below the other, each block gets some gradient."""
+    for name, gradient in outputs[of].items():
+        for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] % rows == 0):
+            blocks = gradient.movedim(axis, 0).reshape(gradient.shape[axis] // rows, -1)
+            idle = int((blocks == 0).all(dim=1).sum())
+            if idle:
+                return because or f"no gradient reaches {idle} of {len(blocks)} blocks of {name}"
+    return "" if outputs[of] else because or "no gradient reaches the parameters"

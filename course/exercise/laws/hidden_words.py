@@ -1,0 +1,120 @@
+"""Laws of hidden words: an answer of inputs and labels, in which -100 labels a word that nobody asks for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .chance import frequency_counts, unlike
+from .plain import kind, tensor
+from .registry import LAWS, Law, Outputs, law
+
+
+@law
+def long_like(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Inputs and labels are LongTensors of the shape of `ids`."""
+    for name, found in zip(("inputs", "labels"), outputs[of], strict=True):
+        if found.shape != ids.shape or found.dtype != torch.int64:
+            return because or f"{name} should be {kind(ids)}, and are {kind(found)}"
+    return ""
+
+
+@law
+def known_words(outputs: Outputs, words: int, of: str = "out", because: str = "") -> str:
+    """The inputs hold ids from 0 to `words` - 1, the mask's among them."""
+    inputs = outputs[of][0]
+    unknown = inputs[(inputs < 0) | (inputs >= words)]
+    if not len(unknown):
+        return ""
+    return because or f"the inputs hold the number {int(unknown[0])}, which is neither a word's nor the mask's"
+
+
+@law
+def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Inputs and labels are LongTensors of the shape of `ids`, and each label is its word or -100."""
+    unlike = long_like(outputs, ids, of)
+    if unlike:
+        return unlike
+    labels = outputs[of][1]
+    return "" if bool(((labels == ids) | (labels == -100)).all()) else because or (
+        "a label is neither -100 nor the word that stood there before anything was hidden"
+    )  # fmt: skip
+
+
+@law
+def unasked_words_stay(outputs: Outputs, ids: Tensor, of: str = "out", because: str = "") -> str:
+    """Where the label is -100 the word is as it was."""
+    inputs, labels = outputs[of]
+    changed = int((inputs != ids)[labels == -100].sum())
+    return because or f"{changed} words changed, and their labels do not ask for them" if changed else ""
+
+
+@law
+def never_asked_for(outputs: Outputs, where: Tensor, of: str = "out", because: str = "") -> str:
+    """No label on `where`."""
+    found = int((outputs[of][1] != -100)[where].sum())
+    return because or f"{found} special tokens have a label" if found else ""
+
+
+def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", **_: Any) -> Tensor:
+    """How often a word was not asked for, and, of those asked for, how often it became which word: (1, 1 + words)."""
+    inputs, labels = (tensor(part).flatten() for part in outputs[of])
+    became = torch.where(labels == -100, 0, inputs + 1)
+    return frequency_counts({of: became}, probabilities, of)
+
+
+@law
+def corruption_frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", because: str = "") -> str:
+    """What becomes of a text of one word follows `probabilities`: first for not being asked for, then word by word."""
+    return unlike(outputs, lambda found: corruption_counts(found, probabilities, of), probabilities, because)
+
+
+def _together(chosen: Tensor, group: int) -> Tensor:
+    """How many of `group` neighbours along the last axis are chosen, as a table (1, group + 1) of groups."""
+    whole = chosen[..., : chosen.shape[-1] // group * group]
+    return torch.bincount(whole.unflatten(-1, (-1, group)).sum(-1).flatten(), minlength=group + 1)[None].double()
+
+
+def _by_own_coins(p: float, group: int) -> Tensor:
+    """The probabilities of 0 … `group` chosen ones, each chosen with probability `p` on a coin of its own."""
+    return torch.tensor([math.comb(group, k) * p**k * (1 - p) ** (group - k) for k in range(group + 1)])
+
+
+def chosen_counts(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", **_: Any) -> Tensor:
+    """How many of `group` neighbours along `axis` are asked for, as a table (1, group + 1) of groups."""
+    return _together((_labels(outputs[of]) != -100).movedim(axis, -1), group)
+
+
+def _labels(answer: Any) -> Tensor:
+    """The labels of an answer; of a list of answers, as `draws` makes it, along a new first axis."""
+    return answer[1] if isinstance(answer[1], Tensor) else torch.stack([_labels(one) for one in answer])
+
+
+@law
+def chosen_one_by_one(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", because: str = "") -> str:
+    """Each word is asked for with probability `p`, whatever becomes of its neighbours along `axis`."""
+    shares = _by_own_coins(p, group)
+    return unlike(outputs, lambda found: chosen_counts(found, p, axis, group, of), shares, because)
+
+
+def tossed_counts(outputs: Outputs, p: float, group: int = 5, of: str = "out", **_: Any) -> Tensor:
+    """How many of each `group` draws in a row are 0, as a table (1, group + 1) of groups."""
+    return _together(tensor(outputs[of]).flatten() == 0, group)
+
+
+@law
+def tossed_one_by_one(outputs: Outputs, p: float, group: int = 5, of: str = "out", because: str = "") -> str:
+    """Each draw is 0 with probability `p`, whatever becomes of the others of its `group`."""
+    return unlike(outputs, lambda found: tossed_counts(found, p, group, of), _by_own_coins(p, group), because)
+
+
+LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts, relative=True)
+
+
+LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts, relative=True)
+
+
+LAWS["tossed_one_by_one"] = Law(tossed_one_by_one, tossed_counts, relative=True)

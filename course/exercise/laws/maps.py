@@ -1,0 +1,79 @@
+"""Laws of attention maps, and of rows that are laid out as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from .plain import agree, tensor
+from .registry import Outputs, law
+
+
+@law
+def shares_change(
+    outputs: Outputs,
+    layers: list[int],
+    places: list[int],
+    of: str = "out",
+    to: str = "",
+    because: str = "",
+    within: float = 2e-6,
+) -> str:
+    """In each of the `layers` of maps (L, ..., T, S), `places` share attention otherwise in `of` than in `to`.
+
+    The shares are those that are left where nobody but `places` looks or is looked at.
+    """
+    first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
+    moved = (first - second).abs().flatten(1).amax(1)
+    return "" if bool((moved > within).all()) else because or f"{of} and {to} hold the same shares of attention"
+
+
+@law
+def shares_stay(
+    outputs: Outputs,
+    layers: list[int],
+    places: list[int],
+    of: str = "out",
+    to: str = "",
+    because: str = "",
+    within: float = 1e-5,
+) -> str:
+    """In the `layers` of maps (L, ..., T, S), `places` share attention in `of` as they do in `to`."""
+    first, second = (_shares(tensor(outputs[name]).double()[layers], places) for name in (of, to))
+    return "" if agree(first, second, within) else because or f"{of} and {to} hold other shares of attention"
+
+
+@law
+def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: str = "", within: float = 3e-7) -> str:
+    """In each of the `layers` of maps (L, ..., T, S), the T places do not all look at others in the same way."""
+    maps = tensor(outputs[of]).double()[layers]
+    apart = (maps - maps.mean(-2, keepdim=True)).abs().flatten(1).amax(1)
+    return "" if bool((apart > within).all()) else because or f"in a layer of {of}, all places look at the same"
+
+
+def _shares(maps: Tensor, places: list[int]) -> Tensor:
+    kept = maps[..., places, :][..., places]
+    return (kept / kept.sum(-1, keepdim=True)).nan_to_num()  # where nothing is left, there is nothing to share
+
+
+@law
+def grid_is_constant(
+    outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "", within: float = 1e-5
+) -> str:
+    """The rows after the first, laid out as `grid` (height, width), do not change along `axis` (0 down, 1 across)."""
+    laid = _grid(outputs[of], grid).movedim(axis, 0)
+    if agree(laid, laid[:1].expand_as(laid), within):
+        return ""
+    return because or "laid out as the grid, values change along an axis along which they should not"
+
+
+@law
+def grid_rises(outputs: Outputs, grid: tuple[int, int], axis: int, of: str = "out", because: str = "") -> str:
+    """The rows after the first, laid out as `grid` (height, width), rise from each to the next along `axis`."""
+    laid = _grid(outputs[of], grid).movedim(axis, 0)
+    return "" if bool((laid.diff(dim=0) > 1e-4).all()) else because or "neighbours are alike that should differ"
+
+
+def _grid(value: Any, grid: tuple[int, int]) -> Tensor:
+    return tensor(value).double()[1:].unflatten(0, tuple(grid))  # (height, width, D)

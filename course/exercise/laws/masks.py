@@ -1,0 +1,58 @@
+"""Laws of masks that come in a dict, by its keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .plain import kind
+from .registry import Outputs, law
+
+
+@law
+def mask_fits(outputs: Outputs, key: str, shape: tuple[int, ...], of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict is a tensor that broadcasts to `shape`, (B, h, T, S)."""
+    if isinstance(outputs[of], dict) and key not in outputs[of]:
+        return because or f"the result has no key {key!r}"
+    mask = outputs[of][key]
+    if not isinstance(mask, Tensor):
+        return because or f"{key} should be a mask, and is {kind(mask)}"
+    if _expanded(mask, shape) is not None:
+        return ""
+    return because or f"{key} has the shape {tuple(mask.shape)}, which does not broadcast to {tuple(shape)}"
+
+
+@law
+def mask_is_boolean(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict holds True and False, not numbers."""
+    mask = outputs[of][key]
+    if isinstance(mask, Tensor) and mask.dtype == torch.bool:
+        return ""
+    return because or f"{key} should hold True and False, and is {kind(mask)}"
+
+
+@law
+def mask_is(outputs: Outputs, key: str, allowed: bool, where: Tensor, of: str = "out", because: str = "") -> str:
+    """The mask at `key` of a dict is `allowed` wherever `where` (B, h, T, S) is True."""
+    mask = outputs[of][key]
+    seen = _expanded(mask, where.shape) if isinstance(mask, Tensor) else None
+    if seen is not None and bool((seen[where] == allowed).all()):
+        return ""
+    return because or f"{key} is not {allowed} everywhere it should be"
+
+
+@law
+def none_at(outputs: Outputs, key: str, of: str = "out", because: str = "") -> str:
+    """The entry at `key` of a dict is None."""
+    if isinstance(outputs[of], dict) and key not in outputs[of]:
+        return f"the result has no key {key!r}, and should say None there"
+    return "" if outputs[of][key] is None else because or f"{key} should be None"
+
+
+def _expanded(mask: Tensor, shape: Any) -> Tensor | None:
+    try:
+        return mask.expand(tuple(shape))
+    except RuntimeError:
+        return None

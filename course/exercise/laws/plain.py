@@ -1,0 +1,68 @@
+"""What came back, as a tensor and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..values import Other
+
+
+def tensor(value: Any) -> Tensor:
+    """What came as a tensor without a history; of a number or nested lists of numbers, the tensor of them.
+
+    Raises:
+        TypeError, ValueError, RuntimeError: it is none.
+    """
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, list) and value and all(isinstance(item, Tensor) for item in value):
+        raise TypeError("tensors of different shapes")
+    return torch.as_tensor(value)
+
+
+def agree(first: Any, second: Any, within: float) -> bool:
+    """Whether two things are equal up to `within` (rtol = atol), tensors in lists one by one; NaN equals nothing.
+
+    Raises:
+        TypeError: one of them is nothing, or cannot be compared.
+    """
+    if any(one is None or isinstance(one, Other) for one in (first, second)):
+        raise TypeError("where nothing came back, nothing agrees and nothing differs")
+    if (
+        isinstance(first, list | tuple)
+        and isinstance(second, list | tuple)
+        and any(isinstance(item, Tensor) for item in first)
+    ):
+        return len(first) == len(second) and all(agree(a, b, within) for a, b in zip(first, second, strict=True))
+    if not isinstance(first, Tensor | float | int | list) or not isinstance(second, Tensor | float | int | list):
+        return bool(type(first) is type(second) and first == second)
+    a, b = tensor(first), tensor(second)
+    return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=within, atol=within, equal_nan=False)
+
+
+def kinds(value: Any) -> str:
+    """What came: of several results, the first, and the next one that is something else."""
+    if not isinstance(value, list | tuple) or not value:
+        return kind(value)
+    found = list(dict.fromkeys(map(kind, value)))
+    return f"{len(value)} results, the first {found[0]}" + (f", another {found[1]}" if found[1:] else "")
+
+
+def kind(value: Any) -> str:
+    """What came, in a few words: a tensor with its shape and type, or what else it is."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)} and type {str(value.dtype).removeprefix('torch.')}"
+    if isinstance(value, Other):
+        return f"an object of type {value.type_name}"
+    named = {
+        type(None): "nothing",
+        np.ndarray: "a numpy array",
+        int: "a whole number",
+        float: "a number",
+        str: "a string",
+    }
+    return named.get(type(value), f"a {type(value).__name__}")

@@ -1,0 +1,83 @@
+"""Laws by name: what a law is, and how one is asked.
+
+A law gets the outputs of one case (name -> plain value) and returns an empty string when it holds, else one sentence
+for the student. A key stores a law as its name and parameters, so parameters are plain values and tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from ..script import LawUse
+from .plain import kinds
+
+EXPECTED = "what the reference did"
+"""The name under which the judge lays the reference's own outputs of the case beside those that are examined."""
+
+Outputs = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A predicate; for laws of chance the table of counts it looks at; whether it looks at the reference's, too."""
+
+    holds: Callable[..., str]
+    counts: Callable[..., Tensor] | None = None
+    relative: bool = False
+
+
+LAWS: dict[str, Law] = {}
+
+
+def law(function: Callable[..., str]) -> Callable[..., str]:
+    """Registers a law under its function's name."""
+    LAWS[function.__name__] = Law(function)
+    return function
+
+
+def broken(use: LawUse, outputs: Outputs) -> str:
+    """Why the law does not hold for `outputs`; empty when it does."""
+    found = examined(use, outputs)
+    if found is not None:
+        return found
+    of = use.params.get("of", "out")
+    of = of[0] if isinstance(of, list) else of
+    if of in outputs and outputs[of] is None:
+        return "nothing came back: is there a `return`?"
+    what = "the gradient" if of.startswith("gradients of ") else "what came back"
+    asked = use.params.get("because", "") if use.name == "shape_is" else ""
+    if use.params.get("meaning"):
+        asked = f"asked for are {use.params['meaning']}"
+    return f"{what} cannot be examined: it is {kinds(outputs.get(of))}; {asked or 'compare with what is asked for'}"
+
+
+def examined(use: LawUse, outputs: Outputs) -> str | None:
+    """The same; None for outputs that are not of a kind that the law can look at."""
+    try:
+        return LAWS[use.name].holds(outputs, **use.params)
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
+        return None
+
+
+def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
+    """The table of counts behind a law of chance, (rows, K); None for other laws and for unusable outputs."""
+    table = LAWS[use.name].counts
+    try:
+        return None if table is None else table(outputs, **use.params)
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
+        return None
+
+
+def relative(use: LawUse) -> bool:
+    """Whether the law looks at the reference's own outputs as well, under `EXPECTED`.
+
+    Raises:
+        ValueError: there is no such law.
+    """
+    if use.name not in LAWS:
+        raise ValueError(f"no law is called {use.name!r}")
+    return LAWS[use.name].relative

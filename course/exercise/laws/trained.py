@@ -1,0 +1,193 @@
+"""Laws of trained models: what they get right, what they lose, what they may have changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import translation
+from .plain import tensor
+from .registry import EXPECTED, LAWS, Law, Outputs, law
+
+
+@law
+def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
+    """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted."""
+    logits = tensor(outputs[of])
+    right = logits.reshape(len(targets), -1).argmax(-1) == targets
+    accuracy = float(right[targets >= 0].double().mean())
+    return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
+
+
+@law
+def exact_match_at_least(
+    outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = ""
+) -> str:
+    """Of sentences (B, T), each up to its first `eos`, at least `bar` are the targets' to the last word."""
+    said, expected = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.exact_match(said, expected)
+    return "" if found >= bar else because or f"{found:.1%} of the sentences are right; {bar:.1%} are asked for"
+
+
+@law
+def mostly_unlike(outputs: Outputs, targets: Tensor, share: float, eos: int, of: str = "out", because: str = "") -> str:
+    """Of sentences (B, T), each up to its first `eos`, less than `share` are these wrong targets' to the last word."""
+    said, wrong = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.exact_match(said, wrong)
+    return "" if found < share else because or f"{found:.0%} of the sentences show the same mistake"
+
+
+@law
+def bleu_at_least(outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = "") -> str:
+    """BLEU of sentences (B, T), each up to its first `eos`, against the targets', reaches `bar`."""
+    said, expected = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
+    found = translation.bleu(said, expected)
+    return "" if found >= bar else because or f"BLEU {found:.3f}; {bar:.3f} is asked for"
+
+
+@law
+def says(outputs: Outputs, word: int, share: float, of: str = "out", because: str = "") -> str:
+    """At least a `share` of the rows of ids (B, T) contain `word`."""
+    found = float((tensor(outputs[of]) == word).any(1).double().mean())
+    return "" if found >= share else because or f"{found:.0%} of the rows contain {word}; {share:.0%} are expected"
+
+
+@law
+def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
+    """exp of the mean −log p of the targets under rows of probabilities (n, V) is at most `bar`."""
+    probabilities = tensor(outputs[of]).double().reshape(len(targets), -1)
+    good = torch.isfinite(probabilities) & (probabilities >= -1e-6)
+    if not bool(good.all()) or float((probabilities.sum(-1) - 1).abs().max()) > 1e-4:
+        return "the predictions are no probability distributions, so a perplexity would mean nothing"
+    found = _perplexity(probabilities, targets)
+    return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
+
+
+def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
+    """The same, over the reference's vocabulary, with a bar of `factor` times its perplexity in the same case."""
+    own = tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
+    V = tensor(outputs[of]).reshape(len(targets), -1).shape[1]
+    if own.shape[1] != V:
+        return f"a distribution over {own.shape[1]} tokens was expected, and one over {V} came"
+    return perplexity_at_most(outputs, targets, factor * _perplexity(own, targets), of, because)
+
+
+LAWS["perplexity_within"] = Law(perplexity_within, relative=True)
+
+
+def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
+    chosen = probabilities.gather(1, targets[:, None]).squeeze(1)
+    return float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
+
+
+@law
+def log_loss_at_most(
+    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
+) -> str:
+    """The mean −log softmax(logits)[target], natural logarithm, is at most `margin` above that of `known` (n,).
+
+    `known` is what somebody else loses on the very same targets: the source itself, the bare frequencies. Targets
+    (n, T) ask at several places of a row, those below zero are left out: `known` is then a row's sum, and the mean is
+    over all that is asked.
+    """
+    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
+    return "" if found <= bar else because or f"held-out loss {found:.3f}; {bar:.3f} or less is asked for"
+
+
+@law
+def log_loss_at_least(
+    outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
+) -> str:
+    """The mean −log softmax(logits)[target] is not more than `-margin` below that of `known` (n,): no such guesses."""
+    found, bar = _per_target(_log_losses(outputs[of], targets), targets), _per_target(known, targets) + margin
+    return "" if found >= bar else because or f"a loss of {found:.3f}; {bar:.3f} or more was expected"
+
+
+@law
+def no_better_than(outputs: Outputs, targets: Tensor, best: Tensor, of: str = "out", because: str = "") -> str:
+    """The losses of logits (n, V) are not below the `best` possible (n,) by more than chance.
+
+    With targets (n, T), as above, a row's loss is a sum, since what is asked within a row is not independent.
+    A difference of the means beyond four standard errors of the paired differences is no luck: targets have leaked.
+    """
+    differences = _log_losses(outputs[of], targets) - best.double()
+    error = float(differences.std()) / math.sqrt(len(differences))
+    if not math.isfinite(error) or float(differences.mean()) >= -4 * error - 1e-6:
+        return ""  # an infinite loss is no leak
+    return because or "better than anybody can be who knows the source itself: the answers leak into the question"
+
+
+@law
+def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> str:
+    """The rows are scores: they are not all positive with a sum of one."""
+    logits = tensor(outputs[of]).double()
+    if bool((logits < 0).any()) or float((logits.sum(-1) - 1).abs().max()) > 1e-3:
+        return ""
+    return because or "these are probabilities, and scores are asked for, as they are before any softmax"
+
+
+@law
+def neighbours_alike(
+    outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
+) -> str:
+    """Of the `k` nearest other rows, by cosine, of each of `rows`, a share of at least `bar` has a kind in common.
+
+    `kinds` (V, K) is True where a row is of a kind.
+    """
+    vectors = tensor(outputs[of]).double()
+    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
+        return f"a table of {len(kinds)} finite vectors was expected, and one of shape {tuple(vectors.shape)} came"
+    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    similarity = directions[rows] @ directions.T
+    similarity[torch.arange(len(rows)), rows] = -math.inf
+    near = similarity.topk(k).indices  # (n, k)
+    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
+    found = float(alike.double().mean())
+    return (
+        ""
+        if found >= bar
+        else because or f"{found:.0%} of the neighbours are of the same kind; {bar:.0%} are asked for"
+    )
+
+
+@law
+def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "state", because: str = "") -> str:
+    """Each of `weights` stands in a model's state, to the last bit, under whatever name it has there now."""
+    moved = [name for name, value in weights.items() if not _stands_in(list(outputs[of].values()), value)]
+    if not moved:
+        return ""
+    those = f"{len(moved)} of its {len(weights)} tensors" if len(moved) > 3 else ", ".join(sorted(moved))
+    return because or f"the weights it began with have changed: {those}"
+
+
+@law
+def trains_at_most(
+    outputs: Outputs, weights: Mapping[str, Tensor], numbers: int, of: str = "state", because: str = ""
+) -> str:
+    """A model's state, parameters and buffers, has at most so many numbers that may learn or are none of `weights`."""
+    begun = list(weights.values())
+    found = sum(value.numel() for value in outputs[of].values() if value.requires_grad or not _stands_in(begun, value))
+    return "" if found <= numbers else because or f"{found:,} numbers learn; {numbers:,} are allowed"
+
+
+def _stands_in(tensors: list[Tensor], value: Tensor) -> bool:
+    """Whether one of `tensors` is `value`, bit for bit."""
+    alike = (tensor for tensor in tensors if tensor.shape == value.shape and tensor.dtype == value.dtype)
+    return any(torch.equal(tensor, value) for tensor in alike)
+
+
+def _log_losses(logits: Any, targets: Tensor) -> Tensor:
+    """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite where there is NaN."""
+    scores = tensor(logits).double().reshape(*targets.shape, -1)
+    scores = scores - scores.amax(-1, keepdim=True)  # beside a score of 1e17, log V would be rounded away
+    losses = scores.logsumexp(-1) - scores.gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
+    return losses.nan_to_num(nan=math.inf).masked_fill(targets < 0, 0.0).reshape(len(targets), -1).sum(1)
+
+
+def _per_target(losses: Tensor, targets: Tensor) -> float:
+    """The mean of rows' `losses` (n,) over all targets that are asked for."""
+    return float(losses.double().sum() / (targets >= 0).sum())

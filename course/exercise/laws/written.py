@@ -1,0 +1,151 @@
+"""Laws of sequences that are written token by token."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .plain import kind, tensor
+from .registry import Outputs, law
+
+
+@law
+def padded_behind(outputs: Outputs, eos: int, pad: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) hold nothing but `pad` behind the first `eos` of a row."""
+    ids = tensor(outputs[of])
+    behind = (ids == eos).cumsum(1) - (ids == eos).long() > 0
+    if bool((ids == pad)[behind].all()):
+        return ""
+    return because or "something other than padding stands behind the first eos of a sentence"
+
+
+@law
+def no_longer_than(outputs: Outputs, longest: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) have at most `longest` columns."""
+    found = tensor(outputs[of]).shape[1]
+    return "" if found <= longest else because or f"{found} tokens were written, and at most {longest} were asked for"
+
+
+@law
+def long_enough(outputs: Outputs, eos: int, longest: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) have at most `longest` columns, and as many if there is a row without `eos`."""
+    ids = tensor(outputs[of])
+    if ids.shape[1] > longest:
+        return because or f"{ids.shape[1]} tokens were written, and at most {longest} were asked for"
+    endless = bool((~(ids == eos).any(1)).any())
+    short = endless and ids.shape[1] < longest
+    return because or "it stops although a sentence has no eos yet and may be longer" if short else ""
+
+
+@law
+def a_row_for_each(outputs: Outputs, ids: str, of: str = "out", because: str = "") -> str:
+    """Logits (B, L, V) have a row for each of the ids (B, L)."""
+    shape, wanted = tuple(tensor(outputs[of]).shape), tuple(tensor(outputs[ids]).shape)
+    if shape[:2] == wanted:
+        return ""
+    return (
+        because or f"forward, given {wanted} tokens, answers with logits of shape {shape}, and (B, T, V) is asked for"
+    )
+
+
+@law
+def keeps_its_eos(outputs: Outputs, logits: str, eos: int, pad: int, of: str = "out", because: str = "") -> str:
+    """Ids (B, L) do not leave their logits (B, L, V) only where those say `eos`, for `pad`."""
+    first = _first_that_strays(outputs, logits, eos, of)
+    painted = (tensor(outputs[logits]).argmax(2) == eos) & (tensor(outputs[of]) == pad)
+    if not bool(first.any() and painted[first].all()):
+        return ""
+    return because or "where forward finds eos likeliest, decode_greedy returns a pad: is eos itself kept?"
+
+
+@law
+def follows_its_logits(outputs: Outputs, logits: str, eos: int, of: str = "out", because: str = "") -> str:
+    """Up to and with its first `eos`, each id has the largest of the logits (B, L, V) that were computed for it."""
+    if not bool(_first_that_strays(outputs, logits, eos, of).any()):
+        return ""
+    return because or (
+        "forward, given what decode_greedy wrote, finds another token likelier: which token, and which state, go into "
+        "a step?"
+    )
+
+
+def _first_that_strays(outputs: Outputs, logits: str, eos: int, of: str) -> Tensor:
+    """(B, L): True at the first id of a row that is not the likeliest; what comes after one says little."""
+    ids, scores = tensor(outputs[of]), tensor(outputs[logits]).double()
+    before = (ids == eos).cumsum(1) - (ids == eos).long() == 0
+    off = before & (scores.gather(2, ids[:, :, None]).squeeze(2) < scores.amax(2) - 1e-4)
+    return off & (off.cumsum(1) == 1)
+
+
+@law
+def weighs_real_places(
+    outputs: Outputs, ids: str, lengths: Tensor, eos: int, of: str = "out", because: str = ""
+) -> str:
+    """Weights (B, L, S) are none below zero, sum to one, and are zero behind `lengths`, up to the eos of each row."""
+    weights, said = tensor(outputs[of]).double(), tensor(outputs[ids])
+    if weights.shape[:2] != said.shape:
+        return f"weights of shape (B, L, S) are asked for, a row for each of {tuple(said.shape)} tokens"
+    before = (said == eos).cumsum(1) - (said == eos).long() == 0
+    padding = torch.arange(weights.shape[2]) >= lengths[:, None, None]
+    good = (weights.sum(2) - 1).abs() < 1e-4
+    good &= ((weights.abs() * padding).amax(2) < 1e-6) & (weights.amin(2) >= 0)
+    return "" if bool(good[before].all()) else because or "weights do not sum to one over a sentence's real tokens"
+
+
+@law
+def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", because: str = "") -> str:
+    """Of batches rolled by 0, 1, 2 … places, each (ids (B, L), ...), every row is that sentence's alone, but for `pad`.
+
+    Alone it is `to`, a list of (ids (1, L), ...). A sentence that ends first and stops the others is first once. One
+    sentence may differ: where two tokens are equally likely, rounding chooses, and each batch rounds in its own way.
+    """
+    alone = [_stripped(tensor(found[0])[0], pad) for found in outputs[to]]
+    strays = set()
+    for k, found in enumerate(outputs[of]):
+        rows = zip(tensor(found[0]), alone[k:] + alone[:k], strict=True)
+        strays |= {(k + i) % len(alone) for i, (row, other) in enumerate(rows) if _stripped(row, pad) != other}
+    return "" if len(strays) <= 1 else because or f"{of} and {to} hold other tokens"
+
+
+@law
+def written_at_least(
+    outputs: Outputs,
+    targets: Tensor,
+    bar: float,
+    pad: int,
+    counted: Tensor | None = None,
+    of: str = "out",
+    because: str = "",
+) -> str:
+    """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it.
+
+    With `counted`, a mask (B,), other rows do not matter.
+    """
+    rows = zip(tensor(outputs[of]), targets, strict=True)
+    right = torch.tensor([_stripped(one, pad) == _stripped(other, pad) for one, other in rows])
+    found = float((right if counted is None else right[counted]).double().mean())
+    return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
+
+
+@law
+def aligned_at_least(
+    outputs: Outputs, words: Tensor, gold: Tensor, places: list[int], bar: float, of: str = "out", because: str = ""
+) -> str:
+    """At a share of at least `bar` of `places`, most of the weight (B, L, S) lies on the word that `gold` names.
+
+    `words` (B, S) is each source place's word, -1 where there is none, `gold` (B, n) the word for each of the places.
+    """
+    weights = tensor(outputs[of]).double()
+    if weights.ndim != 3 or weights.shape[1] <= max(places) or weights.shape[2] != words.shape[1]:
+        return f"weights of shape (B, L, S) are asked for, and {kind(outputs[of])} came"
+    belongs = torch.nn.functional.one_hot(words + 1)[:, :, 1:].double()  # (B, S, words)
+    found = (weights[:, places] @ belongs).max(-1)
+    hits = (found.indices == gold) & (found.values > 0)
+    share = float(hits.double().mean())
+    return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
+
+
+def _stripped(ids: Tensor, pad: int) -> list[int]:
+    """Ids (L,) without the padding at their end."""
+    kept = (ids != pad).nonzero()
+    return ids[: int(kept.max()) + 1].tolist() if len(kept) else []
