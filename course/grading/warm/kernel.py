@@ -73,7 +73,3 @@ def _reseed(seed: int) -> None:
         numpy.random.seed(seed % 2**32)
     if torch is not None:
         torch.manual_seed(seed)
-
-
-if __name__ == "__main__":
-    launch(sys.argv[1:])

@@ -146,8 +146,8 @@ class Nursery:
 
     @property
     def stillborn(self) -> bool:
-        """Whether its zygote ended before it listened: another would, too."""
-        if Path(self.address).exists():
+        """Whether its zygote ended before it listened: another would, too. Of one that was closed nothing is left."""
+        if Path(self.address).exists() or not Path(self.address).parent.is_dir():
             return False
         return self.gone if self.process is not None else _is_free(Path(self.address).with_name(ALIVE))
 

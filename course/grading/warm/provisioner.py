@@ -17,6 +17,9 @@ from course.grading.warm.order import Order
 NAME = "course-confined"
 LAUNCHER = "ipykernel_launcher"
 
+COLD = "import sys; sys.path.remove(''); from course.grading.warm.kernel import launch; launch(sys.argv[1:])"
+"""A kernel as a program: nothing it imports comes from the notebook's folder, which its cells may import from."""
+
 
 class ConfinedProvisioner(LocalProvisioner):
     """Starts kernels in a sandbox: forked from a zygote, or, where that fails, as programs of their own.
@@ -50,7 +53,7 @@ class ConfinedProvisioner(LocalProvisioner):
             except NoKernel as reason:
                 self.why_cold = str(reason)
         if ours:
-            cmd = [sys.executable, "-m", "course.grading.warm.kernel", *arguments]
+            cmd = [sys.executable, "-c", COLD, *arguments]
         return cold_kernel(replace(order, command=tuple(cmd)))
 
     async def kill(self, restart: bool = False) -> None:
