@@ -10,10 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
-from course.syllabus import OURS, OUTLINE, TOPICS
-
-OWN = ("hidden", "reference")
-"""Folders with a module for each topic: a change to one of them leaves the results of the other topics as they are."""
+from course.grading.sources import OWN, reached
+from course.syllabus import OUTLINE, TOPICS, Topic
 
 BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
 """What decides nothing."""
@@ -39,12 +37,22 @@ def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
         if topic.name in topics:
             yield repr(topic.items).encode()
             if topic.own and not OUTLINE.carried:
-                yield (OUTLINE.own_folder(topic.folder) / "hidden.py").read_bytes()
+                yield _own_tests(topic).read_bytes()
+
+
+def _own_tests(topic: Topic) -> Path:
+    assert OUTLINE is not None, "only a course of an instructor's own has topics of its own"
+    return OUTLINE.own_folder(topic.folder) / "hidden.py"
 
 
 def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
-    others = {topic.name for topic in OURS} - topics
+    """What decides the results of these topics: of the folders with a module for each, what theirs rest on."""
+    starts = [f"{folder}/{name}.py" for folder in OWN for name in topics]
+    if OUTLINE is not None and not OUTLINE.carried:
+        starts += [str(_own_tests(topic).resolve()) for topic in TOPICS if topic.own and topic.name in topics]
+    needed = reached(package, starts)
     for path in package.rglob("*.py"):
-        parts = path.relative_to(package).parts
-        if not (parts[0] in OWN and path.stem in others) and not set(BESIDE) & set(parts):
+        relative = path.relative_to(package)
+        spared = relative.parts[0] in OWN and path.name != "__init__.py" and relative.as_posix() not in needed
+        if not spared and not set(BESIDE) & set(relative.parts):
             yield path

@@ -1,0 +1,88 @@
+"""What the course's own files rest on: where a module's imports lead.
+
+A file is named as seen from the package, "hidden/rnn.py"; the tests of an instructor's own topic by their whole path.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+OWN = ("hidden", "reference")
+"""Folders with a module for each topic."""
+
+
+class Import(NamedTuple):
+    """A name that a module imports from the course: `attribute` of `file`, or all of `file` where that is empty."""
+
+    name: str
+    file: str
+    attribute: str = ""
+
+
+@cache
+def tree(source: bytes) -> ast.Module:
+    """The statements of a module that reads so."""
+    return ast.parse(source)
+
+
+def statements(package: Path, file: str) -> ast.Module:
+    """The statements of a module of `package`; none where there is no such file."""
+    path = package / file
+    return tree(path.read_bytes() if path.is_file() else b"")
+
+
+def imports(package: Path, file: str) -> Iterator[Import]:
+    """What a module of `package` imports of the course, relative imports and those within functions among it."""
+    for node in ast.walk(statements(package, file)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if found := _module(package, _below_the_course(alias.name)):
+                    yield Import(alias.asname or alias.name, found)
+        elif isinstance(node, ast.ImportFrom) and (parts := _origin(node, file)) is not None:
+            origin = _module(package, parts)
+            for alias in node.names:
+                if module := _module(package, [*parts, alias.name]):
+                    yield Import(alias.asname or alias.name, module)
+                elif origin:
+                    yield Import(alias.asname or alias.name, origin, alias.name)
+
+
+def reached(package: Path, starts: Iterable[str], within: Collection[str] = OWN) -> set[str]:
+    """The `starts`, and all modules in the folders `within` that their imports lead to."""
+    seen = set(starts)
+    waiting = list(seen)
+    while waiting:
+        found = {one.file for one in imports(package, waiting.pop()) if PurePath(one.file).parts[0] in within}
+        waiting += found - seen
+        seen |= found
+    return seen
+
+
+def _origin(statement: ast.ImportFrom, file: str) -> list[str] | None:
+    """The place below the course that a statement in `file` imports from; None when that is elsewhere."""
+    named = statement.module.split(".") if statement.module else []
+    if not statement.level:
+        return _below_the_course(".".join(named))
+    folders = PurePath(file).parent.parts
+    up = statement.level - 1
+    if PurePath(file).is_absolute() or up > len(folders):
+        return None
+    return [*folders[: len(folders) - up], *named]
+
+
+def _below_the_course(module: str) -> list[str] | None:
+    first, *below = module.split(".")
+    return below if first == "course" else None
+
+
+def _module(package: Path, parts: list[str] | None) -> str:
+    """The file of a module or of a package, by its place below the course; empty when there is none."""
+    if parts is None:
+        return ""
+    name = "/".join(parts)
+    found = (file for file in (f"{name}.py", f"{name}/__init__.py") if (package / file).is_file())
+    return next(found, "")
