@@ -12,9 +12,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import course
+from course.grading.sources import imports, statements
 from course.syllabus import Topic, find_item
 
 SHARED = ("exercise", "judge", "data")
@@ -72,7 +73,7 @@ def _closure(package: Path, start: Place) -> set[str]:
             where = "own" if Path(file).is_absolute() else file
             sources.add(f"{where}\0{_source(statement, name)}")
             for place in module.used_by(statement):
-                if place not in seen:
+                if place not in seen and PurePath(place[0]).parts[0] not in SHARED:
                     seen.add(place)
                     waiting.append(place)
     return sources
@@ -90,14 +91,16 @@ class _Module:
     """A module's statements by the names they define or are about, and where its imports lead."""
 
     def __init__(self, package: Path, file: str) -> None:
-        self.package, self.file = package, file
+        self.file = file
         self.about: dict[str, list[ast.stmt]] = defaultdict(list)
         self.modules: dict[str, str] = {}
         self.imported: dict[str, Place] = {}
-        path = package / file
-        for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
-            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("course."):
-                self._import(statement)
+        for one in imports(package, file):
+            if one.attribute:
+                self.imported[one.name] = (one.file, one.attribute)
+            else:
+                self.modules[one.name] = one.file
+        for statement in statements(package, file).body:
             for name in _names(statement):
                 self.about[name].append(statement)
 
@@ -108,15 +111,6 @@ class _Module:
                 yield self.modules[node.value.id], node.attr
             elif isinstance(node, ast.Name):
                 yield self.imported.get(node.id, (self.file, node.id))
-
-    def _import(self, statement: ast.ImportFrom) -> None:
-        folder = (statement.module or "").removeprefix("course.").replace(".", "/")
-        for alias in statement.names:
-            name = alias.asname or alias.name
-            if (self.package / folder / f"{alias.name}.py").is_file():
-                self.modules[name] = f"{folder}/{alias.name}.py"
-            elif (self.package / f"{folder}.py").is_file():
-                self.imported[name] = (f"{folder}.py", alias.name)
 
 
 @cache

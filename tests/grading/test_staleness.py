@@ -31,13 +31,13 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def touched(package: Path, file: str, before: str, after: str) -> set[str]:
-    """The exercises whose state changes with one change to a file, made and judged in a folder of its own."""
+def touched(package: Path, file: str, before: str, after: str, names: tuple[str, ...] = NAMES) -> set[str]:
+    """Those of the exercises whose state changes with one change to a file, made and judged in a folder of its own."""
     changed = shutil.copytree(package, package.with_name(f"{package.name}-{len(list(package.parent.iterdir()))}"))
     text = (changed / file).read_text(encoding="utf-8")
     assert before in text
     (changed / file).write_text(text.replace(before, after, 1), encoding="utf-8")
-    return {name for name in NAMES if state_of(name, package) != state_of(name, changed)}
+    return {name for name in names if state_of(name, package) != state_of(name, changed)}
 
 
 OWN = "from course.exercise import call, exercise\n\n\n@exercise(sum)\ndef smooth(rng):\n    yield call(3)\n"
@@ -70,6 +70,19 @@ def test_what_a_reference_is_used_by_is_touched_with_it(package):
     line = next(line for line in text.partition("def softmax(")[2].splitlines() if line.strip().startswith("return "))
     who = touched(package, "reference/self_attention.py", line, line + " + 0")
     assert "softmax" in who and "attention_cost" not in who
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "other"),
+    [
+        ("reference/multi_head_attention.py", "class MultiHeadAttention(", "decode_beam"),
+        ("reference/positional_encoding.py", "def sinusoidal(", "label_smoothing_loss"),
+    ],
+)
+def test_a_transformer_is_touched_with_what_it_is_built_of(package, file, part, other):
+    text = (package / file).read_text(encoding="utf-8")
+    line = next(line for line in text.partition(part)[2].splitlines() if line.strip().startswith("return "))
+    assert touched(package, file, line, f"{line} + 0", ("Transformer", other)) == {"Transformer"}
 
 
 def test_an_instructors_own_tests_are_read_where_they_are(package, tmp_path, monkeypatch):
