@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import course
-from course.grading.sources import OWN, reached
+from course.grading.sources import OWN, data_files, reached
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
@@ -56,3 +56,4 @@ def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
         spared = relative.parts[0] in OWN and path.name != "__init__.py" and relative.as_posix() not in needed
         if not spared and not set(BESIDE) & set(relative.parts):
             yield path
+    yield from data_files(package)

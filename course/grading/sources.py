@@ -1,4 +1,4 @@
-"""What the course's own files rest on: where a module's imports lead.
+"""What the course's own files rest on: where a module's imports lead, and the data that lies beside the code.
 
 A file is named as seen from the package, "hidden/rnn.py"; the tests of an instructor's own topic by their whole path.
 """
@@ -60,6 +60,13 @@ def reached(package: Path, starts: Iterable[str], within: Collection[str] = OWN)
         waiting += found - seen
         seen |= found
     return seen
+
+
+def data_files(package: Path) -> list[Path]:
+    """What `course.data` holds beside its modules, such as the weights of a trained network."""
+    below = ((path, path.relative_to(package).parts) for path in (package / "data").rglob("*"))
+    plain = (path for path, parts in below if not any(part.startswith((".", "__pycache__")) for part in parts))
+    return sorted(path for path in plain if path.is_file() and path.suffix != ".py")
 
 
 def _origin(statement: ast.ImportFrom, file: str) -> list[str] | None:

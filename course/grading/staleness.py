@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path, PurePath
 
 import course
-from course.grading.sources import imports, statements
+from course.grading.sources import data_files, imports, statements
 from course.syllabus import Topic, find_item
 
 SHARED = ("exercise", "judge", "data")
@@ -60,6 +60,8 @@ def shared_by_all(package: Path) -> str:
         relative = path.relative_to(package).as_posix()
         if relative not in TELLING:
             digest.update(f"{relative}\0{ast.dump(ast.parse(path.read_bytes()))}".encode())
+    for path in data_files(package):
+        digest.update(path.relative_to(package).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 

@@ -22,6 +22,7 @@ from course.syllabus import Topic
         ("hidden/__init__.py", True),
         ("reference/rnn.py", True),
         ("judge/compare.py", True),
+        ("data/pretrained.safetensors", True),
         ("hidden/lstm_gru.py", False),
         ("reference/lora.py", False),
         ("cli.py", False),

@@ -72,6 +72,21 @@ def test_what_a_reference_is_used_by_is_touched_with_it(package):
     assert "softmax" in who and "attention_cost" not in who
 
 
+def test_new_weights_of_a_trained_network_touch_what_is_judged_by_them(package):
+    file = Path("data", "pretrained.safetensors")
+    changed = shutil.copytree(package, package.with_name("with-new-weights"))
+    (changed / file).write_bytes((package / file).read_bytes()[:-1] + b"!")
+    assert state_of("lora_task", package) != state_of("lora_task", changed)
+
+
+def test_what_a_machine_leaves_among_the_data_touches_nothing(package):
+    changed = shutil.copytree(package, package.with_name("used"))
+    for name in (".DS_Store", "__pycache__/dates.cpython-311.pyc"):
+        (changed / "data" / name).parent.mkdir(exist_ok=True)
+        (changed / "data" / name).write_bytes(b"left behind")
+    assert state_of("lora_task", package) == state_of("lora_task", changed)
+
+
 @pytest.mark.parametrize(
     ("file", "part", "other"),
     [
