@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,23 +22,29 @@ TIERS = ("bubblewrap", "landlock", "none")
 NOT_ISOLATED = "NOT ISOLATED"
 """How an execution without a sandbox is called, in reports and in the notebook's metadata."""
 
+PATIENCE = 30.0
+"""Seconds a probe may take, which takes a fraction of one."""
+
 _LOOK = """
 import os, socket, sys, zmq
-inside, canary = sys.argv[1:]
+inside, canary, port = sys.argv[1:]
 open(os.path.join(inside, "written"), "w").close()
+open_ways = []
 try:
     open(canary).close()
-    sys.exit("a file outside could be read")
+    open_ways.append("a file outside could be read")
 except OSError:
     pass
 try:
     with socket.socket() as line:
-        line.settimeout(1)
-        line.connect(("192.0.2.1", 80))
-    sys.exit("the network could be reached")
+        line.settimeout(2)
+        line.connect(("127.0.0.1", int(port)))
+    open_ways.append("the network could be reached")
 except OSError:
     pass
+sys.exit(", ".join(open_ways) or None)
 """
+"""Run in a sandbox: the prober's own file and port, which are really there, must be out of reach."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +103,25 @@ def _probe(name: str) -> str:
         return "only on Linux"
     if name == "bubblewrap" and bubblewrap.program() is None:
         return "not installed"
+    return _look(name)
+
+
+def _look(name: str) -> str:
+    """What a process in a sandbox of this tier can do that it must not, or why it could not be run; empty when all is
+    well."""
     with (
         tempfile.TemporaryDirectory(prefix="probe-") as outside,
         tempfile.TemporaryDirectory(prefix="probe-") as inside,
+        contextlib.ExitStack() as stack,
     ):
         canary = Path(outside, "canary")
         canary.touch()
-        return _try(name, Confines(inside), [_LOOK, inside, str(canary)])
+        try:
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        except OSError as error:
+            return f"whether the network is out of reach cannot be tried, as nothing can listen on 127.0.0.1: {error}"
+        port = listener.getsockname()[1]
+        return _try(name, Confines(inside), [_LOOK, inside, str(canary), str(port)])
 
 
 def _try(name: str, confines: Confines, script: list[str]) -> str:
@@ -114,7 +134,7 @@ def _try(name: str, confines: Confines, script: list[str]) -> str:
         )
         argv = [sys.executable, "-c", confined + script[0], *script[1:]]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30.0)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     said = done.stderr.strip().splitlines()
