@@ -94,11 +94,16 @@ def test_refresh_builds_what_is_missing_or_stale(root: Path) -> None:
     assert [path.name for path in built.parent.iterdir()] == [built.name], "nothing else may lie in nbgrader's folder"
 
 
-def test_refresh_costs_a_stat_when_fresh(root: Path) -> None:
+def test_refresh_builds_nothing_when_fresh(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: Path, topic: Topic) -> nbformat.NotebookNode:
+        raise AssertionError(f"{source.name} was built again")
+
     notebooks.refresh(root, (SAMPLE,))
-    started = time.perf_counter()
-    notebooks.refresh(root, (SAMPLE,))
-    assert time.perf_counter() - started < 0.05
+    monkeypatch.setattr(notebooks, "build", refuse)
+    assert notebooks.refresh(root, (SAMPLE,)) == []
+    _outdate(root)
+    with pytest.raises(AssertionError, match="built again"):
+        notebooks.refresh(root, (SAMPLE,))
 
 
 def test_edits_in_the_notebook_reach_the_source(root: Path) -> None:
