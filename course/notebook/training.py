@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,7 @@ from .machine import device, seed
 from .provenance import code_of
 
 Train = Callable[[nn.Module, "Batches"], Any]
+N = TypeVar("N", int, float)
 
 
 class TrainFirst(RuntimeError):
@@ -179,9 +180,18 @@ def _from_checkpoint(name: str, model: nn.Module, path: Path) -> Record:
     facts = read_record(path)
     load_into(model, path)
     model.eval()
-    losses = [float(loss) for loss in facts.get("losses", [])]
-    examples, seconds = int(facts.get("examples", 0)), float(facts.get("seconds", 0.0))
+    losses = _numbers(facts.get("losses"), float)
+    examples = sum(_numbers([facts.get("examples")], int))
+    seconds = sum(_numbers([facts.get("seconds")], float))
     return Record(name, model, losses, examples, seconds, str(facts.get("device", "?")), "checkpoint")
+
+
+def _numbers(written: Any, kind: Callable[[Any], N]) -> list[N]:
+    """The numbers that stand in a checkpoint's record; none when it was spoiled: the weights count all the same."""
+    try:
+        return [kind(number) for number in written] if isinstance(written, list) else []
+    except (TypeError, ValueError, OverflowError):
+        return []
 
 
 def _loads_checkpoint() -> bool:

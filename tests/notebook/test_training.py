@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import pickle
 import re
@@ -92,6 +93,24 @@ def test_grading_loads_the_checkpoint(monkeypatch):
     loaded = fit(TASK, build, refuse)
     assert torch.equal(weights(trained), weights(loaded))
     assert (loaded.source, loaded.examples, loaded.losses) == ("checkpoint", trained.examples, trained.losses)
+
+
+SPOILED = ["[]", "{", "null", '"a"', "{}"] + [
+    json.dumps({fact: what})
+    for fact in ("losses", "examples", "seconds", "device")
+    for what in (None, "many", [None], ["x"], {"a": 1}, 10**400, float("inf"), float("nan"))
+]
+
+
+@pytest.mark.parametrize("written", SPOILED)
+def test_weights_whose_record_was_spoiled_are_loaded_all_the_same(written, tmp_path, monkeypatch):
+    trained = fit(TASK, build, train)
+    path = tmp_path / "checkpoints" / f"{TASK}.safetensors"
+    safetensors.torch.save_file(trained.model.state_dict(), path, metadata={"record": written})
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    loaded = fit(TASK, build, refuse)
+    assert loaded.source == "checkpoint" and torch.equal(weights(trained), weights(loaded))
+    assert loaded.in_words()
 
 
 def test_the_retrain_policy_trains(monkeypatch):
