@@ -6,6 +6,7 @@ verdict. What the kernel prints, raises or claims decides nothing.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import tempfile
 import threading
@@ -152,7 +153,8 @@ class Session:
             verdict = self._verdict(name, connection)
             self.verdicts[name] = verdict
             if verdict.kind == "time" and self.on_stuck is not None:
-                self.on_stuck(name)
+                with contextlib.suppress(Exception):  # the kernel is gone already, or its loop: the verdict stands
+                    self.on_stuck(name)
         finally:
             self._decided.set()
         send(connection, {"done": text(verdict)})

@@ -119,6 +119,19 @@ def test_silence_is_a_verdict_of_its_own(session):
     assert session.stuck == ["rnn_cell"]
 
 
+def test_a_kernel_that_cannot_be_interrupted_is_told_its_verdict_all_the_same(session):
+    def closed(name):
+        raise RuntimeError("Event loop is closed")
+
+    session.on_stuck = closed
+    session.enter("rnn_cell")
+    with connect(session) as connection:
+        send(connection, {"ready": "rnn_cell"})
+        receive(connection)
+        assert "out of time" in receive(connection)["done"]
+    assert session.leave().kind == "time"
+
+
 @pytest.mark.parametrize("bound", ["MOST_ANSWER", "MOST_ANSWERS"])
 def test_answers_have_a_largest_size(session, monkeypatch, bound):
     monkeypatch.setattr(f"course.judge.session.{bound}", 1000)
