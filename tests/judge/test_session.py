@@ -15,6 +15,7 @@ import torch
 from course.exercise.key import key_of
 from course.exercise.wire import receive, send
 from course.judge import Session
+from course.judge.session import MOST_CONNECTIONS
 from course.notebook.checking import check
 from tests.judge.sample import cell, sample
 
@@ -211,15 +212,35 @@ def test_answers_before_they_are_asked_for_do_not_help(session):
         assert session.leave().score == 0
 
 
+def heard(session):
+    """Whether there is room for one more, who asks for nothing."""
+    try:
+        with connect(session) as connection:
+            send(connection, {"ready": "unknown"})
+            return receive(connection) == {"public": True}
+    except OSError:
+        return False
+
+
+def everybody_left(session):
+    """Wait until nobody is being met."""
+    for _ in range(MOST_CONNECTIONS):
+        assert session._open.acquire(timeout=5)
+    session._open.release(MOST_CONNECTIONS)
+
+
 def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
     idle = []
     with contextlib.suppress(BlockingIOError):
         for _ in range(40):
             idle.append(connect(session))
-    time.sleep(0.1)
+    assert idle[MOST_CONNECTIONS].recv(1) == b"", "one too many is turned away"
     for connection in idle:
         connection.close()
-    time.sleep(0.2)
+    deadline = time.monotonic() + 10
+    while not heard(session):  # in its turn: all who called before were met or turned away
+        assert time.monotonic() < deadline
+    everybody_left(session)
     session.enter("rnn_cell")
     in_kernel("rnn_cell", cell)
     assert session.leave().score == sample.points
@@ -234,11 +255,10 @@ def test_greetings_that_are_none(session):
 
 def test_close_leaves_nothing_behind(session):
     address = session.address
-    before = threading.active_count()
     session.close()
-    time.sleep(0.2)
+    session._thread.join(5)
+    assert not session._thread.is_alive()
     assert not Path(address).exists()
-    assert threading.active_count() <= before
 
 
 def test_a_judge_that_cannot_listen_costs_no_points(session, monkeypatch):

@@ -12,6 +12,7 @@ from course.exercise.key import key_of
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
 from course.notebook.checking import CheckFailed
+from course.notebook.folder import read_progress
 from course.notebook.training import Record
 from course.reference.markov_ngrams import NGramModel
 from course.reference.positional_encoding import LearnedPositions
@@ -75,6 +76,7 @@ def test_a_spoiled_progress_file_is_no_obstacle(here):
     (here / ".course").mkdir()
     (here / ".course" / "progress.json").write_text("{not json")
     course.check("rnn_cell", cell)
+    assert read_progress()["rnn_cell"]["kind"] == "passed"
 
 
 def test_validate_raises_with_the_report(monkeypatch):
