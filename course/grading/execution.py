@@ -12,7 +12,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -228,23 +228,19 @@ def _execute_once(task: Task) -> Outcome:
     names = exercises_in(nb)
     if task.engine and task.engine != (here := fingerprint(topics_of(checks_in(nb).values()))):
         return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
-    examination = Examination(nb, names, task)
     outcome = Outcome(b"", isolation=tier.label)
-    with _private_folder() as private:
-        work = private / "work"
-        work.mkdir()
-        write_files(task.files, work)
-        try:
-            run = _run(nb, task, examination, private, work, tier)
-            handle = run.handle
-            outcome = replace(outcome, why_cold=run.why_cold)
-            if handle is not None:
+    try:
+        examination = Examination(nb, names, task)
+    except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine
+        return Outcome(task.notebook, fault=f"the judge could not listen: {error}")
+    try:
+        with closing(examination), _private_folder(task) as private:
+            run = _run(nb, task, examination, private, tier)
+            outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
+            if (handle := run.handle) is not None:
                 outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
-        except KernelFault as error:
-            outcome = replace(outcome, fault=str(error))
-        finally:
-            examination.close()
-        outcome = replace(outcome, files=_new_files(task, work))
+    except KernelFault as error:
+        outcome = replace(outcome, fault=str(error))
     verdicts = tuple(examination.verdicts.values())
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
@@ -253,18 +249,26 @@ def _execute_once(task: Task) -> Outcome:
 
 
 @contextmanager
-def _private_folder() -> Iterator[Path]:
-    """A folder for one notebook, gone afterwards whatever was made in it."""
-    private = Path(tempfile.mkdtemp(prefix="course-"))
-    try:
+def _private_folder(task: Task) -> Iterator[Path]:
+    """A folder for one notebook, its files in `work` beside its `home`, gone afterwards whatever was made in it.
+
+    Raises:
+        KernelFault: it cannot be made.
+    """
+    with ExitStack() as stack:
+        try:
+            private = Path(tempfile.mkdtemp(prefix="course-"))
+            stack.callback(remove, private)
+            for name in ("work", "home"):
+                (private / name).mkdir()
+            write_files(task.files, private / "work")
+        except (OSError, ValueError) as error:
+            raise KernelFault(f"the notebook's folder could not be made: {error}") from error
         yield private
-    finally:
-        remove(private)
 
 
-def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, work: Path, tier: Tier) -> NotebookRun:
-    home, edition = private / "home", _edition()
-    home.mkdir()
+def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, tier: Tier) -> NotebookRun:
+    work, home, edition = private / "work", private / "home", _edition()
     number = _told(task.seed)
     more = {"COURSE_NUMBER": str(number), **added(task.environment, task.gpu)}
     variables = environment(home, edition, examination.address, task.policy, more)

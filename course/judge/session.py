@@ -75,7 +75,12 @@ class Session:
         self._deaf = ""
         self._closing = False
         self._thread = threading.Thread(target=self._listen, name="judge", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._server.close()
+            self._folder.cleanup()
+            raise
 
     def enter(self, grade_id: str) -> None:
         """The grade cell of the exercise `grade_id` starts: its first `check` counts."""
