@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import linecache
+import math
 import random
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from operator import attrgetter
@@ -186,7 +188,11 @@ class _Run:
         return tuple(_placed(value, home) for value in args), {k: _placed(v, home) for k, v in kwargs.items()}
 
     def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Fresh copies of the inputs, with the described ones made; what appears twice is one object."""
+        """Fresh copies of the inputs, with the described ones made.
+
+        A tensor that appears twice is two, so that the gradients with respect to each are told apart; what a `Ref`
+        stands for is the one object itself.
+        """
         args, kwargs = decode(*encode((args, kwargs)))
         return tuple(self._made(value) for value in args), {k: self._made(v) for k, v in kwargs.items()}
 
@@ -233,9 +239,20 @@ def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
 
 
 def _unchanged(old: Any, new: Any) -> bool:
+    """Whether two snapshots are equal, NaN to NaN as well."""
     if isinstance(old, Tensor):
-        return isinstance(new, Tensor) and old.shape == new.shape and torch.equal(old, new)
-    return bool(old == new)
+        if not isinstance(new, Tensor) or (old.shape, old.dtype) != (new.shape, new.dtype):
+            return False
+        return torch.equal(old, new) or bool(((old == new) | (old.isnan() & new.isnan())).all())
+    if isinstance(old, np.ndarray):
+        return isinstance(new, np.ndarray) and _unchanged(torch.from_numpy(old), torch.from_numpy(new))
+    if isinstance(old, float) and math.isnan(old):
+        return isinstance(new, float) and math.isnan(new)
+    if isinstance(old, list | tuple):
+        return type(old) is type(new) and len(old) == len(new) and all(map(_unchanged, old, new))
+    if isinstance(old, dict) and not isinstance(old, Counter):  # a word that was not counted is one counted 0 times
+        return isinstance(new, dict) and old.keys() == new.keys() and all(_unchanged(old[k], new[k]) for k in old)
+    return not isinstance(new, np.ndarray) and bool(old == new)
 
 
 def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:

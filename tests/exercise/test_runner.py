@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -44,6 +45,54 @@ def test_changes_to_lists_are_noticed():
     assert recorded(case, lambda words, counts: sorted(words)).mutated == ()
     assert recorded(case, lambda words, counts: words.sort()).mutated == ("out: 0",)
     assert recorded(case, lambda words, counts: counts.clear()).mutated == ("out: 1",)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        torch.tensor([1.0, NAN]),
+        torch.tensor([NAN, 2.0], dtype=torch.bfloat16),
+        [1.0, NAN],
+        [[NAN, "a"], (2.0, NAN)],
+        {"a": [NAN]},
+        [np.array([1.0, NAN])],
+    ],
+    ids=str,
+)
+def test_nan_among_the_inputs_is_no_change_and_hides_none(given):
+    def leave(value):
+        return 0
+
+    def change(value):
+        if isinstance(value, dict):
+            value["a"] = 3.0
+        else:
+            value[0] = 3.0
+
+    case = call("kept", given, grad=False)
+    assert recorded(case, leave).mutated == ()
+    assert recorded(case, change).mutated == ("out: 0",)
+
+
+def test_other_types_are_changes_and_no_errors():
+    def as_array(value):
+        value[0] = np.zeros(2)
+
+    def as_double(x):
+        x.data = x.double()
+
+    assert recorded(call("list", [1.0]), as_array).mutated == ("out: 0",)
+    assert recorded(call("tensor", torch.ones(2), grad=False), as_double).mutated == ("out: 0",)
+
+
+def test_a_tensor_given_twice_is_two_with_a_gradient_each():
+    case = call("twice", *[torch.ones(2)] * 2)
+    assert recorded(case, lambda a, b: a is b).outputs["out"] is False
+    first, second = recorded(case, lambda a, b: (a * 3 + b).exp()).outputs["gradients of out"]
+    assert torch.allclose(first, 3 * second)
 
 
 def test_models_are_built_filled_called_and_read():
