@@ -9,9 +9,8 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -133,37 +132,43 @@ class _Run:
         return said[:, begun:]
 
     def _read(self, step: Step) -> Any:
-        return attrgetter(step.method)(self.kept[step.on])
+        value = self.kept[step.on]
+        for name in step.method.split("."):
+            value = _part(value, name, step.method)
+        return value
 
     def _make(self, step: Step) -> Any:
         (made,), _ = self._built(step.args, {})
         return made
 
     def _learning(self, step: Step) -> dict[str, int]:
-        return {name: p.numel() for name, p in self.kept[step.on].named_parameters() if p.requires_grad}
+        return {name: p.numel() for name, p in self._parameters(step).items() if p.requires_grad}
 
     def _fill(self, step: Step) -> None:
         seed, scale = step.args
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
-            for parameter in self.kept[step.on].parameters():
+            for parameter in _part(self.kept[step.on], "parameters")():
                 noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(scale * noise)
 
     def _load(self, step: Step) -> None:
-        own = {**dict(self.kept[step.on].named_parameters()), **dict(self.kept[step.on].named_buffers())}
+        model = self.kept[step.on]
+        own = {**self._parameters(step), **dict(model.named_buffers())}
         with torch.no_grad():
             for name, value in step.args[0].items():
-                own[name].copy_(value)
+                if name not in own:
+                    raise _no_parameter(model, name, own)
+                _copy(value, own[name], name)
 
     def _train(self, step: Step) -> None:
-        self.kept[step.on].train()
+        _part(self.kept[step.on], "train")()
 
     def _gradients(self, step: Step) -> Any:
         of, wrt = step.args
         results = [value for value in _tensors([self.kept[of]]) if value.requires_grad]
         if wrt == "parameters":
-            named = dict(self.kept[step.on].named_parameters())
+            named = self._parameters(step)
             leaves = [parameter for parameter in named.values() if parameter.requires_grad]
         else:
             named, leaves = {}, self.leaves.get(of, [])
@@ -180,7 +185,15 @@ class _Run:
 
     def _target(self, step: Step) -> Callable[..., Any]:
         target = self.kept[step.on]
-        return getattr(target, step.method) if step.method else target
+        if step.method:
+            target = _part(target, step.method)
+        if not callable(target):
+            called = f"`{step.method}`" if step.method else "what came"
+            raise TypeError(f"{called} is to be called, and {_what(target)} cannot be")
+        return target
+
+    def _parameters(self, step: Step) -> dict[str, nn.Parameter]:
+        return dict(_part(self.kept[step.on], "named_parameters")())
 
     def _inputs(self, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
         args, kwargs = self._built(step.args, dict(step.kwargs))
@@ -216,6 +229,49 @@ class _Run:
     def _notice_changes(self, step: Step, args: Any, kwargs: Any, before: dict[str, Any]) -> None:
         now = _snapshot(args, kwargs)
         self.mutated += [f"{step.into}: {name}" for name, old in before.items() if not _unchanged(old, now.get(name))]
+
+
+def _part(value: Any, name: str, path: str = "") -> Any:
+    """An attribute of what came from the answer; `path` is all that is asked for, where this is a part of it.
+
+    Raises:
+        AttributeError: there is none; the sentence says what came, and what is asked for.
+    """
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        if hasattr(type(value), name):  # it is there, and fails by itself
+            raise
+    module = hasattr(nn.Module, name)
+    if value is None or (module and not isinstance(value, nn.Module)):
+        hint = ": is there a `return`?" if value is None else ""
+        raise AttributeError(
+            f"{'an `nn.Module`' if module else f'`{name}`'} is asked for, and {_what(value)} came{hint}"
+        )
+    lacks = "has none" if path in ("", name) else f"has no `{name}`"
+    raise AttributeError(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
+
+
+def _what(value: Any) -> str:
+    return "None" if value is None else f"an object of type `{type(value).__name__}`"
+
+
+def _no_parameter(model: nn.Module, name: str, own: Mapping[str, Tensor]) -> AttributeError:
+    """The error that says why numbers for `name` have no place among the model's `own` parameters."""
+    tensor = model.state_dict(keep_vars=True).get(name)
+    twin = next((other for other, one in own.items() if one is tensor), "")
+    if twin:
+        return AttributeError(f"`{name}` is the same parameter as `{twin}`, and each is asked for by itself")
+    names = ", ".join(f"`{other}`" for other in own) or "none"
+    return AttributeError(f"a parameter `{name}` is asked for, and {_what(model)} has {names}")
+
+
+def _copy(value: Tensor, parameter: Tensor, name: str) -> None:
+    try:
+        parameter.copy_(value)
+    except RuntimeError:
+        sizes = f"{tuple(value.shape)} is asked for, and it is {tuple(parameter.shape)}"
+        raise ValueError(f"the parameter `{name}` has another shape: {sizes}") from None
 
 
 def _home(answer: Any) -> torch.device | None:

@@ -133,6 +133,60 @@ def test_weights_are_loaded_by_name():
     assert recorded(case, nn.Linear).outputs["out"].item() == 4.0
 
 
+class Heads(nn.Module):
+    def __init__(self, shared=False):
+        super().__init__()
+        self.q, self.k = nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)
+        if shared:
+            self.k.weight = self.q.weight
+
+
+class Spoiled:
+    @property
+    def kept(self):
+        return self.lost
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "said"),
+    [
+        (Heads, {"W_q": 2}, "a parameter `W_q` is asked for, and an object of type `Heads` has `q.weight`, `k.weight`"),
+        (nn.Identity, {"W": 2}, "a parameter `W` is asked for, and an object of type `Identity` has none"),
+        (
+            lambda: Heads(shared=True),
+            {"q.weight": 2, "k.weight": 2},
+            "`k.weight` is the same parameter as `q.weight`, and each is asked for by itself",
+        ),
+        (Heads, {"q.weight": 3}, "the parameter `q.weight` has another shape: (3, 3) is asked for, and it is (2, 2)"),
+        (lambda: [1], {"W": 2}, "an `nn.Module` is asked for, and an object of type `list` came"),
+        (lambda: None, {"W": 2}, "an `nn.Module` is asked for, and None came: is there a `return`?"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_in_a_sentence(answer, state, said):
+    case = build("loaded").load({name: torch.ones(size, size) for name, size in state.items()})
+    assert recorded(case, answer).raised.message == said
+
+
+@pytest.mark.parametrize(
+    ("further", "answer", "said"),
+    [
+        (lambda case: case.call(method="double"), lambda: [1], "an `nn.Module` is asked for, and an object of"),
+        (lambda case: case.fill(3), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
+        (lambda case: case.train(), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
+        (lambda case: case.learning(), lambda: [1], "an `nn.Module` is asked for, and an object of type `list` came"),
+        (lambda case: case.call(method="maps"), Heads, "`maps` is asked for, and an object of type `Heads` has none"),
+        (lambda case: case.read("q.A"), Heads, "`q.A` is asked for, and an object of type `Linear` has no `A`"),
+        (lambda case: case.read("A"), lambda: None, "`A` is asked for, and None came: is there a `return`?"),
+        (lambda case: case.call(), lambda: 3, "what came is to be called, and an object of type `int` cannot be"),
+        (lambda case: case.call(method="q"), lambda: Ref("x"), "`q` is asked for, and an object of type `Ref`"),
+        (lambda case: case.call(method="name"), lambda: Ref("x"), "`name` is to be called, and an object of type"),
+        (lambda case: case.read("kept"), Spoiled, "'Spoiled' object has no attribute 'lost'"),
+    ],
+)
+def test_what_is_asked_of_something_else_is_told_in_a_sentence(further, answer, said):
+    assert said in recorded(further(build("made")), answer).raised.message
+
+
 def test_models_evaluate_unless_they_are_told_to_train():
     case = given_model("dropout").call(torch.ones(50), into="still").train().call(torch.ones(50), into="moving")
     out = recorded(case, nn.Dropout(0.5).eval()).outputs
