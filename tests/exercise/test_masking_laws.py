@@ -46,7 +46,7 @@ def test_what_may_not_move():
     assert EXPECTED not in outputs
 
 
-def test_hidden_words():
+def test_masked_words():
     ids = torch.randint(5, (40, 7), generator=torch.Generator().manual_seed(1))
     special = ids == 0
     inputs, labels = mlm_corrupt(ids, special, 5, 5, torch.Generator().manual_seed(2), 0.5)
@@ -66,7 +66,7 @@ def test_hidden_words():
     assert broken("never_asked_for", {"out": (ids, ids)}, where=special)
 
 
-def test_right_draws_of_hidden_words_hardly_ever_break_a_law_of_chance():
+def test_right_draws_of_masked_words_hardly_ever_break_a_law_of_chance():
     ids, none = torch.ones(500, 5, dtype=torch.long), torch.zeros(500, 5, dtype=torch.bool)
     p, fates = 0.4, [0.1 / 3, 0.1 + 0.1 / 3, 0.1 / 3, 0.8]
     shares = torch.tensor([1 - p, *(p * fate for fate in fates)])

@@ -3,7 +3,7 @@
 Each module holds the laws of one kind of thing; `registry` knows them all by name.
 """
 
-from . import agreement, bounds, chance, gradients, hidden_words, maps, masks, trained, written
+from . import agreement, bounds, chance, gradients, maps, masked_words, masks, trained, written
 from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, relative
 
 __all__ = [
@@ -17,8 +17,8 @@ __all__ = [
     "counts",
     "examined",
     "gradients",
-    "hidden_words",
     "maps",
+    "masked_words",
     "masks",
     "relative",
     "trained",

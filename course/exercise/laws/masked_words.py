@@ -1,4 +1,4 @@
-"""Laws of hidden words: an answer of inputs and labels, in which -100 labels a word that nobody asks for."""
+"""Laws of masked words: an answer of inputs and labels, in which -100 labels a word that nobody asks for."""
 
 from __future__ import annotations
 
