@@ -69,8 +69,12 @@ def test_an_instructors_own_tests_name_what_they_rest_on(package, tmp_path, monk
     topic = Topic(13, "smoothing", "Smoothing", "", own=True)
     folder = tmp_path / "exercises" / topic.folder
     folder.mkdir(parents=True)
-    (folder / "hidden.py").write_text("def right():\n    from course.reference import rnn\n    return rnn\n")
+    tests = folder / "hidden.py"
+    tests.write_text("def right():\n    from course.reference import rnn\n    return rnn\n")
     monkeypatch.setattr(engine, "OUTLINE", Outline(tmp_path / "course.toml"))
     monkeypatch.setattr(engine, "TOPICS", (topic,))
     files = set(engine._files(package, frozenset({"smoothing"})))
     assert package / "reference" / "rnn.py" in files and package / "reference" / "lora.py" not in files
+
+    tests.write_text("def right(:")
+    assert package / "reference" / "rnn.py" not in engine._files(package, frozenset({"smoothing"}))
