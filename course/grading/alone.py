@@ -80,6 +80,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     if find_spec("course.hidden") is None:
         raise Problem("this is the student edition, which holds no hidden tests: `check` runs the public ones")
     from course.grading.execution import execute
+    from course.grading.kernel import fill_cache
     from course.grading.preprocessors import own_limits
 
     nb = _read(path)
@@ -94,6 +95,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
         limits=own_limits(nb, Limits(PATIENCE)),
         client={"kernel_name": "python3", "skip_cells_with_tag": ""},
     )
+    fill_cache(topic)
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
     if outcome.fault:
         raise Problem(outcome.fault)

@@ -178,11 +178,12 @@ class Classroom:
         return read_released(self.coursedir().db_url, self.topic.folder, self.topic.folder)
 
     def environment(self) -> dict[str, str]:
-        """What the kernels of this class have in common."""
+        """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
         from course.grading.edition import assemble
-        from course.grading.kernel import added, environment
+        from course.grading.kernel import added, environment, fill_cache
         from course.grading.preprocessors import JudgedExecute
 
+        fill_cache(self.topic)
         settings = JudgedExecute(config=self.config)
         with tempfile.TemporaryDirectory() as home:
             more = added(settings.environment, settings.gpu)

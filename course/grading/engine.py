@@ -40,6 +40,13 @@ def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
                 yield _own_tests(topic).read_bytes()
 
 
+def modules_of(topic: Topic) -> list[str]:
+    """The modules that hold a topic's tests and reference, as seen from the package, whether or not they are there."""
+    if not topic.own:
+        return [f"{folder}/{topic.name}.py" for folder in OWN]
+    return [str(_own_tests(topic).resolve())] if OUTLINE is not None and not OUTLINE.carried else []
+
+
 def _own_tests(topic: Topic) -> Path:
     assert OUTLINE is not None, "only a course of an instructor's own has topics of its own"
     return OUTLINE.own_folder(topic.folder) / "hidden.py"
@@ -47,10 +54,7 @@ def _own_tests(topic: Topic) -> Path:
 
 def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
     """What decides the results of these topics: of the folders with a module for each, what theirs rest on."""
-    starts = [f"{folder}/{name}.py" for folder in OWN for name in topics]
-    if OUTLINE is not None and not OUTLINE.carried:
-        starts += [str(_own_tests(topic).resolve()) for topic in TOPICS if topic.own and topic.name in topics]
-    needed = reached(package, starts)
+    needed = reached(package, (file for topic in TOPICS if topic.name in topics for file in modules_of(topic)))
     for path in package.rglob("*.py"):
         relative = path.relative_to(package)
         spared = relative.parts[0] in OWN and path.name != "__init__.py" and relative.as_posix() not in needed
