@@ -19,7 +19,7 @@ from .laws import relative
 from .recording import Recording
 from .runner import run
 from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
-from .values import Malformed
+from .values import Malformed, TooLarge, demand_whole
 from .wire import pack, unpack
 
 Right = Callable[[], Recording]
@@ -29,7 +29,7 @@ Wrong = Callable[[str], Recording]
 
 
 class NoKey(Exception):
-    """The cases of an exercise cannot be drawn, or its reference fails in one: the message says how, and where."""
+    """The cases of an exercise cannot be drawn or sent, or its reference fails: the message says how, and where."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def key_of(exercise: Exercise, seed: int = PUBLIC_SEED, *, public_only: bool = F
     a model costs up to a second.
 
     Raises:
-        NoKey: the cases cannot be drawn, or the reference raises where it should not.
+        NoKey: the cases cannot be drawn or sent, or the reference raises where it should not.
     """
     try:
         return _declared(exercise, _key_cases(exercise, exercise.cases(seed, public_only=public_only)))
@@ -109,8 +109,12 @@ def _in_one_line(message: str) -> str:
 
 
 def pack_cases(key: Key) -> bytes:
-    """The cases of a key with what is expected, as `unpack_cases` reads them on the same course."""
-    return pack([{**_case_to_plain(held.case), **_compared_to_plain(held)} for held in key.cases])
+    """The cases of a key with what is expected, as `unpack_cases` reads them on the same course.
+
+    Raises:
+        NoKey: they are too many or too large for one message.
+    """
+    return _packed([{**_case_to_plain(held.case), **_compared_to_plain(held)} for held in key.cases], key.name)
 
 
 def unpack_cases(message: bytes, exercise: Exercise) -> Key:
@@ -126,9 +130,25 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
 
 
 def write_key_file(path: Path, exercises: Iterable[Exercise]) -> None:
-    """Writes the answer key of a topic: the public part of its exercises."""
+    """Writes the answer key of a topic: the public part of its exercises.
+
+    Raises:
+        NoKey: one of them has none, or together they are too large for one file.
+    """
     keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
-    path.write_bytes(pack(keys))
+    path.write_bytes(_packed(keys, path.stem))
+
+
+def _packed(values: list[dict[str, Any]], name: str) -> bytes:
+    """The message with the cases of `name`, of which nothing may be missing: what is cut off, any answer would match.
+
+    Raises:
+        NoKey: something had to be cut off.
+    """
+    try:
+        return pack(values, whole=True)
+    except TooLarge as error:
+        raise NoKey(f"the key of {name} holds more than can be sent ({error}): make its cases smaller") from None
 
 
 def read_key_file(path: Path) -> dict[str, Key]:
@@ -162,6 +182,7 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
     if tracks_gradients(case) and right().outputs.get("gradients of out") is None:
         case = without_gradients(case)
         right = _answered(exercise, case)
+    _demand_whole({"run": case.script().to_plain()}, exercise, case, "what it asks")
     held = KeyCase(case, right, _mistaken(exercise, case))
     if held.is_compared:
         held.right()
@@ -173,6 +194,7 @@ def _answered(exercise: Exercise, case: Case) -> Right:
 
     def answer() -> Recording:
         expected = run(case.script(), exercise.reference)
+        _demand_whole(expected.to_plain(), exercise, case, "the right answer")
         if expected.raised is not None and not case.raises:
             raised = expected.raised
             where = f", at `{raised.line}`" if raised.line else ""
@@ -181,6 +203,19 @@ def _answered(exercise: Exercise, case: Case) -> Right:
         return expected
 
     return cache(answer)
+
+
+def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: str) -> None:
+    """Sees to it that a case and its answer cross as they are: any answer would match what is cut off.
+
+    Raises:
+        NoKey: they do not.
+    """
+    try:
+        demand_whole(sent)
+    except TooLarge as error:
+        where = f"the case {case.title!r} of {exercise.name}"
+        raise NoKey(f"{where} is too large: {what} holds more than can be sent ({error})") from None
 
 
 def _mistaken(exercise: Exercise, case: Case) -> Wrong:

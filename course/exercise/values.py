@@ -35,8 +35,16 @@ DTYPES = {
 }  # fmt: skip
 
 
+CUT = ", too large or too deep to send"
+"""How the name of what an encoder cut off ends."""
+
+
 class Malformed(ValueError):
     """A tree that is no value: what arrived was not written by `encode`."""
+
+
+class TooLarge(ValueError):
+    """A value of which not everything can be sent, where nothing may be missing."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +76,31 @@ class Other:
     type_name: str
 
 
-def encode(value: Any) -> tuple[list[Any], list[Tensor]]:
-    """`value` as a tagged tree and the list of tensors it refers to by position."""
+def encode(value: Any, *, whole: bool = False) -> tuple[list[Any], list[Tensor]]:
+    """`value` as a tagged tree and the list of tensors it refers to by position.
+
+    What is too large or too deep is cut off, and only its type is told, unless it is to be `whole`.
+
+    Raises:
+        TooLarge: something had to be cut off, now or earlier, from what is to be whole.
+    """
     encoder = _Encoder()
-    return encoder.tree(value, 0), encoder.tensors
+    tree = encoder.tree(value, 0)
+    if whole and encoder.cut:
+        raise TooLarge(encoder.cut)
+    return tree, encoder.tensors
+
+
+def demand_whole(value: Any) -> None:
+    """Sees to it that everything of `value` can be sent, without copying its tensors.
+
+    Raises:
+        TooLarge: something would be cut off, or was.
+    """
+    measure = _Measure()
+    measure.tree(value, 0)
+    if measure.cut:
+        raise TooLarge(measure.cut)
 
 
 def decode(tree: Any, tensors: list[Tensor], most: int | None = None) -> Any:
@@ -97,11 +126,13 @@ class _Encoder:
         self.positions: dict[int, int] = {}
         self.keep: list[Any] = []
         self.nodes = 0
+        self.cut = ""
 
     def tree(self, value: Any, depth: int) -> list[Any]:
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            return ["other", f"{_type_name(value)}, too large or too deep to send"]
+            self.cut = f"{_type_name(value)}{CUT}"
+            return ["other", self.cut]
         try:
             return self._tree(value, depth)
         except RecursionError:
@@ -134,6 +165,7 @@ class _Encoder:
         if isinstance(value, StandIn):
             return ["stand_in", value.name, self.tree(dict(value.parameters), depth + 1)]
         if isinstance(value, Other):
+            self.cut = value.type_name if value.type_name.endswith(CUT) else self.cut
             return ["other", value.type_name]
         if isinstance(value, Counter):
             return ["counter", self._pairs(value, depth)]
@@ -168,6 +200,13 @@ class _Encoder:
             copy = value.detach().as_subclass(Tensor).cpu()
             self.tensors.append(torch.clone(copy, memory_format=torch.contiguous_format))
         return self.positions[id(value)]
+
+
+class _Measure(_Encoder):
+    """Encodes without the tensors."""
+
+    def _place(self, value: Tensor) -> int:
+        return 0
 
 
 class _Decoder:

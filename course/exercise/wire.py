@@ -29,9 +29,13 @@ _FRAME = struct.Struct(">QI")
 _LENGTH = struct.Struct("<Q")
 
 
-def pack(value: Any) -> bytes:
-    """`value` as one message, without its frame's total length read from a socket by `receive`."""
-    tree, tensors = encode(value)
+def pack(value: Any, *, whole: bool = False) -> bytes:
+    """`value` as one message, without its frame's total length read from a socket by `receive`.
+
+    Raises:
+        TooLarge: it is to be `whole`, and something had to be cut off.
+    """
+    tree, tensors = encode(value, whole=whole)
     header = json.dumps({"tree": tree, "count": len(tensors)}, allow_nan=False).encode()
     body = safetensors.torch.save({str(position): tensor for position, tensor in enumerate(tensors)})
     return _FRAME.pack(len(header) + len(body), len(header)) + header + body

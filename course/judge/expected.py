@@ -14,7 +14,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from ..exercise import Exercise
-from ..exercise.key import Key, key_of, pack_cases, unpack_cases
+from ..exercise.key import Key, NoKey, key_of, pack_cases, unpack_cases
 from ..exercise.values import Malformed
 
 MOST_HELD = 48
@@ -63,7 +63,7 @@ def _made(exercise: Exercise, seed: int) -> Key:
     """The key made anew, and left for other judges in one step."""
     key = key_of(exercise, seed)
     if _shared is not None:
-        with contextlib.suppress(OSError):  # then the others make it for themselves
+        with contextlib.suppress(OSError, NoKey):  # then the others make it for themselves
             _leave(key, _place(_shared, exercise, seed))
     return key
 

@@ -193,7 +193,7 @@ def _request(script: Script) -> bytes:
     """The message that has a script run: the same for all who are judged with the same key."""
     kept = _requests.get(script)
     if kept is None:
-        kept = pack({"run": script.to_plain()})
+        kept = pack({"run": script.to_plain()}, whole=True)
         if len(kept) <= MOST_KEPT:
             _requests[script] = kept
     return kept

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course.exercise import call, draws, exercise
-from course.exercise.key import NoKey, key_of, pack_cases, unpack_cases
+from course.exercise.key import NoKey, key_of, pack_cases, unpack_cases, write_key_file
 from course.exercise.runner import run
 from course.exercise.values import Malformed
 from course.exercise.wire import pack, unpack
@@ -129,6 +129,48 @@ def test_cases_that_cannot_be_drawn_make_no_key():
     ):
         with pytest.raises(NoKey, match=said):
             key_of(exercise(lambda x: x, name="softmax")(make_cases), 5)
+
+
+def many(n):
+    return [0] * n
+
+
+def deep(n):
+    return [deep(n - 1)] if n else []
+
+
+@pytest.mark.parametrize(
+    ("reference", "given", "said"),
+    [
+        (many, 300_000, "the case 'much' of softmax is too large: the right answer holds more than can be sent"),
+        (deep, 60, "the case 'much' of softmax is too large: the right answer holds more than can be sent"),
+        (len, [0] * 300_000, "the case 'much' of softmax is too large: what it asks holds more than can be sent"),
+    ],
+)
+def test_what_is_too_large_to_send_makes_no_key(reference, given, said):
+    """Cut off it would stand in the key as an object of which nothing is known, and any answer would do."""
+
+    def much(rng):
+        yield call("much", given, public=True)
+
+    with pytest.raises(NoKey, match=said):
+        key_of(exercise(reference, name="softmax")(much), 5)
+
+
+def test_cases_that_are_too_large_together_are_kept_by_each_judge_and_written_by_none(folder, tmp_path):
+    def much(rng):
+        for n in (150_000, 150_001):
+            yield call(f"{n} zeros", n, public=True)
+
+    declared = exercise(many, name="softmax")(much)
+    key = expected(declared, 5)
+    assert [len(held.expected.outputs["out"]) for held in key.cases] == [150_000, 150_001]
+    assert list(folder.glob("*.cases")) == []
+    with pytest.raises(NoKey, match="the key of softmax holds more than can be sent"):
+        pack_cases(key)
+    with pytest.raises(NoKey, match="the key of recurrence holds more than can be sent"):
+        write_key_file(tmp_path / "recurrence.key", [declared])
+    assert not (tmp_path / "recurrence.key").exists()
 
 
 @pytest.mark.parametrize("answer", [sample.reference, *(mistake.wrong for mistake in sample.misconceptions)])
