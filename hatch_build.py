@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 LEFT_OUT = ("course/reference", "course/hidden", "course/grading/stills")
 KEYS = "course/keys"
+UNUSED = "course/grading"
+"""What no answer key depends on."""
 
 
 class EditionHook(BuildHookInterface):
@@ -65,6 +68,12 @@ def _demand_keys(root: Path) -> None:
             "build the student wheel with `course wheel`, which makes the keys"
         )
     made = min(path.stat().st_mtime_ns for path in (root / KEYS).glob("*.key"))
-    sources = (path for folder in LEFT_OUT for path in (root / folder).rglob("*.py"))
-    if any(path.stat().st_mtime_ns > made for path in sources):
+    if any(path.stat().st_mtime_ns > made for path in _sources(root)):
         raise SystemExit(f"{KEYS} is older than the exercises: build the student wheel with `course wheel`")
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """What the answer keys are made from: references, hidden tests, and all that these use and are run by."""
+    for path in (root / "course").rglob("*"):
+        if path.suffix in (".py", ".safetensors") and not path.is_relative_to(root / UNUSED):
+            yield path

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from course.grading.edition import assemble, build_wheel
 from course.grading.notebooks import build, source_path
 from course.grading.problem import Problem
 from course.syllabus import TOPICS
+from hatch_build import _demand_keys
 from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
@@ -168,3 +170,26 @@ def test_the_hook_refuses_in_one_sentence(wheel: Path) -> None:
     (root / "course" / "keys" / f"{name}.key").unlink()
     refusal = _refusal(root, edition="student")
     assert f"no answer key for {name}: " in refusal and "\n" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        ("reference/rnn.py", True),
+        ("hidden/rnn.py", True),
+        ("exercise/runner.py", True),
+        ("data/recall.py", True),
+        ("data/pretrained.safetensors", True),
+        ("syllabus.py", True),
+        ("grading/export/moodle.py", False),
+        ("data/__pycache__/recall.cpython-313.pyc", False),
+    ],
+)
+def test_keys_are_as_new_as_all_they_are_made_from(changed: str, refused: bool, tmp_path: Path) -> None:
+    for name, seconds in {**{f"keys/{topic.name}.key": 2 for topic in TOPICS}, "__init__.py": 1, changed: 3}.items():
+        path = tmp_path / "course" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        os.utime(path, (seconds, seconds))
+    with pytest.raises(SystemExit, match="is older than the exercises") if refused else nullcontext():
+        _demand_keys(tmp_path)
