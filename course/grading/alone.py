@@ -79,8 +79,8 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     """
     if find_spec("course.hidden") is None:
         raise Problem("this is the student edition, which holds no hidden tests: `check` runs the public ones")
+    from course.grading.corpora import fill_cache
     from course.grading.execution import execute
-    from course.grading.kernel import fill_cache
     from course.grading.preprocessors import own_limits
 
     nb = _read(path)

@@ -179,8 +179,9 @@ class Classroom:
 
     def environment(self) -> dict[str, str]:
         """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
+        from course.grading.corpora import fill_cache
         from course.grading.edition import assemble
-        from course.grading.kernel import added, environment, fill_cache
+        from course.grading.kernel import added, environment
         from course.grading.preprocessors import JudgedExecute
 
         fill_cache(self.topic)

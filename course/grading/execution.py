@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
+from course.grading import corpora
 from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
-from course.grading.kernel import added, corpora, environment
+from course.grading.kernel import added, environment
 from course.grading.notebooks import grade_id
 from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines, of_the_class
@@ -309,7 +310,7 @@ def _assembled() -> Path:
 def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
     """What the notebook sees: the student edition, the corpora, the judge's socket."""
     judge = [] if examination.address is None else [Path(examination.address).parent]
-    readable = [edition, *corpora(), *judge]
+    readable = [edition, *corpora.for_students(), *judge]
     allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
     return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, of_the_class())))
 

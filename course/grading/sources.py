@@ -26,7 +26,10 @@ class Import(NamedTuple):
 @cache
 def tree(source: bytes) -> ast.Module:
     """The statements of a module that reads so."""
-    return ast.parse(source)
+    try:
+        return ast.parse(source)
+    except SystemError:  # Python before 3.11.8, when collected garbage has something parsed meanwhile (gh-106905)
+        return ast.parse(source)
 
 
 def statements(package: Path, file: str) -> ast.Module:

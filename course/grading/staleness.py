@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path, PurePath
 
 import course
-from course.grading.sources import data_files, imports, statements
+from course.grading.sources import data_files, imports, statements, tree
 from course.syllabus import Topic, find_item
 
 SHARED = ("exercise", "judge", "data")
@@ -59,7 +59,7 @@ def shared_by_all(package: Path) -> str:
     for path in sorted(path for folder in SHARED for path in (package / folder).rglob("*.py")):
         relative = path.relative_to(package).as_posix()
         if relative not in TELLING:
-            digest.update(f"{relative}\0{ast.dump(ast.parse(path.read_bytes()))}".encode())
+            digest.update(f"{relative}\0{ast.dump(tree(path.read_bytes()))}".encode())
     for path in data_files(package):
         digest.update(path.relative_to(package).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -13,7 +13,7 @@ from typing import Any
 
 import course
 from course.data.cache import cache_folder
-from course.grading.kernel import GRADERS
+from course.grading.corpora import GRADERS
 from course.grading.root import is_course
 
 GIGABYTE = 2**30

@@ -25,7 +25,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading import client, execution
+from course.grading import client, corpora, execution
 from course.grading import kernel as kernels
 from course.grading.execution import execute
 from course.grading.problem import Problem
@@ -541,6 +541,6 @@ def test_a_notebook_finds_the_cache_whichever_way_its_folder_is_written(chosen, 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COURSE_CACHE", chosen)
-    assert kernels.corpora() == [tmp_path / "cache" / "corpus"]
+    assert corpora.for_students() == [tmp_path / "cache" / "corpus"]
     variables = kernels.environment(tmp_path / "home", tmp_path / "edition", None, "checkpoint")
     assert variables["COURSE_CACHE"] == str(tmp_path / "cache")

@@ -10,8 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading import alone, execution
-from course.grading import kernel as kernels
+from course.grading import alone, corpora, execution
 from course.grading.classroom import Classroom
 from course.syllabus import Topic, find_topic
 
@@ -28,12 +27,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What other processes were started for."""
     codes: list[str] = []
-    monkeypatch.setattr(kernels.subprocess, "run", lambda argv, **options: codes.append(argv[-1]))
+    monkeypatch.setattr(corpora.subprocess, "run", lambda argv, **options: codes.append(argv[-1]))
     return codes
 
 
 @pytest.mark.parametrize(
-    ("topic", "corpora"),
+    ("topic", "kept"),
     [
         ("01_markov_ngrams", ["docstrings"]),
         ("02_cbow", []),  # draws its sentences anew each time, and keeps none
@@ -41,23 +40,23 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("12_lora", ["digits", "negatives"]),
     ],
 )
-def test_the_corpora_of_a_topic(topic: str, corpora: list[str]) -> None:
-    assert kernels.corpora_of(find_topic(topic)) == corpora
+def test_the_corpora_of_a_topic(topic: str, kept: list[str]) -> None:
+    assert corpora.corpora_of(find_topic(topic)) == kept
 
 
 def test_the_cache_is_filled_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lora = find_topic("12_lora")
-    kernels.fill_cache(lora)
-    held = [path.name.partition("-")[0] for path in kernels.corpora()]
+    corpora.fill_cache(lora)
+    held = [path.name.partition("-")[0] for path in corpora.for_students()]
     assert held == ["digits", "negatives"], "for students to read, and none of the grader's notes"
     with monkeypatch.context() as patch:
-        patch.setattr(kernels.subprocess, "run", pytest.fail)
-        kernels.fill_cache(lora)
-        kernels.fill_cache(find_topic("11_vit_patches"))
-        kernels.fill_cache(find_topic("02_cbow"))
+        patch.setattr(corpora.subprocess, "run", pytest.fail)
+        corpora.fill_cache(lora)
+        corpora.fill_cache(find_topic("11_vit_patches"))
+        corpora.fill_cache(find_topic("02_cbow"))
     (negatives,) = cache.glob("negatives-*")
     shutil.rmtree(negatives)
-    kernels.fill_cache(lora)
+    corpora.fill_cache(lora)
     assert negatives.is_dir()
 
 
@@ -65,12 +64,12 @@ def test_what_the_course_makes_otherwise_today_is_made_anew(
     cache: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cache / "phrases-1").mkdir(parents=True)
-    (cache / kernels.FILLED).mkdir()
-    (cache / kernels.FILLED / "phrases").write_text(f"{kernels._state_of_data()}\nphrases-1")
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
+    (cache / corpora.FILLED).mkdir()
+    (cache / corpora.FILLED / "phrases").write_text(f"{corpora._state_of_data()}\nphrases-1")
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
     assert started == []
-    monkeypatch.setattr(kernels, "_state_of_data", lambda: "another")
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
+    monkeypatch.setattr(corpora, "_state_of_data", lambda: "another")
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
     assert len(started) == 1 and "phrases" in started[0]
 
 
@@ -79,16 +78,16 @@ def test_what_goes_wrong_stops_nobody(cache: Path, fault: Exception, monkeypatch
     def fail(*arguments: Any, **options: Any) -> None:
         raise fault
 
-    monkeypatch.setattr(kernels.subprocess, "run", fail)
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
-    (cache / kernels.FILLED / "phrases").write_bytes(b"\xff")
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
+    monkeypatch.setattr(corpora.subprocess, "run", fail)
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
+    (cache / corpora.FILLED / "phrases").write_bytes(b"\xff")
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
 
 
 def test_a_load_that_fails_stops_nobody(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "corpora_of", lambda topic: ["no such corpus"])
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
-    assert kernels.corpora() == []
+    monkeypatch.setattr(corpora, "corpora_of", lambda topic: ["no such corpus"])
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
+    assert corpora.for_students() == []
 
 
 def test_nothing_is_made_for_a_cache_that_cannot_be_written(
@@ -96,7 +95,7 @@ def test_nothing_is_made_for_a_cache_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "file" / "below"))
-    kernels.fill_cache(find_topic("10_encoder_decoder"))
+    corpora.fill_cache(find_topic("10_encoder_decoder"))
     assert started == []
 
 
@@ -104,7 +103,7 @@ def test_it_is_filled_before_the_kernels_of_a_class_or_of_one_notebook_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled: list[Topic] = []
-    monkeypatch.setattr(kernels, "fill_cache", filled.append)
+    monkeypatch.setattr(corpora, "fill_cache", filled.append)
     monkeypatch.setattr("course.grading.edition.assemble", lambda: tmp_path / "edition")
     root = make_course(tmp_path / "course")
     Classroom(root, TOPIC).environment()
