@@ -344,13 +344,16 @@ def _stacked(results: list[Any]) -> Any:
     return torch.stack([r.cpu() for r in results]) if same else results
 
 
+_SEEDERS = (random.seed, np.random.seed, torch.random.default_generator.manual_seed)
+"""As they were at first: `np.random.seed = 42` in a notebook puts a number in their place."""
+
+
 @contextmanager
 def _own_randomness(seed: int) -> Iterator[None]:
     """Global random state of the script's own inside, the caller's own again after it."""
     saved = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.random.default_generator.manual_seed(seed)
+    for begin in _SEEDERS:
+        begin(seed)
     try:
         yield
     finally:

@@ -10,6 +10,9 @@ import torch
 
 from .folder import folder_number
 
+_seed_python, _seed_numpy, _seed_torch = random.seed, np.random.seed, torch.manual_seed
+"""As they were at first: `torch.manual_seed = 42` in a notebook puts a number in its place."""
+
 
 def device() -> torch.device:
     """The GPU where there is one, else the CPU; `COURSE_DEVICE` overrides it (`mps` only so)."""
@@ -24,7 +27,7 @@ def device() -> torch.device:
 def seed(number: int | None = None) -> int:
     """Seeds Python, numpy and torch from `number`, or from the number this folder drew for itself; returns it."""
     chosen = folder_number() if number is None else number
-    random.seed(chosen)
-    np.random.seed(chosen % 2**32)
-    torch.manual_seed(chosen)
+    _seed_python(chosen)
+    _seed_numpy(chosen % 2**32)
+    _seed_torch(chosen)
     return chosen

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+import course
 from course.exercise import Generator, Ref, build, call, draws, given_model
 from course.exercise.runner import run
 from course.exercise.script import Script
@@ -243,6 +244,17 @@ def test_the_callers_randomness_goes_on_undisturbed():
     seen = [recorded(call("draws", torch.zeros(1)), lambda x: x + torch.rand(1)) for _ in range(2)]
     assert (torch.rand(1), random.random()) == expected
     assert torch.equal(seen[0].outputs["out"], seen[1].outputs["out"])
+
+
+@pytest.mark.parametrize("module", [random, np.random, torch])
+def test_a_number_in_the_place_of_what_seeds_disturbs_nobody(module, monkeypatch):
+    """`np.random.seed = 42`, in a student's notebook."""
+    for name in ("seed", "manual_seed"):
+        if callable(getattr(module, name, None)):
+            monkeypatch.setattr(module, name, 42)
+    out = recorded(call("doubles", torch.ones(2)), lambda x: 2 * x).outputs["out"]
+    assert out.tolist() == [2.0, 2.0]
+    assert course.seed(7) == 7
 
 
 @pytest.mark.parametrize(
