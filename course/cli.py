@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
-    run: Callable[[argparse.Namespace], int] = arguments.run
+    run: Run = arguments.run
     signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):  # a terminal, or a file on Windows, that knows no ✓ gets a question mark
         if isinstance(stream, io.TextIOWrapper):
@@ -268,90 +268,122 @@ def _share(text: str) -> float:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="course", description="Release, check and grade the notebooks.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-
-    def command(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    for name, (run, declare) in COMMANDS.items():
         added = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         added.set_defaults(run=run)
-        return added
-
-    def with_topics(added: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        added.add_argument(
-            "topics", nargs="*", default=[], metavar="TOPIC", help="03_rnn, rnn or 3; all when none is named"
-        )
-        return added
-
-    starting = command("new", new)
-    starting.add_argument("folder", type=Path, metavar="DIR", help="where to put it; made when missing")
-    with_topics(starting)
-    with_topics(command("list", list_topics))
-    with_topics(command("lint", lint))
-
-    releasing = with_topics(command("release", release))
-    releasing.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
-
-    grading = command("grade", grade)
-    grading.add_argument("what", nargs="?", default="", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
-    grading.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
-    grading.add_argument("--force", action="store_true", help="execute anew what was graded before")
-    grading.add_argument("--stale", action="store_true", help="only what was judged with other tests than today's")
-    grading.add_argument("--retrain", action="store_true", help="train anew instead of loading checkpoints")
-    grading.add_argument(
-        "--spot-check", type=_share, default=0.0, metavar="5%", help="train the models of so many anew, and compare"
-    )
-    grading.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
-    grading.add_argument(
-        "--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786"
-    )
-    grading.add_argument("--require-sandbox", action="store_true", help="refuse to grade where there is none")
-    grading.add_argument("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
-    grading.add_argument("--timeout", type=_count, metavar="SECONDS", help="what a cell may take; 30 by default")
-
-    reporting = command("report", report)
-    reporting.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
-    reporting.add_argument("--to", type=Path, metavar="FILE", help="reports/03_rnn.html by default")
-
-    solving = command("solution", solution)
-    solving.add_argument("exercise", metavar="EXERCISE", help="rnn_cell; `course list rnn` names them")
-    solving.add_argument("--yes", action="store_true", help="you have tried: do not ask")
-
-    exporting = command("export", export)
-    exporting.add_argument("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where grades go")
-    exporting.add_argument("topics", nargs="+", metavar="TOPIC", help="03_rnn, rnn or 3")
-    exporting.add_argument("--to", type=Path, metavar="FILE", help="what to write; a file in exports/ by default")
-    exporting.add_argument(
-        "--into", type=Path, metavar="FILE", help="a gradebook of Canvas or a worksheet of Moodle to fill in"
-    )
-    exporting.add_argument(
-        "--visibility",
-        choices=("visible", "after_due_date", "after_published", "hidden"),
-        help="when students see results on Gradescope; visible by default",
-    )
-    exporting.add_argument(
-        "--without-sandbox", action="store_true", help="have Gradescope grade even where there is no sandbox"
-    )
-
-    keeping = command("cache", cache)
-    keeping.add_argument(
-        "--prune", type=_days, metavar="DAYS", help="remove what was not used for so many days; 0: all"
-    )
-
-    command("doctor", doctor).add_argument(
-        "folder", type=Path, nargs="?", default=Path(), help="where the notebooks are; this folder by default"
-    )
-
-    handing_in = command("submit", submit)
-    handing_in.add_argument("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
-    handing_in.add_argument("--student", help="the name your class knows you by; your login name by default")
-    handing_in.add_argument("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
-
-    showing = command("demo", demo)
-    showing.add_argument("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
-    showing.add_argument("--folder", type=Path, help="where to put the class; a temporary folder by default")
-    showing.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
-
-    command("source", source).add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
-    command("wheel", wheel).add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")
+        declare(added)
     return parser
+
+
+def _starting(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, metavar="DIR", help="where to put it; made when missing")
+    _with_topics(command)
+
+
+def _with_topics(command: argparse.ArgumentParser) -> None:
+    help = "03_rnn, rnn or 3; all when none is named"
+    command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
+
+
+def _releasing(command: argparse.ArgumentParser) -> None:
+    _with_topics(command)
+    command.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
+
+
+def _grading(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("what", nargs="?", default="", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
+    add("--student", action="append", default=[], help="only this student; may be repeated")
+    add("--force", action="store_true", help="execute anew what was graded before")
+    add("--stale", action="store_true", help="only what was judged with other tests than today's")
+    add("--retrain", action="store_true", help="train anew instead of loading checkpoints")
+    comparing = "train the models of so many anew, and compare"
+    add("--spot-check", type=_share, default=0.0, metavar="5%", help=comparing)
+    _with_workers(command)
+    add("--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786")
+    add("--require-sandbox", action="store_true", help="refuse to grade where there is none")
+    add("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
+    add("--timeout", type=_count, metavar="SECONDS", help="what a cell may take; 30 by default")
+
+
+def _with_workers(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
+
+
+def _reporting(command: argparse.ArgumentParser) -> None:
+    command.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
+    command.add_argument("--to", type=Path, metavar="FILE", help="reports/03_rnn.html by default")
+
+
+def _solving(command: argparse.ArgumentParser) -> None:
+    command.add_argument("exercise", metavar="EXERCISE", help="rnn_cell; `course list rnn` names them")
+    command.add_argument("--yes", action="store_true", help="you have tried: do not ask")
+
+
+def _exporting(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where grades go")
+    add("topics", nargs="+", metavar="TOPIC", help="03_rnn, rnn or 3")
+    add("--to", type=Path, metavar="FILE", help="what to write; a file in exports/ by default")
+    add("--into", type=Path, metavar="FILE", help="a gradebook of Canvas or a worksheet of Moodle to fill in")
+    times = ("visible", "after_due_date", "after_published", "hidden")
+    add("--visibility", choices=times, help="when students see results on Gradescope; visible by default")
+    unsafely = "have Gradescope grade even where there is no sandbox"
+    add("--without-sandbox", action="store_true", help=unsafely)
+
+
+def _keeping(command: argparse.ArgumentParser) -> None:
+    unused = "remove what was not used for so many days; 0: all"
+    command.add_argument("--prune", type=_days, metavar="DAYS", help=unused)
+
+
+def _examining(command: argparse.ArgumentParser) -> None:
+    where = "where the notebooks are; this folder by default"
+    command.add_argument("folder", type=Path, nargs="?", default=Path(), help=where)
+
+
+def _handing_in(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
+    add("--student", help="the name your class knows you by; your login name by default")
+    add("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
+
+
+def _demonstrating(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
+    add("--folder", type=Path, help="where to put the class; a temporary folder by default")
+    _with_workers(command)
+
+
+def _editing(command: argparse.ArgumentParser) -> None:
+    command.add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
+
+
+def _packing(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="where to put it")
+
+
+Run = Callable[[argparse.Namespace], int]
+Declare = Callable[[argparse.ArgumentParser], None]
+
+COMMANDS: dict[str, tuple[Run, Declare]] = {
+    "new": (new, _starting),
+    "list": (list_topics, _with_topics),
+    "lint": (lint, _with_topics),
+    "release": (release, _releasing),
+    "grade": (grade, _grading),
+    "report": (report, _reporting),
+    "solution": (solution, _solving),
+    "export": (export, _exporting),
+    "cache": (cache, _keeping),
+    "doctor": (doctor, _examining),
+    "submit": (submit, _handing_in),
+    "demo": (demo, _demonstrating),
+    "source": (source, _editing),
+    "wheel": (wheel, _packing),
+}
+"""What each command runs, and what declares its arguments."""
 
 
 if __name__ == "__main__":

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course.syllabus import Topic
+
+if TYPE_CHECKING:
+    from course.grading.classroom import Graded
 
 
 def grade_one(path: Path, policy: str) -> int:
@@ -40,16 +43,11 @@ def grade_topic(
     Raises:
         Problem: `settings` require a sandbox or an accelerator, and there is none on this machine.
     """
-    from course.grading.executor import get_ready
-    from course.grading.kernel import demand_accelerator
-    from course.grading.sandbox.tier import required
-
     if scheduler is None:
-        if (settings or {}).get("require_sandbox"):
-            required()
-        if (settings or {}).get("gpu"):
-            demand_accelerator()
+        _demand(settings or {})
         if force or _work_waits(root, topic):
+            from course.grading.executor import get_ready
+
             get_ready((settings or {}).get("policy", "checkpoint"))
 
     from course.grading import summary
@@ -74,15 +72,19 @@ def grade_topic(
     for stray in classroom.misplaced():
         print(f"  {stray}")
     if spot_check:
-        from course.grading import spot_check as spot_checking
-        from course.grading.executor import most_workers
-
-        hands = workers or most_workers()
-        found = spot_checking.spot_check(
-            root, topic, graded, spot_check, workers=hands, scheduler=scheduler, settings=settings
-        )
-        print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
+        _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     return int(not all(work.complete for work in graded))
+
+
+def _demand(settings: dict[str, Any]) -> None:
+    """Refuse to begin without what the settings require of this machine."""
+    from course.grading.kernel import demand_accelerator
+    from course.grading.sandbox.tier import required
+
+    if settings.get("require_sandbox"):
+        required()
+    if settings.get("gpu"):
+        demand_accelerator()
 
 
 def _work_waits(root: Path, topic: Topic) -> bool:
@@ -91,6 +93,17 @@ def _work_waits(root: Path, topic: Topic) -> bool:
         {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
     )
     return bool(handed_in - graded)
+
+
+def _compare(
+    root: Path, topic: Topic, graded: list[Graded], share: float, *, workers: int | None, **options: Any
+) -> None:
+    """Train a share of the class's models anew, and print what that made of them."""
+    from course.grading.executor import most_workers
+    from course.grading.spot_check import spot_check
+
+    found = spot_check(root, topic, graded, share, workers=workers or most_workers(), **options)
+    print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
 
 
 def grade_stale(root: Path, topics: Sequence[Topic], **options: Any) -> int:
