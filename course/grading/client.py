@@ -292,9 +292,7 @@ class NotebookRun(NotebookClient):
         try:
             while True:
                 address = parse_monitor_message(await monitor.recv_multipart())["endpoint"].decode()
-                with contextlib.suppress(zmq.ZMQError):
-                    socket.disconnect(address)
-                socket.connect(address)
+                await renew(socket, address)
                 if self._clock is None or self._cut_off:
                     continue
                 self._stop_flood()
@@ -409,6 +407,19 @@ class NotebookRun(NotebookClient):
                 os.killpg(self._group, signal.SIGKILL)
 
 
+async def renew(socket: Any, address: str) -> None:
+    """Make a connection again, once all that came over the last one is read.
+
+    What is not read is lost with the old connection, and libzmq ends the whole process where it has begun to look at a
+    message of which the rest is lost.
+    """
+    while socket.get(zmq.EVENTS) & zmq.POLLIN:
+        await asyncio.sleep(READING)
+    with contextlib.suppress(zmq.ZMQError):
+        socket.disconnect(address)
+    socket.connect(address)
+
+
 NOT_RUN = new_output(
     "display_data",
     {
@@ -431,6 +442,9 @@ MOST_WAITING = 32
 SOON = 5
 """Milliseconds until a channel that finds nobody is tried again: by default it is a tenth of a second, twice what a
 kernel takes to be there."""
+
+READING = 0.01
+"""Seconds until it is asked again whether all that came is read."""
 
 BOX = 100
 """Characters that a list or a dict counts for, as empty ones take most: two kilobytes while a notebook is written."""
