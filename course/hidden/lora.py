@@ -338,9 +338,16 @@ def _as_they_were(case, of, *names):
 
 
 def _weights_of(case, made):
-    """The case goes on with the numbers of a layer that was made; whether they may learn is its maker's choice."""
-    case = case.call(on=made, method="state_dict", into="weights")
-    return case.call(False, on=made, method="requires_grad_", into=made)
+    """The case goes on with the numbers of a layer that was made."""
+    return case.call(on=made, method="state_dict", into="weights")
+
+
+def _asked(case, made, x):
+    """The case ends by asking a layer that was made; whether its numbers may learn is its maker's choice.
+
+    Nothing else is read afterwards: a bias that is shared with the layer it came from is frozen there as well.
+    """
+    return case.call(False, on=made, method="requires_grad_", into=made).call(x, on=made)
 
 
 KEPT = ("base.weight", "base.bias", "A", "B")
@@ -366,16 +373,14 @@ def merge(rng):
             given(title, layer=layer, **settings).call(Ref("layer"), on="answer", into="merged"), "merged"
         )
 
-    yield merged("a small layer", 5, 7, 2, 6.0, public=True, weight=2.0).call(rng.normal(3, 7), on="merged")
+    yield _asked(merged("a small layer", 5, 7, 2, 6.0, public=True, weight=2.0), "merged", rng.normal(3, 7))
     yield _as_they_were(merged("layer and base afterwards", 5, 3, 2, 7.0, public=True), "layer", *KEPT)
-    yield merged("another rank, another strength", 3, 7, 5, 2.0, weight=2.0).call(rng.normal(2, 3, 7), on="merged")
-    yield merged("a square layer", 5, 5, 2, 3.0).call(rng.normal(3, 5), on="merged")
-    yield merged("without a bias", 7, 3, 2, 5.0, bias=False).call(rng.normal(3, 3), on="merged")
-    yield merged("rank one", 3, 2, 1, 0.5).call(rng.normal(3, 2), on="merged")
+    yield _asked(merged("another rank, another strength", 3, 7, 5, 2.0, weight=2.0), "merged", rng.normal(2, 3, 7))
+    yield _asked(merged("a square layer", 5, 5, 2, 3.0), "merged", rng.normal(3, 5))
+    yield _asked(merged("without a bias", 7, 3, 2, 5.0, bias=False), "merged", rng.normal(3, 3))
+    yield _asked(merged("rank one", 3, 2, 1, 0.5), "merged", rng.normal(3, 2))
     yield merged("sizes", 5, 7, 3, 2.0, weight=0.5).read("in_features", on="merged").read("out_features", on="merged")
-    yield (
-        merged("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="merged")
-    )
+    yield _asked(merged("float32", 5, 7, 2, 6.0, dtype=torch.float32), "merged", rng.normal(3, 7, dtype=torch.float32))
     again, _ = _adapted(rng, 5, 7, 2, 6.0)
     twice = given("merged twice", layer=again).call(Ref("layer"), on="answer", into="first")
     yield _weights_of(twice.call(Ref("layer"), on="answer", into="merged"), "merged")
@@ -490,13 +495,13 @@ def unmerge(rng):
         case = given(title, layer=layer, merged=merged, **settings)
         return _weights_of(case.call(Ref("merged"), Ref("layer"), on="answer", into="base"), "base")
 
-    yield apart("the way back", 5, 7, 2, 6.0, public=True).call(rng.normal(3, 7), on="base")
+    yield _asked(apart("the way back", 5, 7, 2, 6.0, public=True), "base", rng.normal(3, 7))
     yield _as_they_were(apart("the merged layer afterwards", 5, 3, 2, 7.0, public=True), "merged", "weight", "bias")
     yield apart("a merged layer that has changed since", 5, 7, 2, 6.0, moved=True, public=True, weight=2.0)
-    yield apart("another rank, another strength", 3, 7, 5, 2.0).call(rng.normal(3, 7), on="base")
-    yield apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5).call(rng.normal(3, 3), on="base")
+    yield _asked(apart("another rank, another strength", 3, 7, 5, 2.0), "base", rng.normal(3, 7))
+    yield _asked(apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5), "base", rng.normal(3, 3))
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
-    yield apart("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(rng.normal(3, 7, dtype=torch.float32), on="base")
+    yield _asked(apart("float32", 5, 7, 2, 6.0, dtype=torch.float32), "base", rng.normal(3, 7, dtype=torch.float32))
     yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0, moved=True), "layer", *KEPT)
 
 

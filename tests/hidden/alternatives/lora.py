@@ -151,6 +151,14 @@ def unmerge_by_merging_the_opposite(merged, layer):
     return merge_into_a_fresh_layer(opposite)
 
 
+def unmerge_with_the_same_bias(merged, layer):
+    """A weight of its own, and the very bias of the merged layer, which nobody changes."""
+    base = nn.Linear(merged.in_features, merged.out_features, bias=False)
+    base.weight = nn.Parameter((merged.weight - layer.alpha / layer.r * layer.B @ layer.A).detach())
+    base.bias = merged.bias
+    return base
+
+
 # -- into a model ------------------------------------------------------------------------------------------------------
 
 
@@ -337,7 +345,12 @@ ALTERNATIVES = {
         merge_that_may_learn,
         merge_with_a_frozen_weight,
     ],
-    "unmerge": [unmerge_a_copy, unmerge_into_a_fresh_layer, unmerge_by_merging_the_opposite],
+    "unmerge": [
+        unmerge_a_copy,
+        unmerge_into_a_fresh_layer,
+        unmerge_by_merging_the_opposite,
+        unmerge_with_the_same_bias,
+    ],
     "add_lora": [add_by_recursion, add_and_freeze_by_name, add_by_endings],
     "add_bitfit": [bias_by_module, bias_by_ending, bias_by_own_parameters],
     "trainable_parameters": [count_by_identity, count_in_one_pass, count_with_tensors],
