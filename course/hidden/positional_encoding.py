@@ -389,7 +389,9 @@ def bounded_means_finite(encode, n, d):
     return _with(encode, n, d, bounded=lambda rows: bool(rows.isfinite().all()))
 
 
-@order_properties.misconception("Compare two answers, not one with itself: ask twice.")
+@order_properties.misconception(
+    "Print the two answers that you compare, for dice. Why are they the same: is it one answer twice, or one seed?"
+)
 def compared_with_itself(encode, n, d):
     return _with(encode, n, d, deterministic=lambda rows: torch.equal(rows, rows))
 
@@ -450,8 +452,8 @@ def relative_means_equal_steps(encode, n, d):
 
 
 @order_properties.misconception(
-    "Dot products that depend on the distance alone are a consequence for waves, not what is asked. Do the powers of "
-    "0.9 have one matrix that goes from each place to the next?"
+    "That lengths and dot products stay as they are is true of waves, and is not what is asked. Do the powers of 0.9 "
+    "have one matrix that goes from each place to the next?"
 )
 def relative_means_equal_products(encode, n, d):
     def equal_products(rows):
@@ -603,7 +605,8 @@ class IndexedByTheBatch(_Table):
 
 
 @LearnedPositions.misconception(
-    "Does anything learn? List the model's parameters: an optimizer sees only what stands there."
+    "Does anything learn? List the model's parameters, each with its .grad after a backward pass: an optimizer changes "
+    "only what stands there and has one."
 )
 class NotAParameter(_Table):
     def __init__(self, max_len, d_model):

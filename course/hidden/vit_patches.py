@@ -881,8 +881,9 @@ class ReadsTheLastPatch(_Open):
 
 
 @ViT.misconception(
-    "Reading the mean of all words works as well in practice. Here the class word alone is read, as in the paper.",
-    convention="global average pooling instead of a class word",
+    "Reading all words together, as their mean, works as well in practice. Here only the class word is read, as in the "
+    "paper.",
+    convention="pooling over all words, mostly their mean, instead of a class word",
 )
 class ReadsTheMean(_Open):
     def choose(self, z):

@@ -39,6 +39,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     for order, known in enumerate(key.misconceptions):
         if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
             continue
+        if _errs_elsewhere(key, known.name, seen):
+            continue
         telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
@@ -51,6 +53,21 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 def _says_little(held: KeyCase) -> bool:
     """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
     return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
+
+
+def _errs_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
+    """Whether, of several questions of True or False, one that the misconception gets wrong fails where it is right."""
+    mistaken = {p: _mistaken(key.cases[p], key.cases[p].wrong(name)) for p in seen}
+    blamed = set().union(*mistaken.values())
+    return any((_mistaken(key.cases[p], seen[p]) - mistaken[p]) & blamed for p in seen)
+
+
+def _mistaken(held: KeyCase, recording: Recording) -> set[Any]:
+    """The questions, in a dict of answers that are True or False, with the wrong answer."""
+    asked, said = held.expected.outputs.get("out"), recording.outputs.get("out")
+    if not isinstance(asked, dict) or not isinstance(said, dict):
+        return set()
+    return {name for name, right in asked.items() if isinstance(right, bool) and said.get(name) is (not right)}
 
 
 def tells_apart(held: KeyCase, name: str) -> bool:

@@ -182,6 +182,34 @@ def test_a_mistake_that_does_not_explain_all_that_fails_is_not_named():
     assert verdict_on(pair, Zeros).misconception == ""
 
 
+@exercise(lambda n: {"even": n % 2 == 0, "prime": n in (2, 3, 5, 7)}, name="order_properties")
+def kinds_of_numbers(rng):
+    for n in (2, 7, 8, 9):
+        yield call(f"the number {n}", n, public=True)
+
+
+@kinds_of_numbers.misconception("Is 2 odd?")
+def no_even_prime(n):
+    return {"even": n % 2 == 0, "prime": n in (3, 5, 7)}
+
+
+@kinds_of_numbers.misconception("Is 8 odd?")
+def two_alone_is_even(n):
+    return {"even": n == 2, "prime": n in (2, 3, 5, 7)}
+
+
+@pytest.mark.parametrize(
+    ("even", "prime", "named"),
+    [
+        (lambda n: n % 2 == 0, lambda n: n in (3, 5, 7), "no_even_prime"),
+        (lambda n: n % 2 == 0, lambda n: False, ""),  # 7 is no prime either: it is not the even one that is missed
+        (lambda n: n == 2, lambda n: n in (2, 3, 5, 7, 9), "two_alone_is_even"),  # and another mistake, elsewhere
+    ],
+)
+def test_of_several_questions_a_mistake_explains_its_own_wherever_it_fails(even, prime, named):
+    assert verdict_on(kinds_of_numbers, lambda n: {"even": even(n), "prime": prime(n)}).misconception == named
+
+
 def test_a_changed_input_is_told():
     def in_place(x, W, b):
         result = cell(x, W, b)
