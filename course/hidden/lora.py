@@ -678,7 +678,9 @@ def name_ends_in_the_letters(model, r, alpha, targets):
     return _put(model, _linears(model, lambda name: name.endswith(tuple(targets))), r, alpha)
 
 
-@add_lora.misconception("Is the owner of a layer always the model? Compare named_children() with named_modules().")
+@add_lora.misconception(
+    "`first.q` is called `q`, and the model is not its owner. Do you find it? Compare named_children and named_modules."
+)
 def looks_at_the_top_only(model, r, alpha, targets):
     names = [name for name, child in model.named_children() if isinstance(child, nn.Linear) and name in targets]
     return _put(model, names, r, alpha)

@@ -693,7 +693,7 @@ def rope(rng):
     yield call("as many heads as words", words(2, 5, 5, 6), tolerance=_within(5))
     yield call("as many words as numbers", words(1, 2, 10, 10), tolerance=_within(10))
     yield call("float32", words(2, 3, 5, 6, dtype=torch.float32), tolerance=1e-4)
-    yield call("memory that is not contiguous", noncontiguous(words(3, 2, 5, 10)), tolerance=_within(5))
+    yield call("memory that is not contiguous", noncontiguous(words(3, 2, 5, 10)), tolerance=_within(5), public=True)
     yield call("an odd width", words(2, 3, 5, 7), raises="ValueError", weight=0.5)
 
 

@@ -1,0 +1,69 @@
+"""What a hidden case asks beyond an exercise's words, `check` asks as well; and no draw asks for more than there is."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course.data import phrases
+from course.exercise.key import key_of
+from course.exercise.runner import run
+from course.hidden import find
+from course.judge import judge
+
+PLACES = 24
+"""As many as the notebook's model for the task of topic 10 has."""
+
+
+def loss_by_view(logits, targets, mask):
+    flat = F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1), reduction="none")
+    return (flat * mask.view(-1)).sum() / mask.sum()
+
+
+def rope_by_complex_numbers(x, positions=None, base=10000.0):
+    D = x.shape[-1]
+    if D % 2:
+        raise ValueError
+    positions = torch.arange(x.shape[-2]) if positions is None else positions
+    angles = torch.outer(positions.double(), base ** (-torch.arange(0, D, 2).double() / D))
+    numbers = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(numbers * torch.polar(torch.ones_like(angles), angles)).flatten(3).type_as(x)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("masked_cross_entropy", loss_by_view), ("rope", rope_by_complex_numbers)],
+)
+def test_who_needs_contiguous_memory_hears_of_it_from_check(name, answer):
+    exercise = find(name)
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    assert [case.title for case in verdict.cases if not case.passed] == ["memory that is not contiguous"]
+    assert not verdict.misconception
+
+
+def test_a_padded_source_fits_into_the_model_however_long_a_sentence_is_drawn(monkeypatch):
+    draw = phrases.draw
+
+    def with_a_long_one(count, chance, *share):
+        (english, french, places), *others = drawn = draw(count, chance, *share)
+        if count != 20:
+            return drawn
+        return [(english + english[-1:] * (PLACES - 2 - len(english)), french, places), *others]
+
+    monkeypatch.setattr(phrases, "draw", with_a_long_one)
+    cases = find("encoder_decoder_task").make_cases(_Rng())
+    padded = next(case for case in cases if getattr(case, "title", "") == "padding behind the source")
+    assert max(step.args[0].shape[1] for step in padded.steps) <= PLACES
+
+
+class _Rng:
+    """Draws nothing but seeds."""
+
+    def __init__(self):
+        self.chance = random.Random(3)
+
+    def seed(self):
+        return self.chance.randrange(2**31)
