@@ -388,6 +388,45 @@ def beam_with_a_heap(model, src, beam, length_penalty=1.0):
     return nn.utils.rnn.pad_sequence(rows, True, model.pad)
 
 
+def beam_of_twice_as_many(model, src, beam, length_penalty=1.0):
+    """As in fairseq: of 2 · beam candidates those among the first `beam` may end, and `beam` others go on."""
+    rows = []
+    for sentence in src:
+        said, scores, ended = [[model.sos]], [0.0], []
+        for n in range(1, model.max_len + 1):
+            log_p = model(sentence.expand(len(said), -1), torch.tensor(said))[:, -1].double().log_softmax(-1)
+            grown = (log_p + torch.tensor(scores, dtype=torch.float64)[:, None]).flatten()
+            best = grown.topk(min(2 * beam, len(grown)))
+            words = [[*said[i // log_p.shape[1]][1:], i % log_p.shape[1]] for i in best.indices.tolist()]
+            ranked = list(zip(best.values.tolist(), words, strict=True))
+            ended += [(p / n**length_penalty, w) for p, w in ranked[:beam] if w[-1] == model.eos]
+            going = [(p, w) for p, w in ranked if w[-1] != model.eos][:beam]
+            if len(ended) >= beam or not going:
+                break
+            scores, said = [p for p, _ in going], [[model.sos, *w] for _, w in going]
+        rows.append(torch.tensor(max(ended)[1] if ended else said[0][1:]))
+    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
+
+
+def beam_with_a_bound(model, src, beam, length_penalty=1.0):
+    """Stops when no open hypothesis can become better than the best that has ended, however long it grows."""
+    rows = []
+    for sentence in src:
+        going, found = [(0.0, [])], None
+        for n in range(1, model.max_len + 1):
+            asked = torch.tensor([[model.sos, *words] for _, words in going])
+            log_p = model(sentence.repeat(len(going), 1), asked)[:, -1].log_softmax(-1).tolist()
+            grown = [(s + p, [*w, i]) for (s, w), row in zip(going, log_p, strict=True) for i, p in enumerate(row)]
+            grown = sorted(grown, reverse=True)[:beam]
+            ended = [(s / n**length_penalty, w) for s, w in grown if w[-1] == model.eos]
+            found = max([*ended, *([found] if found else [])], default=None)
+            going = [one for one in grown if one[1][-1] != model.eos]
+            if not going or (found and (beam == 1 or going[0][0] / model.max_len**length_penalty < found[0])):
+                break
+        rows.append(torch.tensor((found or going[0])[1]))
+    return nn.utils.rnn.pad_sequence(rows, True, model.pad)
+
+
 def beam_of_a_module(model, src, beam, length_penalty=1.0):
     return beam_by_hand(model.train(False).eval(), src, beam, length_penalty)
 
@@ -482,5 +521,12 @@ ALTERNATIVES = {
     "label_smoothing_loss": [smoothing_by_targets, smoothing_by_mixing, smoothing_in_a_loop],
     "warmup_schedule": [schedule_by_cases, schedule_by_tensors, schedule_by_the_peak],
     "decode_greedy": [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks],
-    "decode_beam": [beam_by_hand, beam_in_one_batch, beam_with_a_heap, beam_of_a_module],
+    "decode_beam": [
+        beam_by_hand,
+        beam_in_one_batch,
+        beam_with_a_heap,
+        beam_of_twice_as_many,
+        beam_with_a_bound,
+        beam_of_a_module,
+    ],
 }

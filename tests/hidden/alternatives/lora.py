@@ -331,6 +331,17 @@ def split_from_the_left(W, r):
     return B, B.T @ W
 
 
+def split_step_by_step(W, r):
+    """The strongest direction, taken off; then that of what is left."""
+    B, A, left = [], [], W
+    for _ in range(r):
+        U, S, Vh = torch.linalg.svd(left, full_matrices=False)
+        B.append(U[:, 0] * S[0])
+        A.append(Vh[0])
+        left = left - torch.outer(B[-1], A[-1])
+    return torch.stack(B, 1), torch.stack(A)
+
+
 def split_in_full(W, r):
     U, S, V = torch.svd(W, some=False)
     return -U[:, :r] @ torch.diag(S[:r]), -V[:, :r].T
@@ -356,5 +367,5 @@ ALTERNATIVES = {
     "trainable_parameters": [count_by_identity, count_in_one_pass, count_with_tensors],
     "lora_parameters": [lora_by_sides, lora_by_factors, lora_in_a_loop],
     "lora_state": [state_by_parameters, state_by_ending, state_by_layers, state_by_class],
-    "best_rank_r": [split_evenly, split_by_projection, split_from_the_left, split_in_full],
+    "best_rank_r": [split_evenly, split_by_projection, split_from_the_left, split_step_by_step, split_in_full],
 }

@@ -121,6 +121,12 @@ def slice_by_slice(scores, mask, dim=-1):
     return out.movedim(-1, dim)
 
 
+def through_the_logarithm(scores, mask, dim=-1):
+    """exp(score - log of the sum of exponentials), where a hidden score is the sum's own."""
+    log_sum = scores.masked_fill(~mask, -1e30).logsumexp(dim, keepdim=True)
+    return torch.where(mask, (torch.where(mask, scores, log_sum.detach()) - log_sum).exp(), 0.0)
+
+
 def mean_by_einsum(x, mask):
     counts = mask.sum(1).clamp(min=1).to(x.dtype)
     return torch.einsum("btd,bt->bd", x, mask.to(x.dtype)) / counts[:, None]
@@ -134,6 +140,10 @@ def mean_by_weights(x, mask):
     """An attention that looks at every real word alike."""
     weights = mask.to(x.dtype) / mask.sum(1, keepdim=True).clamp(min=1)
     return (weights[:, None] @ x).squeeze(1)
+
+
+def mean_of_what_is_a_number(x, mask):
+    return torch.where(mask[..., None], x, torch.nan).nanmean(1).nan_to_num(0.0)
 
 
 def mean_in_numpy_of_ones(x, mask):
@@ -187,6 +197,21 @@ def one_uniform_for_everything(ids, special, vocab_size, mask_id, generator, p=0
     inputs = torch.where(u < 0.9 * p, words, ids)
     inputs = torch.where(u < 0.8 * p, torch.full_like(ids, mask_id), inputs)
     return inputs, torch.where(u < p, ids, torch.full_like(ids, -100))
+
+
+def word_after_word(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """Python lists, and an own call of the generator for a word that is exchanged."""
+    inputs, labels = ids.flatten().tolist(), [-100] * ids.numel()
+    coins = torch.rand(ids.numel(), 2, generator=generator).tolist()
+    for i, (kept, (chosen, fate)) in enumerate(zip(special.flatten().tolist(), coins, strict=True)):
+        if kept or chosen >= p:
+            continue
+        labels[i] = inputs[i]
+        if fate < 0.8:
+            inputs[i] = mask_id
+        elif fate < 0.9:
+            inputs[i] = int(torch.randint(vocab_size, (1,), generator=generator))
+    return [torch.tensor(row).view(ids.shape) for row in (inputs, labels)]
 
 
 def only_the_chosen_are_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
@@ -286,15 +311,16 @@ ALTERNATIVES = {
         numbers_for_nan,
         where_twice,
         slice_by_slice,
+        through_the_logarithm,
     ],
-    "masked_mean": [mean_by_einsum, mean_in_a_loop, mean_by_weights, mean_in_numpy_of_ones],
+    "masked_mean": [mean_by_einsum, mean_in_a_loop, mean_by_weights, mean_of_what_is_a_number, mean_in_numpy_of_ones],
     "masked_cross_entropy": [
         loss_with_ignored_targets,
         loss_of_each_and_mean,
         loss_by_one_hot,
         loss_in_a_loop,
     ],
-    "mlm_corrupt": [as_in_every_library, one_uniform_for_everything, only_the_chosen_are_drawn],
+    "mlm_corrupt": [as_in_every_library, one_uniform_for_everything, word_after_word, only_the_chosen_are_drawn],
     "leaks_future": [
         one_place_at_a_time,
         by_reading_less,

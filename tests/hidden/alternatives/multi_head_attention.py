@@ -146,6 +146,18 @@ def attention_with_float32_constants(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mas
     return [merge_by_cat(weights @ v) @ W_o.T, weights]
 
 
+def attention_without_queries_keys_or_values(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    """Each head is two matrices (D, D): one that compares words with words, one that carries words over."""
+    D = x_q.shape[-1]
+    if D % n_heads:
+        raise ValueError("no")
+    q, k, v = (W.reshape(n_heads, -1, D) for W in (W_q, W_k, W_v))  # (h, d, D)
+    compares = torch.einsum("hdi,hdj->hij", q, k) / (D // n_heads) ** 0.5
+    carries = torch.einsum("ohd,hdj->hoj", W_o.reshape(D, n_heads, -1), v)
+    weights = _softmax_where(torch.einsum("bti,hij,bsj->bhts", x_q, compares, x_kv), mask)
+    return torch.einsum("bhts,bsj,hoj->bto", weights, x_kv, carries), weights
+
+
 # -- the layer -------------------------------------------------------------------------------------------------------
 
 
@@ -293,6 +305,7 @@ ALTERNATIVES = {
         attention_with_heads_folded_into_the_batch,
         attention_with_an_additive_mask,
         attention_with_float32_constants,
+        attention_without_queries_keys_or_values,
     ],
     "MultiHeadAttention": [LayerWithAColumnOfOnes, LayerByStateDict, LayerWithNewParameters],
     "multi_head_parameters": [count_in_a_layer, count_head_by_head, count_as_a_float],

@@ -184,6 +184,26 @@ def properties_to_the_last_bit(encode, n, d):
     }
 
 
+def properties_by_rank(encode, n, d):
+    """One map exists if the next places' vectors add no direction; two places are alike if sorting brings them
+    together."""
+    rows = encode(n, d)
+    ordered = rows[np.lexsort(rows.numpy().T)]
+    try:
+        longer = encode(2 * n, d)
+    except ValueError:
+        longer = torch.zeros(0, d)
+    both = torch.cat([rows[:-1], rows[1:]], 1)
+    ranks = [torch.linalg.matrix_rank(part, rtol=1e-6) for part in (both, rows[:-1])]
+    return {
+        "relative": bool(ranks[0] == ranks[1]),
+        "any_length": bool(len(longer)) and torch.allclose(longer[:n], rows),
+        "unique": bool((ordered.diff(dim=0).abs().amax(1) > 1e-6).all()),
+        "bounded": bool(rows.square().max() < 9),
+        "deterministic": not bool((encode(n, d) - rows).any()),
+    }
+
+
 # -- learned positions -----------------------------------------------------------------------------------------------
 
 
@@ -349,6 +369,7 @@ ALTERNATIVES = {
         properties_by_growth,
         properties_as_tensors_and_numpy,
         properties_to_the_last_bit,
+        properties_by_rank,
     ],
     "LearnedPositions": [AsAnEmbedding, WithABatchAxis, Transposed, OneByOne],
     "rope": [rope_of_complex_numbers, rope_by_loops, rope_by_matrices, rope_by_rotating_pairs],

@@ -295,6 +295,46 @@ class ByHand(nn.Module):
         return torch.stack([m.roll((1, 1), (-2, -1)) for m in self.encode(images)[1]])
 
 
+class AttentionOfTorch(nn.Module):
+    """nn.MultiheadAttention in a loop; maps of the last call; a buffer for the order; a head that begins as zero."""
+
+    def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
+        super().__init__()
+        N = (image_size // patch) ** 2
+        self.cut, self.cls = nn.Unfold(patch, stride=patch), nn.Parameter(torch.zeros(d_model))
+        self.positions = nn.Parameter(nn.init.trunc_normal_(torch.empty(N + 1, d_model), std=0.2))
+        self.register_buffer("order", torch.arange(N + 1), persistent=False)
+        self.words = nn.Linear(channels * patch**2, d_model)
+        self.looks = nn.ModuleList(
+            nn.MultiheadAttention(d_model, n_heads, dropout, batch_first=True) for _ in range(n_layers)
+        )
+        self.thinks = nn.ModuleList(
+            nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
+            for _ in range(n_layers)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(n_layers))
+        self.drop, self.maps = nn.Dropout(dropout), []
+        self.classify = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, classes))
+        nn.init.zeros_(self.classify[1].weight)
+
+    def forward(self, images):
+        words = self.words(self.cut(images).mT)
+        z, self.maps = torch.cat([self.cls.expand(len(images), 1, -1), words], 1) + self.positions[self.order], []
+        for norm, look, think in zip(self.norms, self.looks, self.thinks, strict=True):
+            y = norm(z)
+            seen, weights = look(y, y, y, need_weights=True, average_attn_weights=False)
+            self.maps.append(weights)
+            z = z + self.drop(seen)
+            z = z + self.drop(think(z))
+        return self.classify(z[:, 0])
+
+    @torch.no_grad()
+    def attention_maps(self, images):
+        self.eval()
+        self(images)
+        return torch.stack(self.maps)
+
+
 ALTERNATIVES = {
     "patchify": [
         cut_by_unfold, cut_by_convolution, cut_by_einops, cut_by_slices, cut_by_windows, cut_by_pixel_unshuffle,
@@ -307,5 +347,5 @@ ALTERNATIVES = {
         stretched_bilinear, stretched_bilinear_to_the_corners, stretched_bicubic_to_the_corners, stretched_smoothly,
         stretched_by_matrices,
     ],
-    "ViT": [OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand],
+    "ViT": [OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand, AttentionOfTorch],
 }  # fmt: skip
