@@ -1952,7 +1952,9 @@ def encoder_decoder_task(rng):
     )
 
 
-@encoder_decoder_task.misconception("It says the same for every sentence. Do its parameters move in a step?")
+@encoder_decoder_task.misconception(
+    "Of what it says hardly anything is right, and few of its sentences end. Do its parameters move in a step?"
+)
 def says_nothing(src, tgt_in, src_mask=None, tgt_mask=None):
     return torch.linspace(1, 0, len(phrases.vocabulary("french"))).expand(*tgt_in.shape, -1)
 

@@ -1399,7 +1399,16 @@ def lora_task(rng):
     def few(case):
         return case.law("trains_at_most", weights=weights, numbers=LIMIT)
 
-    yield few(kept(look(given_model("the weights it began with, and few others", public=True, weight=0.5))))
+    def others(*names):
+        """All of the base's weights but those with one of the `names` in theirs."""
+        return {name: value for name, value in weights.items() if not any(part in name.split(".") for part in names)}
+
+    begun = look(given_model("the weights it began with, and few others", public=True, weight=0.5))
+    yield few(kept(begun))
+    below = begun.judged_again("what lies below the head is as it was", weight=0.1)
+    yield below.law("keeps_weights", weights=others("head"))
+    matrices = begun.judged_again("what is no bias is as it was", weight=0.1)
+    yield matrices.law("keeps_weights", weights=others("bias"))
     some, every = rng.permutation(len(labels))[:100], rng.permutation(len(labels))
     yield right(given_model("100 negatives, 60 % right", public=True).call(images[some]).laws_only(), some, 0.6)
     yield (
@@ -1423,8 +1432,9 @@ lora_task.misconception(
 )(Trained(lambda images: torch.linspace(1.0, 0.0, digits.CLASSES).expand(len(images), -1)))
 
 lora_task.misconception(
-    "It reads negatives as if nobody had trained it. Compare lora_state before and after: do A and B move? If both are "
-    "frozen, or both zero, or the optimizer got other tensors, they cannot.",
+    "It reads negatives hardly better than if nobody had trained it. Compare lora_state before and after: do A and B "
+    "move, and how far? If both are frozen, or both zero, or the optimizer got other tensors, they cannot; and steps a "
+    "hundred times too small or too large lead nowhere.",
     name="not_adapted_at_all",
 )(Trained(lambda images: _nearest(images, *digits.scans("train"))))
 
@@ -1439,6 +1449,12 @@ lora_task.misconception(
     "can a shift turn what spoke for a stroke into what speaks against it? Compare with an update of rank 1.",
     name="trained_only_biases",
 )(Trained(lambda images: _right_for(0.4, images), lambda name: name.endswith("bias"), added=0))
+
+lora_task.misconception(
+    "What learned are a few numbers of the base itself, and they do not suffice. Biases only shift what a layer says. "
+    "Compare with an update of rank 1, which costs about as much.",
+    name="trained_only_biases_and_well",
+)(Trained(lambda images: _right_for(0.7, images), lambda name: name.endswith("bias"), added=0))
 
 lora_task.misconception(
     "It reads well, and hardly a weight is what it was: all of the base has learned. After add_lora, print "

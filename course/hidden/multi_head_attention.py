@@ -840,6 +840,9 @@ def multi_head_attention_task(rng):
     first = asked("the friend's number", some, 0.98, 0, public=True)
     yield first
     yield first.judged_again("the rival's number", targets=only(1, some[-1]))
+    both = only(None, some[-1])
+    yield first.judged_again("more than half of all the answers", targets=both, bar=0.51, weight=0.1)
+    yield first.judged_again("more answers than by guessing", targets=both, bar=0.2, weight=0.1)
     many = playgrounds(1000)
     friends, rivals, both = (only(question, many[-1]) for question in (0, 1, None))
     first = asked("a thousand other playgrounds, friends", many, 0.98, 0, weight=2.0)
@@ -868,7 +871,7 @@ def multi_head_attention_task(rng):
     other = answers.flip(-1).flatten()
     because = "what is answered is the other question"
     yield (
-        given_model("not the other question's answers", weight=0.1)
+        given_model("not the other question's answers", public=True, weight=0.1)
         .call(*seen, into="logits")
         .law("log_loss_at_least", of="logits", targets=other, known=0.0 * other, margin=1.0, because=because)
         .laws_only()
@@ -924,8 +927,9 @@ def hears_both_and_mixes_them_up(names, numbers, friends, rivals):
 
 
 @multi_head_attention_task.misconception(
-    "Three to five answers of ten are right, to both questions: some children hear what others were meant to. Does "
-    "each word know who it is after splitting and merging? If both pass their checks: are old gradients still around?"
+    "Of the answers to both questions, no more than half are right. Does the loss still fall at the end? If not, some "
+    "children may hear what others were meant to: does each word know who it is after splitting and merging? If both "
+    "pass their checks: are old gradients still around?"
 )
 def children_mixed_up(names, numbers, friends, rivals):
     both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)

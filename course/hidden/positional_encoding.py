@@ -966,13 +966,12 @@ def positional_encoding_task(rng):
     yield others.judged_again("better than no positions: 50 % right", bar=0.5, weight=2.0)
     yield asked("lists of 32 letters, 90 % right", letters(200, 32), 0.9, weight=2.0)
     yield asked("lists of 64 letters, 80 % right", letters(100, 64), 0.8)
-    yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", weight=0.25)
-    yield asked("two letters in turn", repeating(2), 0.9, "a b a b …: the other letter is not said", weight=0.25)
+    apart = {"weight": 0.25, "public": True}
+    yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", **apart)
+    yield asked("two letters in turn", repeating(2), 0.9, "a b a b …: the other letter is not said", **apart)
     by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
-    yield asked(
-        "two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", weight=0.25
-    )
-    yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", weight=0.25)
+    yield asked("two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", **apart)
+    yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", **apart)
 
 
 def _said(ids, places):
@@ -981,7 +980,8 @@ def _said(ids, places):
 
 
 @positional_encoding_task.misconception(
-    "Your model names a letter that stands often in the list. Does its answer change when you shuffle the list?"
+    "Your model names letters of the list, and not those it should. Does its answer change when you shuffle the list? "
+    "If so: from how many places back is the letter that it says?"
 )
 def names_a_frequent_letter(ids):
     counts = F.one_hot(ids, len(order.LETTERS)).float().sum(1, keepdim=True)
@@ -1024,7 +1024,8 @@ def knows_only_the_trained_places(ids):
 
 
 @positional_encoding_task.misconception(
-    "Your model answers the same for every list. Do its parameters move in a step? Compare before and after."
+    "It does not even say the letter of a list that has no other. Do its parameters move in a step? Compare before and "
+    "after."
 )
 def never_trained(ids):
     return torch.linspace(1.0, 0.0, len(order.LETTERS)).expand(*ids.shape, -1)

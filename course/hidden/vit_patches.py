@@ -1140,8 +1140,8 @@ def sees_a_bag_of_patches(images):
 
 
 @vit_patches_task.misconception(
-    "It reads some digits and misses many, wherever they stand. Does the loss still fall at the end? Compare curves "
-    "of learning rates a factor of three apart."
+    "It reads too few digits, wherever they stand. Does the loss fall at all, and does it still fall at the end? "
+    "Compare curves of learning rates a factor of three apart."
 )
 def reads_too_few(images):
     """Right or one off, by how much ink there is: half and half."""

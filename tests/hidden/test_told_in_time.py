@@ -44,6 +44,28 @@ def test_who_needs_contiguous_memory_hears_of_it_from_check(name, answer):
     assert not verdict.misconception
 
 
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
+        ("positional_encoding_task", ("names_a_frequent_letter", "says_it_at_once", "looks_ahead", "never_trained")),
+        (
+            "masking_task",
+            ("never_trained", "frequencies_alone", "stopped_soon", "says_what_it_reads", "another_question"),
+        ),
+        ("masking_task", ("sees_the_whole_sentence",)),
+        ("lora_task", ("trained_only_the_head", "trained_only_biases", "trained_only_biases_and_well")),
+    ],
+)
+def test_check_does_not_take_one_failure_of_training_for_another(task, names):
+    exercise = find(task)
+    key = key_of(exercise, public_only=True)
+    for misconception in exercise.misconceptions:
+        if misconception.name in names:
+            verdict = judge(key, lambda script, wrong=misconception.wrong: run(script, wrong), exercise.points)
+            assert verdict.misconception == misconception.name
+
+
 def test_a_padded_source_fits_into_the_model_however_long_a_sentence_is_drawn(monkeypatch):
     draw = phrases.draw
 
