@@ -1953,7 +1953,8 @@ def encoder_decoder_task(rng):
 
 
 @encoder_decoder_task.misconception(
-    "Of what it says hardly anything is right, and few of its sentences end. Do its parameters move in a step?"
+    "Of what it says hardly anything is right, and few of its sentences end. Does the loss fall, and how far? Do its "
+    "parameters move in a step?"
 )
 def says_nothing(src, tgt_in, src_mask=None, tgt_mask=None):
     return torch.linspace(1, 0, len(phrases.vocabulary("french"))).expand(*tgt_in.shape, -1)
