@@ -6,8 +6,8 @@
 #
 # Claude Shannon asked this in 1948, with a book, a pencil and random page numbers. A **language model** answers it with numbers: for every
 # context it hands out a probability to every token that could follow. In this notebook you build the oldest one, from nothing but counting. You will
-# measure how good it is, let it write, and find the point where looking further back makes it *worse*. Every model of this course is an answer to
-# that point.
+# measure how good it is, let it write, and find the point where looking further back makes it *worse*. All that follows in this course is an answer to
+# that.
 #
 # Five short exercises, one task, one written question; about two hours, no network needed, no GPU. Right below each exercise, `check` tries your answer on a few examples, and says
 # which misunderstanding your numbers show; more examples wait at grading. Stuck? `hint("count_ngrams")` gives a hint, and a stronger one each time you ask.
@@ -105,7 +105,7 @@ met_later = [count_ngrams(list(new_text), n) for n in range(1, 11)]
 show.markov_ngrams.windows_seen(read, met_later, V)
 
 # %% [markdown]
-# This picture holds the whole notebook. On the left, $V^n$ runs away: there are 85 million possible windows of four characters, and our text has shown us twenty thousand.
+# This picture holds the whole notebook. On the left, $V^n$ runs away: there are 85 million possible windows of four characters, and our text has shown us some twenty thousand of them.
 # On the right, the price: the longer the windows, the more of them are new in a new text. Long windows know a lot about the next character, and mostly
 # have nothing to say.
 #
@@ -153,11 +153,14 @@ show.markov_ngrams.transition_map(P, alphabet)
 # A good model gives a high probability to text that it has not seen. Products of thousands of probabilities are hopelessly small, so one takes the mean of their logarithms and comes back
 # with the exponential:
 #
-# $$\text{perplexity} = \exp\Bigl(-\frac{1}{T} \sum_{t=1}^{T} \ln p(u_t)\Bigr).$$
+# $$\text{perplexity} = \exp\Bigl(-\frac{1}{T} \sum_{t=1}^{T} \ln p(u_t)\Bigr),$$
 #
+# where $p(u_t)$ is the probability that the model gave to the token that really came, knowing those before it.
 # Perplexity has a plain meaning: the model is as unsure as if it chose among that many equally likely tokens each time.
 #
 # ### Exercise: `perplexity` (about 10 minutes)
+#
+# You are given the logarithms $\ln p(u_t)$; return a plain number.
 
 
 # %% solution="perplexity"
@@ -264,7 +267,7 @@ show.markov_ngrams.approximations(samples)
 #
 # - they sum to one, and are never NaN, whatever the context;
 # - a token that occurred in the text has a positive probability after *any* context, and with $\alpha > 0$ every token has;
-# - no context at all gives the frequencies of single tokens, and a context shorter than $n - 1$ is used as far as it goes.
+# - no context at all gives $P_1$, the frequencies of single tokens, and a context shorter than $n - 1$ is used as far as it goes.
 #
 # Your `count_ngrams` is a good start.
 
@@ -401,10 +404,16 @@ show.markov_ngrams.writer(models, alphabet)
 # are unknown, and it falls back on the short ones, as a smaller model would; worse, where a context of ten characters is known from a single place, the model trusts that one example too much.
 #
 # (b) With more text, more of the possible windows have been read, and read often enough to be trusted, so the best $n$ grows. But slowly: each further character multiplies the number of windows, and a thousand times
-# the text pays for perhaps three more. Out of reach remains all that depends on something further back than the window: the subject of the sentence, the bracket that was opened, the topic. And a context that
+# the text pays for three or four more. Out of reach remains all that depends on something further back than the window: the subject of the sentence, the bracket that was opened, the topic. And a context that
 # differs in one character is a different context: the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of places, and words that have something in common.
 
 # %% [markdown]
+# ## What to take with you
+#
+# A language model hands out a probability to every token that could come next. Perplexity says among how many it
+# hesitates, and only text that it has not read can tell. Counting makes a model; smoothing and mixing make one that can
+# bear a surprise.
+#
 # ## Going further
 #
 # - **Bits.** The logarithm to base 2 of a perplexity per character is the number of bits per character that a perfect compressor with your model would need. How does yours compare with `gzip`?

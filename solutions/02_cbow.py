@@ -172,7 +172,7 @@ check("context_windows", context_windows)
 
 # %% [markdown]
 # From here on words have the ids of the grammar's own vocabulary, `language.words`. It is what your `build_vocab` would
-# give of an endless text: sorted by true frequency.
+# make of an endless text: sorted by true frequency.
 
 # %%
 language = grammar.language()
@@ -194,8 +194,9 @@ for context, target in zip(contexts, targets):
 #
 # $$L = -\log \frac{e^{z_y}}{\sum_v e^{z_v}} .$$
 #
-# This is the **cross-entropy**, in nats, averaged over a batch. You will meet it in every notebook from here on, so
-# write it once yourself. Beware: a model may be very sure of itself. $e^{10000}$ is no number a computer knows, and
+# This is the **cross-entropy**, averaged over a batch; with natural logarithms its unit is called *nat*, and $e^L$ is the
+# perplexity of topic 01. You will meet it in every notebook from here on, so write it once yourself. Beware: a model may
+# be very sure of itself. $e^{10000}$ is no number a computer knows, and
 # neither is the logarithm of a probability that was rounded to zero. Take the logarithm on paper, before a computer
 # divides.
 #
@@ -238,7 +239,7 @@ show.cbow.ladder(floors)
 
 # %% [markdown]
 # Read it from the top. To know nothing costs $\log V$. The biggest step down comes from looking at the neighbours at
-# all; that they stand in a known *order* is worth little more than their bag. So let us take the bag.
+# all. To know their *order* as well as their bag is worth little more. So let us take the bag.
 #
 # ## The model
 #
@@ -322,9 +323,10 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 # loss, make a step; give each loss to `batches.log` and watch the curve. The budget is a million words on a CPU, about
 # ten seconds; more on a GPU.
 #
-# The class is given but for one line. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
-# and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and that nine of
-# ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class. Part of either earns points.
+# Of the class only one line is missing. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
+# and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and it asks that
+# nine of ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class. Who comes part of either
+# way earns part of the points.
 
 
 # %% solution="cbow_task"
@@ -421,7 +423,8 @@ show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about f
 #
 # The classes were found through windows of two words on either side. Would one do? Or only the words before, or after?
 # Train a model on each, with your own loop on the same text, and count how many of the five nearest neighbours are of
-# the same class. (`variant` keeps their weights apart from those that are graded.)
+# the same class. (`variant` keeps their weights apart from those that are graded. The three trainings take as long as
+# yours did, each.)
 
 
 # %%
@@ -482,6 +485,12 @@ for name, table in vectors.items():
 # less of that, since topics of reviews are mixed, and both words occur in most of them.
 
 # %% [markdown]
+# ## What to take with you
+#
+# Words are alike when they can stand in the same places. Nobody told the model what an animal is: it had to guess words
+# from their neighbours, and that was enough. The loss it learned from, the cross-entropy, will train every model from here
+# on. And where the best possible loss is known, you can say how good a loss is, and not only that it falls.
+#
 # ## Going further
 #
 # - **Try it.** Make $W$ and $E$ the same table. What becomes of the loss, and why must the model now expect each word

@@ -155,9 +155,9 @@ show.rnn.fading(
 # ## Back through time
 #
 # Training needs the gradient of a loss $L$ with respect to the weights. Nothing new is needed: the unrolled loop is an
-# ordinary network, and we go back through it step by step. Say we know $\partial L / \partial h_T$. Write
-# $a_t = W_x x_t + W_h h_{t-1} + b$ for what goes into the tanh, and $\delta_t = \partial L / \partial a_t$. Since
-# $\tanh'(a) = 1 - \tanh^2(a)$, and $\tanh(a_t)$ is the state $h_t$ itself,
+# ordinary network, and we go back through it step by step. Let $L$ depend on the last state alone, and say we know
+# $\partial L / \partial h_T$. Write $a_t = W_x x_t + W_h h_{t-1} + b$ for what goes into the tanh, and
+# $\delta_t = \partial L / \partial a_t$. Since $\tanh'(a) = 1 - \tanh^2(a)$, and $\tanh(a_t)$ is the state $h_t$ itself,
 #
 # $$\delta_t = (1 - h_t^2) \odot \frac{\partial L}{\partial h_t}, \qquad
 # \frac{\partial L}{\partial h_{t-1}} = W_h^\top\, \delta_t .$$
@@ -297,8 +297,10 @@ show.rnn.clipping(runs, 1.0)
 
 # %% [markdown]
 # Without clipping, a few huge steps throw the weights so far out that the units saturate. The explosion *caused* a
-# vanishing: for some 140 steps hardly any gradient comes back; then one more explosion, and the run is lost again. With
-# clipping, gradients several times too long keep coming, and the loss goes down all the same.
+# vanishing: from then on hardly any gradient comes back, and the run is lost. (When it happens differs from machine to
+# machine, since an explosion magnifies even the last digit of every number. On some the run comes back to life for a few
+# steps, and explodes once more.) With clipping, gradients several times too long keep coming, and the loss goes down all
+# the same.
 #
 # ## Elman's network reads parentheses
 #
@@ -430,35 +432,40 @@ with torch.no_grad():
 
 # %% [markdown]
 # It closes what it opened most of the time, and more so when it is cold. But there is a catch. In training it always
-# read true tokens; when it writes, it reads its own. Count the impossible tokens, those that close what is not open, at
-# each position: once after a true beginning, once after a beginning of its own.
+# read true tokens; when it writes, it reads its own. Let it write a thousand sequences of its own, and let it name the
+# next token a thousand times at every place of true ones. How many of its tokens are impossible, that is, close what is
+# not open?
 
 
 # %%
-@torch.no_grad()
-def impossible(follow_teacher: bool, n: int = 3000) -> list[float]:
-    truth = parentheses.balanced(torch.full((n,), 24), torch.Generator().manual_seed(2))
-    token, h, drawn = torch.full((n,), 10), torch.zeros(n, 64), []
-    for t in range(24):
-        logits, h = writer.step(token, h)
-        drawn.append(torch.softmax(logits, dim=-1).multinomial(1).squeeze(1))
-        token = truth[:, t] if follow_teacher else drawn[-1]
-    drawn = torch.stack(drawn, dim=1)
-    still_open = parentheses.still_open(truth if follow_teacher else drawn)
-    return ((drawn >= 5) & (drawn + still_open != 9)).double().mean(dim=0).tolist()
+def impossible(tokens: Tensor, read: Tensor) -> list[float]:
+    """The share of tokens (n, 24), place by place, that close what is not open in what was read."""
+    wrong = (tokens >= 5) & (tokens + parentheses.still_open(read) != 9)
+    return wrong.double().mean(dim=0).tolist()
 
 
-seed(1)
-show.rnn.drifting({"after a true beginning": impossible(True), "after its own": impossible(False)})
+truth = parentheses.balanced(torch.full((1000,), 24), torch.Generator().manual_seed(2))
+chance = torch.Generator().manual_seed(1)
+with torch.no_grad():
+    beginnings = torch.cat([torch.full((1000, 1), 10), truth[:, :-1]], dim=1)
+    named = torch.distributions.Categorical(logits=writer(beginnings)).sample()
+    none = torch.zeros(1, 64)
+    own = torch.stack([generate(writer.step, none, 10, 24, 1.0, chance) for _ in range(1000)])
+show.rnn.drifting(
+    {"after a true beginning": impossible(named, truth), "after its own": impossible(own, own)}
+)
 
 # %% [markdown]
 # The two begin together and drift apart. One slip of its own leads into a region that it never saw in training, where
 # the next slip is likelier. This is **exposure bias**.
 #
 # One remedy is to let it taste its own tokens already in training: *scheduled sampling* (Bengio et al. 2015). At each
-# position a coin decides, with probability $p$ for the teacher's token, else the model's own; $p$ falls during training.
+# position a coin decides: with probability $p$ the model reads the teacher's token, else its own. At the beginning of
+# training $p$ is 1, and then it falls.
 #
 # ### Exercise: `scheduled_inputs` (about 10 minutes)
+#
+# Toss one coin for each sequence *and* each position. All chance comes from `generator`.
 
 
 # %% solution="scheduled_inputs"
@@ -473,24 +480,20 @@ def scheduled_inputs(targets: Tensor, own: Tensor, p: float, generator: torch.Ge
 # %% check="scheduled_inputs"
 check("scheduled_inputs", scheduled_inputs)
 
+# %% [markdown]
+# Now mix: at each place your function chooses between the teacher's token and the one that the writer itself would say
+# there, and the writer reads the choice. Below each line, `^` marks where it is not the teacher's.
+
 # %%
-teacher = parentheses.balanced(torch.tensor([24]), torch.Generator().manual_seed(6))
+teacher = parentheses.balanced(torch.tensor([24]), torch.Generator().manual_seed(6))[0]
 for p in (1.0, 0.75, 0.5, 0.0):
-    coins, dice = torch.Generator().manual_seed(4), torch.Generator().manual_seed(5)
-    token, h, mixed = torch.tensor([10]), torch.zeros(1, 64), []
-    for t in range(24):
-        with torch.no_grad():
-            logits, h = writer.step(token, h)  # it has read the mixture so far
-        own = torch.softmax(logits, dim=-1).multinomial(1, generator=dice)
-        token = scheduled_inputs(teacher[:, t : t + 1], own, p, coins)[0]
-        mixed.append(token)
-    others = torch.cat(mixed) != teacher[0]
-    print(f"p = {p:<5} {parentheses.text(torch.cat(mixed))}")
-    print("          " + "".join("^" if other else " " for other in others))
+    mixed = show.rnn.mixed(scheduled_inputs, writer.step, none, 10, teacher, p)
+    print(f"p = {p:<5} {parentheses.text(mixed)}")
+    print("          " + "".join("^" if other else " " for other in mixed != teacher))
 
 # %% [markdown]
-# Below each line, `^` marks where it is not the teacher's. Read the middle lines. The model's own tokens answer what it has read; the teacher's do not, they go on with a text of
-# which the model read only a part. So parentheses lose their partner, and the target that comes next has little to do
+# Read the middle lines. The writer's own tokens answer what it has read; the teacher's do not, for they go on with a text
+# of which it has read only a part. So parentheses lose their partner, and the target that comes next has little to do
 # with what was read. Huszár (2015) showed that scheduled sampling can indeed pull a model away from the true
 # distribution. It helps where nearby tokens can stand for each other, as words often can.
 #
@@ -565,9 +568,9 @@ show.rnn.accuracy_by_length(lengths, curves)
 # and it was never shown more.
 #
 # Watch it read. After every token the network says how sure it is that what it has read so far is balanced. Full dots
-# stand where the question makes sense: an even number of tokens, closed at the end. The hollow ones show what it says
-# when asked in the middle of something, which never happened in training: there it may say anything. (And at four
-# tokens, where it should say no, it may well be wrong: it never met a sequence of fewer than six.)
+# stand where the question makes sense: after an even number of tokens, the last of which closes. The hollow ones show
+# what it says when asked in the middle of something, which never happened in training: there it may say anything. (And
+# after four tokens, where it should say no, it may well be wrong: it never met a sequence of fewer than six.)
 
 # %%
 show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))
@@ -599,6 +602,13 @@ show.rnn.watch_it_read(record.model)
 # equal distance, and a wider state moves the limit. (In truth both play a part, which is why topic 04 gates the state.)
 
 # %% [markdown]
+# ## What to take with you
+#
+# A recurrent network rewrites a memory of fixed size at every step, always with the same weights. So it reads sequences
+# of any length; and so the gradient is multiplied by the same matrix at every step on its way back, and vanishes or
+# explodes. Clipping mends the explosion. When such a network writes, it reads its own words, which it never did while it
+# was taught.
+#
 # ## Going further
 #
 # - **Try it.** Initialise $W_h$ with the identity (Le, Jaitly and Hinton 2015) and train again. Train on lengths that

@@ -201,6 +201,29 @@ def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
         return style.finished(figure, f"Share of impossible tokens by position. {ends}.")
 
 
+def mixed(
+    choose: Callable[..., Tensor],
+    step: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    h0: Tensor,
+    start: int,
+    teacher: Tensor,
+    p: float,
+) -> Tensor:
+    """What a writer reads (T,) when `choose(targets, own, p, generator)` mixes the teacher's tokens with its own.
+
+    `step(token (1,), h)` gives logits (1, V) and the next state.
+    """
+    coins, dice = torch.Generator().manual_seed(4), torch.Generator().manual_seed(5)
+    token, h, read = torch.tensor([start]), h0, []
+    with torch.no_grad(), one_thread():
+        for target in teacher:
+            logits, h = step(token, h)
+            own = torch.softmax(logits, dim=-1).multinomial(1, generator=dice)  # (1, 1)
+            token = choose(target.view(1, 1), own, p, coins)[0]
+            read.append(token)
+    return torch.cat(read)
+
+
 # -- reading a sequence ------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ import torch
 
 from course import show
 from course.data.parentheses import examples, is_balanced
-from course.reference.rnn import ElmanClassifier, bptt
+from course.reference.rnn import ElmanClassifier, bptt, scheduled_inputs
 
 pictures = show.rnn
 
@@ -53,6 +53,20 @@ def test_gradients_fade_and_explode_as_powers_of_the_radius():
         norms = pictures.gradient_norms(bptt, radius)
         assert len(norms) == 40
         assert norms[-1] / norms[-21] == pytest.approx(radius**20, rel=0.9)
+
+
+def test_a_writer_reads_the_teacher_or_itself_as_the_coins_fall():
+    heard = []
+
+    def step(token, h):
+        heard.append(int(token))
+        return 50.0 * torch.nn.functional.one_hot((token + 1) % 7, 7), h
+
+    teacher = torch.tensor([6, 6, 0, 6, 6, 0])
+    h = torch.zeros(1, 2)
+    assert pictures.mixed(scheduled_inputs, step, h, 2, teacher, 1.0).tolist() == teacher.tolist()
+    assert heard == [2, *teacher[:-1]]
+    assert pictures.mixed(scheduled_inputs, step, h, 2, teacher, 0.0).tolist() == [3, 4, 5, 6, 0, 1]
 
 
 def test_the_radius_widget_redraws():
