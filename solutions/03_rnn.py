@@ -248,6 +248,7 @@ show.rnn.turn_the_radius(bptt)
 # ### Exercise: `clip_grad_norm` (about 10 minutes)
 #
 # One norm over all tensors of the list, one factor for all. Return the new gradients, and the norm as it was *before*.
+# Where all gradients are zero they stay zero, and so is the norm.
 
 
 # %% solution="clip_grad_norm"

@@ -20,8 +20,8 @@ from course.data import parentheses
 # %% [markdown]
 # ## What got lost
 #
-# Take two cells without any weights to learn. One overwrites: its state is multiplied by a matrix and squashed, as in
-# topic 03. The other only adds what it reads. How much of a gradient comes back to the first state?
+# Take two cells with random weights, and nothing to learn. One overwrites: its state is multiplied by a matrix and
+# squashed, as in topic 03. The other only adds what it reads. How much of a gradient comes back to the first state?
 
 # %%
 seed(3)
@@ -102,14 +102,15 @@ show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?
 # ## The LSTM
 #
 # Hochreiter and Schmidhuber (1997) gave the network two states. One is the memory proper, the **cell state** $c$ (no
-# longer a bias; those are called $b$ from here on); nothing is ever done to it but to multiply it by a gate and to add. The other, $h$, is what the cell shows of it to the rest of
-# the network. So a unit can know something without saying it.
+# longer a bias; those are called $b$ from here on). Nothing is ever done to it but to multiply it by a gate and to add to
+# it. The other, $h$, is what the cell shows of it to the rest of the network. So a unit can know something without saying
+# it.
 
 # %%
 show.lstm_gru.lstm_step()
 
 # %% [markdown]
-# The lectures' three questions, at every step and for every unit:
+# One lecture puts it as questions, which every unit asks at every step:
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{do I still need what I kept?} \\
@@ -153,7 +154,7 @@ check("lstm_cell", lstm_cell)
 #
 # The lecture's example: a unit that keeps in mind whether a man or a woman is spoken of, until the pronoun needs it. Your
 # cell runs along the sentence. A man's name offers something near $+1$, a woman's something near $-1$, every other word
-# offers noise. With all gates half open, both names have faded when they are asked for (the stars):
+# offers noise. With all gates half open, both names have faded by the time they are asked for (the stars):
 
 # %%
 show.lstm_gru.tape(lstm_cell)
@@ -168,8 +169,8 @@ show.lstm_gru.write_the_tape(lstm_cell)
 
 # %% [markdown]
 # In a good solution (the last button shows one) input and output gate are shut at most words, and the forget gate is
-# open at most. That is typical: what a trained LSTM learns is mostly *when to write*. At "Jeanne" the old content must go just as the new one comes. Are these really
-# two decisions?
+# open at most. That is typical: what a trained LSTM learns is mostly *when to write*. At "Jeanne" the old content must go
+# just as the new one comes. Are these really two decisions?
 #
 # ## The GRU
 #
@@ -299,8 +300,9 @@ for name, p_o in (("with a peephole", 40.0), ("without", 0.0)):
 # ## Both directions
 #
 # Reading left to right, nobody knows at "bank" whether a river follows. When the whole sequence is there before an
-# answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). At place $t$, the forward cell has
-# read $0, \dots, t$ and the backward cell has read $t, \dots, T-1$; the two states are put side by side. Between them
+# answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). Count the places from 0, as Python
+# does: at place $t$, the forward cell has read $0, \dots, t$ and the backward cell has read $t, \dots, T-1$. The two states
+# are put side by side. Between them
 # they have seen everything, and both have seen token $t$.
 #
 # ### Exercise: `run_bidirectional` (about 15 minutes)
@@ -510,8 +512,8 @@ curves = {name: [accuracy_at(model, n) for n in lengths] for name, model in mode
 show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
-# Gates help a great deal, and one gate helps nearly as much as three: which of them wins changes from task to task, and
-# from seed to seed. What counts is that the state can be left alone. (Elman's network is hurt by long steps: with a
+# Gates help a great deal, and one gate may help as much as three, or more: which of them wins changes from task to task,
+# and from seed to seed. What counts is that the state can be left alone. (Elman's network is hurt by long steps: with a
 # learning rate of 0.005 it gets to about 80 % on the lengths of training. At 48 tokens it is at 55 % all the same.)
 #
 # And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the rule
@@ -544,6 +546,12 @@ show.rnn.watch_it_read(record.model.cpu())
 # $f(1 - f) = 0.05$ is still enough slope for the gate to learn to shut when a token calls for it.
 
 # %% [markdown]
+# ## What to take with you
+#
+# A gate is a number between *overwrite* and *keep*, computed from what is read. A state that is multiplied by gates near
+# one, and added to, carries memory forward and gradients back over many steps. But a fresh network's gates stand half
+# open: how they start matters more than which cell they belong to.
+#
 # ## Going further
 #
 # - **Try it.** Build the classifier on the other cell. Start the forget gate's bias at 0, at 3, at different values for

@@ -214,7 +214,7 @@ print("reads ", *(f"{symbols[index]:>5}" for index in shift_right(target, dates.
 print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 
 # %% [markdown]
-# The commonest mistake of all in this chapter is to forget the shift. Then the loss falls to zero in no time, for the
+# The commonest mistake in all of this notebook is to forget the shift. Then the loss falls to zero in no time, for the
 # answer can be read from the input; and the model cannot write a single date.
 #
 # ## The whole machine
@@ -271,9 +271,9 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Three pieces are left, and they make a `Reader` a translator:
+# Three pieces are left to write, and they turn a `Reader` into a translator:
 #
-# 1. `step`: one step of the decoder. Both loops need it, so write it once.
+# 1. `step`: one step of the decoder. Both loops need it, so write it once. (With `attention=0` the weights are zeros.)
 # 2. `forward`: the loop of training, over `shift_right(tgt, self.sos)`.
 # 3. `decode_greedy`: the loop of use. It feeds back its own best token. What comes after the `eos` of a sentence is
 #    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop before.
@@ -395,9 +395,9 @@ for row in chosen:
 show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
-# From left to right as it goes down in Hungarian, which has the year in front as the machine has, from the top right to the
-# bottom left in Spanish, and back and forth in English: the model has found out who stands for what, and nobody told it. Two
-# things to notice. It spreads its weight over several letters of a month, not always the same ones: the encoder has read to
+# English jumps back and forth. Hungarian, which puts the year first as the machine does, goes straight down to the right;
+# Spanish begins at the top right and ends at the bottom left. The model has found out who stands for what, and nobody told
+# it. Two things to notice. It spreads its weight over several letters of a month, not always the same ones: the encoder has read to
 # both sides, so a state knows the word it stands in. And hyphens look anywhere. They come from nowhere.
 #
 # ### Exercise: `alignment_error_rate` (about 10 minutes)
@@ -442,9 +442,9 @@ rates = [
 show.bahdanau_attention.errors_by_digit(rates)
 
 # %% [markdown]
-# Nearly always right, and the errors are no accident. Nearly all stand at the first digits of the month and the
-# day, often a zero that is written nowhere; a few at the century. Others come from the encoder: a state beside a word knows
-# that word, too. The weights say where the decoder *looked*; they need not say why it wrote what it wrote. Keep that in mind
+# Nearly always right, and the errors are no accident. Most stand at the first digit of the day or the month, often a zero
+# that is written nowhere; some at the century, which is often written nowhere either. Others come from the encoder: a state
+# beside a word knows that word, too. The weights say where the decoder *looked*; they need not say why it wrote what it wrote. Keep that in mind
 # when somebody explains a large model by its attention.
 #
 # ## How much goes through one vector?
@@ -534,6 +534,12 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # too, and topic 08 what then becomes of order.)
 
 # %% [markdown]
+# ## What to take with you
+#
+# Score, softmax, weighted mean: in three steps the decoder fetches from the source what it needs next, and the gradient
+# alone teaches it where to look. What had to go through one vector of fixed width can now stay where it is. The same three
+# steps return in every notebook from here on.
+#
 # ## Going further
 #
 # - **Try it.** Score with your `general_scores` or `dot_scores` (one method of `Reader`; the latter needs a decoder as wide

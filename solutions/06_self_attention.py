@@ -92,7 +92,7 @@ for stretch in (0, 1, 3, 10, 1000):
     print(f"{stretch:>5} x (1, 2, 3)  ->  {'  '.join(f'{w:.3f}' for w in weights)}")
 
 # %% [markdown]
-# Between the plain mean and the hard choice lies everything softmax can do, and unlike the hard choice it has a gradient on the way.
+# Everything that softmax can do lies between the plain mean and the hard choice. And unlike the hard choice it has a gradient.
 #
 # ## One word looks at the others
 #
@@ -441,7 +441,7 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # ## Play
 #
 # Four words in a plane. Left: the query of one among the keys of all. Right: the values, and where their mixture falls (the diamond). Choose a word and move its query, its key and its value. Questions to try: can you make "her" look at "cat"? Make every word look at "likes"? Get all four outputs onto one point,
-# without touching a value? Push an output outside of the four values?
+# without touching a value? Can you push an output outside the shape that the four values span?
 
 # %%
 show.self_attention.playground(scaled_dot_product_attention)
@@ -461,6 +461,11 @@ show.self_attention.playground(scaled_dot_product_attention)
 # which digit are *neighbours*, and so each place, or at least each pair of places, needs a mark of its own. (And even then one layer must first bring the letter to its digit before another can look it up.)
 
 # %% [markdown]
+# ## What to take with you
+#
+# Attention is a dictionary with a dimmer. Every word makes a query, a key and a value of itself; every query is compared with every key, all at once, and brings home a mixture of values. Any two words are one
+# step apart, however long the text, and the price is $n^2$ comparisons.
+#
 # ## Going further
 #
 # - **Without the root.** What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found no difference for the first,

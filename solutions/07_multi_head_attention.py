@@ -275,7 +275,7 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 check("multi_head_parameters", multi_head_parameters)
 
 # %% [markdown]
-# And the time? In topic 06, comparing $n$ words of width $d$ with each other cost $n^2 \cdot d$ multiplications. For the layer of the paper, 512 wide, and a sentence of 70 words:
+# And the time? Topic 06 counted the multiplications for comparing all words with each other: the number of words squared, times their width. (There $d$ was the full width. Here it is a head's.) For the layer of the paper, 512 wide, and a sentence of 70 words:
 
 # %%
 print("heads   width of one   parameters     multiplications for the scores")
@@ -537,6 +537,10 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 # them is sharp. The friend has traded what each head can distinguish for the number of heads.
 
 # %% [markdown]
+# ## What to take with you
+#
+# Heads look in several places at once, layers look one after the other. Heads share the width, so they cost nothing, and training divides the work among them. And a tensor of the right shape may still hold the wrong numbers: split and merge were worth a check of their own.
+#
 # ## Going further
 #
 # - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard: `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do and the other in 96 of 100 cases: the head looks at both children, more at one of them, and what a linear layer cannot take apart, a hidden layer nearly can.

@@ -388,8 +388,11 @@ for row in heard:
 # %% [markdown]
 # The first three places have nothing to say. Their target is −100, which `F.cross_entropy` leaves out by itself.
 #
-# Training lists have 16 letters. **You will be asked about longer ones**: full marks for 99 % on new lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. So choose well among the encodings you have built. `self.attend` helps with all of them: called as `self.attend(x, x)`
-# it knows no places, with `rotate=` a function it turns its queries and keys by it, with `score_bias=` a tensor it adds that to its scores; and what you add to `x` beforehand is up to you. It returns output and weights.
+# Training lists have 16 letters. **You will be asked about longer ones**: full marks for 99 % on new lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. So choose well among the encodings you have built. `self.attend` helps with all of them, and returns output and weights:
+#
+# - `self.attend(x, x)` knows no places; what you add to `x` beforehand is up to you;
+# - with `rotate=`, a function of queries or keys `(B, h, T, D)`, it applies that to both;
+# - with `score_bias=`, a tensor that broadcasts to `(B, h, T, T)`, it adds that to its scores.
 #
 # The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first what stands where is not drowned by which letter it is.
 #
@@ -529,11 +532,16 @@ show.positional_encoding.explorer(sinusoidal)
 # RoPE tells distances and no places: in one layer nothing in the query at place 3 distinguishes it from the one at place 4, so it cannot know how far to look, and neither can ALiBi, nor of course a model without positions.
 
 # %% [markdown]
+# ## What to take with you
+#
+# Attention knows of order only what it is told. Waves give each place a mark, of which one step on is one turn; rotations put the turn into the score itself; a ruler takes the distance off the score; a table leaves it all to training. On the lengths of training they can hardly
+# be told apart. Go where a model has never been before you believe that it has understood.
+#
 # ## Going further
 #
 # - **Other orders.** Test your prediction: `data.load("order", task="reverse")` and `task="sort"` are the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
 # - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer clocks a head are not always worse. Look at the map of each head in a list of 64: which distances does it take for "three back"?
-# - **Start anywhere.** Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 66 one time and 300 to 316 the next. Does it learn the matrix now?
+# - **Start anywhere.** Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 65 one time and 300 to 315 the next. Does it learn the matrix now?
 # - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
 # - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);

@@ -552,7 +552,7 @@ for name, trained in both.items():
 show.masking.surprises(sentence, found)
 
 # %% [markdown]
-# Your model is nearly as surprised as the language itself, at nearly every word: *cook*, *ducks* and *tastes* are hard to guess, *who* and *.* are not; and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
+# Your model is hardly more surprised than the language itself, at nearly every word: *cook*, *ducks* and *tastes* are hard to guess, *who* and *.* are not; and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
 
 
 # %%
@@ -608,6 +608,10 @@ show.masking.painter(masked_softmax)
 # BERT may see both sides because the word it is asked for is not among what it sees: it was hidden in the *input*, and at use the same holds, so nothing that helps in training is missing later. What it learns is the probability of a word given its surroundings. It does not give the probability of a sentence from left to right, and it cannot write one, because a text that is being written has no right-hand side yet.
 
 # %% [markdown]
+# ## What to take with you
+#
+# A mask says who may be looked at and what is counted: padding hides words that are not there, causality those that have not been said. It belongs inside the softmax, and into every mean. A mistake here crashes nothing, and may even make the loss better. So a loss that is too good deserves more suspicion than one that is bad.
+#
 # ## Going further
 #
 # - **No places.** Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)

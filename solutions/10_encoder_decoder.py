@@ -109,7 +109,7 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer
 #
-# Both sublayers get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a layer only has to learn what to change, and gradients have a road to the bottom that no sublayer can block. And something is **normed**. What exactly, has changed since 2017:
+# Attention and feed-forward are the two **sublayers** of a layer, and both get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a sublayer only has to learn what to change, and gradients have a road to the bottom that nothing can block. And something is **normed**. What exactly has changed since 2017:
 #
 # $$\text{post (2017):} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre (since GPT-2):} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
 #
@@ -117,7 +117,12 @@ check("feed_forward", feed_forward)
 #
 # ### Exercise: `EncoderLayer` (about 20 minutes)
 #
-# The constructor is given. `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07 and returns output and weights; `up` and `down` are the two linear maps of your `feed_forward`, `norm1` and `norm2` are your layer norm as a module. Use `dropout` on each sublayer's output before you add it: in training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing. `self.norm` says "post" or "pre".
+# The constructor is given. What it makes:
+#
+# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, and returns output and weights;
+# - `up` and `down` are the two linear maps of your `feed_forward`;
+# - `norm1` and `norm2` are your layer norm as a module; `self.norm` says "post" or "pre";
+# - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing.
 
 
 # %% solution="EncoderLayer"
@@ -483,7 +488,7 @@ def build_model(norm="pre", dropout=0.0):
 # %% [markdown]
 # ### Exercise: training (about 20 minutes)
 #
-# Write the loop: shift the target, compute the smoothed loss over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps (on a GPU ten times as many); 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
+# Write the loop: shift the target, compute the smoothed loss ($\varepsilon = 0.1$, as in the paper) over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps (on a GPU ten times as many); 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
 #
 # Full marks when at least 70 % of new sentences, which the grader draws, are right to the last word, with a BLEU of 0.8 or more (explained below). The grader lets your model write, one word after the other.
 
@@ -557,7 +562,7 @@ print(f"faultless {right(said, french):.1%}, BLEU {bleu(said, french):.3f}")
 # %% [markdown]
 # ## Against topic 05
 #
-# The rival: `blocks.AttentionSeq2Seq`, two GRUs with attention between them. Same batches, same loss, same number of steps.
+# The rival: `blocks.AttentionSeq2Seq`, two GRUs with attention between them. Same batches, same number of steps, and the same loss: torch's own `cross_entropy` can smooth, too, and leaves out the padding here.
 
 
 # %%
@@ -570,7 +575,8 @@ def train_recurrent(model, batches):
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     for src, tgt in batches:
         logits = model(src, (src != 0).sum(1), tgt)
-        loss = label_smoothing_loss(logits, tgt, 0.1, tgt != 0)
+        logits, targets = logits.flatten(0, 1), tgt.flatten()
+        loss = F.cross_entropy(logits, targets, ignore_index=0, label_smoothing=0.1)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -625,8 +631,7 @@ show.encoder_decoder.by_length(lengths, curves)
 sentence = show.encoder_decoder.EXAMPLES[0].split()
 source = data.phrases.encode([sentence], "english").to(device())
 ids = decode_greedy(model, source)
-begun = torch.cat([torch.full_like(ids[:, :1], model.sos), ids[:, :-1]], dim=1)
-weights = show.encoder_decoder.cross_weights(model, source, begun)  # (layers, 1, h, T, S)
+weights = show.encoder_decoder.looks(model, source, ids)  # (layers, 1, h, T, S)
 said_words = [*data.phrases.decode(ids[0], "french"), "(end)"]
 show.encoder_decoder.cross_maps(weights[:, 0], said_words, [*sentence, "(end)"])
 
@@ -640,8 +645,7 @@ hits, total = Counter(), 0
 for english_words, row in zip(english[:100], held_out.select(range(100))):
     src_ids = data.phrases.encode([english_words], "english").to(device())
     tgt_ids = data.phrases.encode([row["french"].split()], "french").to(device())
-    begun = torch.cat([torch.full_like(tgt_ids[:, :1], model.sos), tgt_ids[:, :-1]], dim=1)
-    looked = show.encoder_decoder.cross_weights(model, src_ids, begun).mean(2).argmax(-1)[:, 0]
+    looked = show.encoder_decoder.looks(model, src_ids, tgt_ids).mean(2).argmax(-1)[:, 0]
     for layer, places in enumerate(looked, start=1):
         hits[layer] += sum(int(p) == gold for p, gold in zip(places, row["alignment"]))
     total += len(row["alignment"])
@@ -703,7 +707,9 @@ for beam in (1, 4):
           f"in {time.perf_counter() - began:.1f} s")  # fmt: skip
 
 # %% [markdown]
-# Hardly a difference, for four times the work (of which the clock does not show all, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it. In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). (Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.)
+# Hardly a difference, for four times the work (of which the clock does not show all, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it.
+#
+# In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.
 #
 # ## Play
 #
@@ -726,6 +732,10 @@ show.encoder_decoder.translator(model, decode_greedy)
 # While writing, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new; keeping the rest (a key-value cache) saves nearly all of the work.
 
 # %% [markdown]
+# ## What to take with you
+#
+# Attention moves information between words, the feed-forward network works on each word alone, and a road runs past both, with a norm on it or beside it. A decoder's layer adds a look at the source, and a triangle. Who may look at whom is all that tells a GPT from a BERT, and both from the machine that you have built.
+#
 # ## Going further
 #
 # - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had a wonderful loss, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?

@@ -420,7 +420,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
 # With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but which pixel speaks for which class, and here that is a good thing to be limited to. The ViT could learn nearly anything, even that the order of patches does not matter, and so it needs examples for
-# everything it should rather not believe. At a few hundred scans the curves meet, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
+# everything it should rather not believe. At some two hundred scans the curves meet, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
 #
 # ## A larger canvas
 #
@@ -552,8 +552,7 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
 # Ours spent about four fifths of that attention on patches with ink, which are two in five, and hardly ever looked most at an empty one. Nobody told it where on the canvas the digit stands.
-
-# %% [markdown]
+#
 # ## In your own words (about 10 minutes)
 #
 # The model without positions gives the same answer for a digit and for its puzzle, and is right nine times in ten. How can that be, and what do positions add? Then: a friend has 300 photographs of leaves, each laid flat in the middle of the same frame, and wants to train a ViT from scratch to tell six trees apart. What do you
@@ -568,6 +567,10 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # that has been pretrained on millions of photographs, fine-tuned on the leaves; if they are sharper than its images were, its positions can be interpolated to the larger grid.
 
 # %% [markdown]
+# ## What to take with you
+#
+# Cut, project, mark: after these three steps an image, or a sound, is a sentence, and the encoder is the one you had. A patch that is projected is a convolution with a stride. That an image has two dimensions the model has to find out from examples, and a grid of marks can be drawn larger when the image grows.
+#
 # ## Going further
 #
 # - **Sizes of patches.** Patches of 2, 4 and 6 pixels: which is best within the same number of images, and which within the same time? Patches of 12 make one word of the whole canvas. What has become of the model then?

@@ -93,7 +93,7 @@ def score_gap(queries: Tensor, gaps: Mapping[str, Tensor]) -> Figure:
         for (name, line), marker in zip(gaps.items(), style.MARKERS, strict=False):
             axes.plot(queries.tolist(), line.tolist(), marker=marker, markevery=8, label=name)
         axes.set(xlabel="the query", ylabel="score of +1 minus score of −1", ylim=(0, 2.3))
-        axes.set_title("Has the query a say?")
+        axes.set_title("Does the query have a say?")
         axes.legend()
         said = ", ".join(f"{name} from {float(v.min()):.2f} to {float(v.max()):.2f}" for name, v in gaps.items())
         return style.finished(figure, f"The gap between the scores of two keys, for queries from -3 to 3: {said}.")

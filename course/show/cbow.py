@@ -47,7 +47,7 @@ def counts(table: Tensor, words: Sequence[str]) -> Figure:
     """The lecture's table: a row a word, a column a sentence; `table` is (N, V), a row a sentence."""
     values = table.detach().cpu().double().T
     labels = [f"$x_{{{n}}}$" for n in range(1, values.shape[1] + 1)]
-    return _table(values, words, labels, "How often is it there?", "{:.0f}")
+    return _table(values, words, labels, "How often does it occur?", "{:.0f}")
 
 
 def similarities(bags: Tensor, sentences: Sequence[str]) -> Figure:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ..blocks.threads import one_thread
 from ..data import phrases
@@ -109,7 +110,7 @@ def schedule(rate: Callable[[int, int, int], float], d_model: int, warmup: int, 
         axes.plot(peak + 1, rates[peak], "o", color=ORANGE)
         axes.annotate(f"step {peak + 1}: {rates[peak]:.2g}", (peak + 1, rates[peak]), (8, -4), color=ORANGE,
                       textcoords="offset points")  # fmt: skip
-        axes.set(title="Slowly, fast, slower", xlabel="step", ylabel="learning rate")
+        axes.set(title="Up in a line, down like 1/√step", xlabel="step", ylabel="learning rate")
         return finished(figure, f"Learning rate over {steps} steps, with its peak of {rates[peak]:.2g} at {peak + 1}.")
 
 
@@ -165,6 +166,11 @@ def cross_weights(model: nn.Module, src: Tensor, tgt_in: Tensor) -> Tensor:
     return torch.stack(caught).cpu()
 
 
+def looks(model: nn.Module, src: Tensor, said: Tensor) -> Tensor:
+    """Where the model looks while it says `said` (B, T), which has no sos: the cross-weights, a row for each word."""
+    return cross_weights(model, src, F.pad(said, (1, -1), value=phrases.SOS))
+
+
 def cross_maps(weights: Tensor, french: Sequence[str], english: Sequence[str]) -> Figure:
     """A heat map of each layer's cross-attention (layers, h, T, S), the mean of its heads."""
     import matplotlib.pyplot as plt
@@ -209,9 +215,8 @@ class _Translation:
             ids = decode(model, src)
         self.french = phrases.decode(ids[0], "french")
         said = min(len(self.french) + 1, ids.shape[1])  # the end is said, too, unless the model never came to it
-        begun = torch.cat([src.new_full((1, 1), phrases.SOS), ids.to(place)], dim=1)[:, :said]
         with one_thread(place):
-            weights = cross_weights(model, src, begun)
+            weights = looks(model, src, ids[:, :said].to(place))
         self.weights = weights[:, 0]  # (layers, h, T, S), a row for each word that was said
         self.said = [*self.french, "(end)"][:said]
         self.expected = _by_the_grammar(self.english)

@@ -195,7 +195,7 @@ def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
         axes.set(xlabel="position in the sequence", ylabel="impossible tokens", ylim=(0, None))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_title("Does it hold on to the thread?")
+        axes.set_title("Does it lose the thread?")
         axes.legend(loc="upper left")
         ends = "; ".join(f"{name}: {values[-1]:.1%} at the end" for name, values in curves.items())
         return style.finished(figure, f"Share of impossible tokens by position. {ends}.")

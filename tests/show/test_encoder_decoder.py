@@ -71,6 +71,12 @@ def test_cross_weights_come_from_the_model_that_was_called(model):
     assert not any(layer.cross_attention._forward_hooks for layer in model.decoder)
 
 
+def test_a_word_looks_from_where_the_words_before_it_were_read(model):
+    src, said = torch.randint(3, 20, (2, 5)), torch.randint(3, 20, (2, 7))
+    read = torch.cat([torch.full((2, 1), phrases.SOS), said[:, :-1]], dim=1)
+    assert torch.equal(pictures.looks(model, src, said), pictures.cross_weights(model, src, read))
+
+
 def test_the_translator_follows_what_is_typed_and_chosen(model):
     widget = pictures.translator(model, knowing)
     example, typed, french, layer, looks, verdict, _ = widget.children
