@@ -50,7 +50,7 @@ def moved(mask_alone=None, mask_together=None):
 print(f"moved by up to {moved():.3f}")
 
 # %% [markdown]
-# The ducks' vectors depend on who else is in the batch. Shuffle the training set, and the model is another one. The layer looks at the zeros behind the full stop, which are words to it as good as any.
+# The ducks' vectors depend on who else is in the batch. In another batch they would be others again. The layer looks at the zeros behind the full stop, which to it are words like any other.
 #
 # **Dimensions:** $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
 # *forbidden*, `F.scaled_dot_product_attention` for *allowed*. Whenever you meet a new mask, print four rows of it.)

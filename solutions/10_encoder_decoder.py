@@ -26,7 +26,7 @@ from course import blocks, check, data, device, fit, hint, progress, seed, show
 # %% [markdown]
 # ## Sentences
 #
-# The corpus `phrases` holds 20,000 English sentences and their French translations. They come from a small grammar, so every translation is known to be right, and so is which word came from which.
+# The corpus `phrases` holds 20,000 English sentences and their French translations. They come from a small grammar, so every translation is known to be right, and for every word it is known where it came from.
 
 # %%
 pairs = data.load("phrases")
