@@ -433,8 +433,8 @@ with torch.no_grad():
 
 # %% [markdown]
 # It closes what it opened most of the time, and more so when it is cold. But there is a catch. In training it always
-# read true tokens; when it writes, it reads its own. Let it write a thousand sequences of its own, and let it name the
-# next token a thousand times at every place of true ones. How many of its tokens are impossible, that is, close what is
+# read true tokens; when it writes, it reads its own. Let it read a thousand true sequences, and name the next token at
+# every place; then let it write a thousand of its own. How many of these tokens are impossible, that is, close what is
 # not open?
 
 
@@ -446,11 +446,11 @@ def impossible(tokens: Tensor, read: Tensor) -> list[float]:
 
 
 truth = parentheses.balanced(torch.full((1000,), 24), torch.Generator().manual_seed(2))
-chance = torch.Generator().manual_seed(1)
+none, chance = torch.zeros(1, 64), torch.Generator().manual_seed(1)
+seed(1)
 with torch.no_grad():
     beginnings = torch.cat([torch.full((1000, 1), 10), truth[:, :-1]], dim=1)
     named = torch.distributions.Categorical(logits=writer(beginnings)).sample()
-    none = torch.zeros(1, 64)
     own = torch.stack([generate(writer.step, none, 10, 24, 1.0, chance) for _ in range(1000)])
 show.rnn.drifting(
     {"after a true beginning": impossible(named, truth), "after its own": impossible(own, own)}

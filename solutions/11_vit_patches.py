@@ -293,7 +293,7 @@ for p in (1, 4, 16, 32):
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Full marks for 90 % on scans that nobody has trained on. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). Plain Adam with a good learning rate gets there, just; a learning rate that **falls towards the end** gets there safely. Topic 10's schedule does it, or a straight line:
+# Full marks for 90 % on scans that nobody has trained on. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). Plain Adam with a good learning rate gets there, just; a learning rate that **falls towards the end** gets there safely. Topic 10's schedule does it, or the straight line of topic 04:
 # `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`, whose `.step()` is called once a batch.
 
 
