@@ -444,8 +444,8 @@ check("GatedClassifier", GatedClassifier)
 # %% [markdown]
 # ## The task: beyond its own length (about 25 minutes)
 #
-# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, which saves
-# the third of the work that padding would cost. There are 100,000 sequences, or 782 batches, on a CPU (about 15 seconds),
+# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that
+# little work goes into padding: that saves a third. There are 100,000 sequences, or 782 batches, on a CPU (about 15 seconds),
 # six times as many on a GPU.
 #
 # At grading, the model reads new sequences with random tokens behind their ends: of the lengths of training, of 24
@@ -521,8 +521,8 @@ show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
 # Gates help a great deal, and one gate may help as much as three, or more: which of them wins changes from task to task,
-# and from seed to seed. What counts is that the state can be left alone. (At 48 tokens Elman's network was
-# right on 52 to 58 % in all our runs, whatever the learning rate.)
+# and from seed to seed. What counts is that the state can be left alone. (At 48 tokens Elman's network was right on 52 to
+# 58 % in all our runs, whatever the learning rate.)
 #
 # And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the rule
 # itself. A state of 64 numbers between $-1$ and $1$ is no stack, and nothing in 24 tokens taught it to nest deeper.

@@ -534,8 +534,8 @@ show.positional_encoding.explorer(sinusoidal)
 # %% [markdown]
 # ## What to take with you
 #
-# Attention knows of order only what it is told. Waves give each place a mark, of which one step on is one turn; rotations put the turn into the score itself; a ruler takes the distance off the score; a table leaves it all to training. On the lengths of training they can hardly
-# be told apart. Go where a model has never been before you believe that it has understood.
+# Attention knows of order only what it is told. Waves give each place a mark, of which one step on is one turn; rotations put the turn into the score itself; a ruler takes the distance off the score; a table leaves it all to training. On the lengths of training three of
+# them cannot be told apart. Go where a model has never been before you believe that it has understood.
 #
 # ## Going further
 #

@@ -615,7 +615,7 @@ show.masking.painter(masked_softmax)
 # ## Going further
 #
 # - **No places.** Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
-# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and nearly as good. By which way does a word reach its own place all the same? What becomes of the first row?
+# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. By which way does a word reach its own place all the same? What becomes of the first row?
 # - **Play BERT.** Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
 # - **A small leak.** Narrow `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.

@@ -727,7 +727,7 @@ show.encoder_decoder.translator(model, decode_greedy)
 # %% [markdown] question="encoder_decoder_question"
 # In training the whole target is known, so all places can be computed at once: place t reads the right words before t, and the causal mask keeps it from seeing word t itself and what follows. When the model writes, word t does not exist until it has been chosen, and choosing it needs the result for all words before: one step has to wait for the other.
 #
-# Without the mask, the decoder finds the word it should guess in its own input, one place further on, and learns to copy it. The loss falls quickly to nearly nothing (with smoothing: to the least that is possible), and looks better than an honest one. But when it writes there is nothing ahead to copy, so the translations are nonsense: the commonest sign is a wonderful loss and useless output.
+# Without the mask, the decoder finds the word it should guess in its own input, one place further on, and learns to copy it. The loss falls faster and lower than an honest one, towards nothing (with smoothing: towards the least that is possible), and looks better. But when it writes there is nothing ahead to copy, so the translations are nonsense: the commonest sign is a wonderful loss and useless output.
 #
 # While writing, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new; keeping the rest (a key-value cache) saves nearly all of the work.
 
@@ -738,8 +738,8 @@ show.encoder_decoder.translator(model, decode_greedy)
 #
 # ## Going further
 #
-# - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had a wonderful loss, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?
-# - **No attention.** `fit(..., lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`: two GRUs with nothing but a state between them. About half of the sentences survive.
+# - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had the lower loss at every stage, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?
+# - **No attention.** `fit(..., lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`: two GRUs with nothing but a state between them. Four sentences in ten survive.
 # - **Norms and warm-up.** `build_model(norm="post")`, as in 2017; and either norm without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others,
 #   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020), explain it.
 # - **A cache.** Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?

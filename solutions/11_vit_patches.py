@@ -551,7 +551,7 @@ with torch.no_grad():
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
-# Ours spent about four fifths of that attention on patches with ink, which are two in five, and hardly ever looked most at an empty one. Nobody told it where on the canvas the digit stands.
+# Ours spent most of that attention on patches with ink, though these are fewer than half: in the second layer four fifths and more, and there it hardly ever looked most at an empty one. Nobody told it where on the canvas the digit stands.
 #
 # ## In your own words (about 10 minutes)
 #
