@@ -452,7 +452,7 @@ check("GatedClassifier", GatedClassifier)
 # tokens, and of **48 tokens**, twice as long as any it has met. For all points it must be right on 90 %, 80 % and 58 %
 # of them. The last number looks modest; Elman's network is at 55 % there, the average of ten runs.
 #
-# A constant learning rate of 0.01 clears these bars nearly always, one that **falls towards the end** clears them safely:
+# A constant learning rate of 0.01 clears these bars nearly always; one that **falls towards the end** clears them safely:
 # `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lets it fall in a straight line to a tenth, if
 # its `.step()` is called once a batch.
 
