@@ -911,7 +911,8 @@ def GatedClassifier(rng):
         case("everything learns", hidden=29, scale=0.3)
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
-        .law("every_parameter_learns")
+        .learning()
+        .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
         .law("learns_at_least", numbers=2300, because="it learns hardly more numbers than Elman's network: where are "
              "the weights of the gates?")

@@ -509,7 +509,7 @@ def ElmanClassifier(rng):
         case("everything learns", weight=2.0)
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
-        .law("every_parameter_learns")
+        .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
         .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
              "is the third token three times the first?")  # or one beside the state, or one more for padding

@@ -275,6 +275,18 @@ def test_tokens_that_learn_beside_a_parameter_without_a_gradient():
         assert "no gradient" in broken(use, {"gradients of out": {"frozen": None}})
 
 
+def test_what_is_frozen_or_left_over_need_not_learn():
+    gradients = {"w": torch.ones(2), "table": None, "old": None}
+    outputs = {"gradients of out": gradients, "what learns": {"w": 2, "old": 3}}
+    assert "no gradient reaches old" in broken(use("every_parameter_learns", learning="what learns"), outputs)
+    del gradients["old"]
+    assert not broken(use("every_parameter_learns", learning="what learns"), outputs)
+    assert not broken(use("every_parameter_learns", unused=True), outputs)
+    assert "table" in broken(use("every_parameter_learns"), outputs)
+    assert "w" in broken(use("every_parameter_learns", unused=True), {"gradients of out": {"w": torch.zeros(2)}})
+    assert not broken(use("every_block_learns", rows=2), outputs)
+
+
 def test_every_law_is_examined_here():
     ours = {case[0] for case in CASES}
     assert ours <= set(LAWS)

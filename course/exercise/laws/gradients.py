@@ -12,12 +12,23 @@ from .registry import Outputs, law
 
 
 @law
-def every_parameter_learns(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
-    """Each parameter's gradient is there and is not zero."""
+def every_parameter_learns(
+    outputs: Outputs, of: str = "gradients of out", learning: str = "", unused: bool = False, because: str = ""
+) -> str:
+    """Each parameter's gradient is there and is not zero.
+
+    Frozen ones are passed over with `learning`, which names what `Case.learning` has recorded; with `unused`, so is all
+    that takes no part in the result.
+    """
     gradients = outputs[of]
     if not gradients:
         return because or "no gradient reaches the parameters: is the result still connected to them?"
-    idle = [name for name, grad in gradients.items() if grad is None or not bool((grad != 0).any())]
+    asked = {
+        name: gradient
+        for name, gradient in gradients.items()
+        if not (learning and name not in outputs[learning]) and not (unused and gradient is None)
+    }
+    idle = [name for name, grad in asked.items() if grad is None or not bool((grad != 0).any())]
     return (because or f"no gradient reaches {', '.join(map(str, idle[:4]))}") if idle else ""
 
 
@@ -130,7 +141,7 @@ def _strength(gradients: list[Tensor]) -> Tensor:
 @law
 def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out", because: str = "") -> str:
     """Wherever a parameter's axis is several times `rows`, one gate below the other, each block gets some gradient."""
-    for name, gradient in outputs[of].items():
+    for name, gradient in (item for item in outputs[of].items() if item[1] is not None):
         for axis in (axis for axis in range(gradient.dim()) if gradient.shape[axis] % rows == 0):
             blocks = gradient.movedim(axis, 0).reshape(gradient.shape[axis] // rows, -1)
             idle = int((blocks == 0).all(dim=1).sum())

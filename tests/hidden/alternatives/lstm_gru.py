@@ -261,6 +261,48 @@ class LstmOneByOne(nn.Module):
         return self.read(torch.stack(ends))
 
 
+class GruOfAFrozenTable(nn.Module):
+    """One-hot rows come out of an embedding that does not learn; a matrix for each gate."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.one_hot = nn.Embedding.from_pretrained(torch.eye(vocab_size))
+        self.W = nn.ModuleDict({gate: nn.Linear(vocab_size, hidden) for gate in "rzn"})
+        self.U = nn.ModuleDict({gate: nn.Linear(hidden, hidden, bias=False) for gate in "rzn"})
+        self.read = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h = last = self.read.weight.new_zeros(len(ids), self.read.in_features)
+        for t, x in enumerate(self.one_hot(ids).unbind(1)):
+            r, z = (torch.sigmoid(self.W[gate](x) + self.U[gate](h)) for gate in "rz")
+            h = z * h + (1 - z) * torch.tanh(self.W["n"](x) + self.U["n"](r * h))
+            last = torch.where((lengths == t + 1)[:, None], h, last)
+        return self.read(last)
+
+
+class TwoLayersOfLstm(nn.Module):
+    """The second reads what the first shows."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.vocab_size, self.hidden = vocab_size, hidden
+        self.cells = nn.ModuleList(nn.Linear(width + hidden, 4 * hidden) for width in (vocab_size, hidden))
+        self.read = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        states = [torch.zeros(2, len(ids), self.hidden) for _ in self.cells]
+        outputs = []
+        for x in F.one_hot(ids.T, self.vocab_size).float():
+            for k, cell in enumerate(self.cells):
+                h, c = states[k]
+                i, f, g, o = cell(torch.cat([x, h], 1)).chunk(4, 1)
+                c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+                x = torch.sigmoid(o) * torch.tanh(c)
+                states[k] = (x, c)
+            outputs.append(x)
+        return self.read(torch.stack(outputs)[lengths - 1, torch.arange(len(ids))])
+
+
 class LecturesGate(nn.Module):
     """The lecture's network: one gate, and ReLU in the candidate."""
 
@@ -325,5 +367,14 @@ ALTERNATIVES = {
     "peephole_lstm_cell": [peepholes_as_diagonals, peepholes_in_one_product, peepholes_row_by_row],
     "run_bidirectional": [bidirectional_by_index, bidirectional_by_recursion, bidirectional_into_a_tensor],
     "lstm_parameters": [counted_by_formula, counted_on_tensors, counted_on_linear_layers],
-    "GatedClassifier": [GruByLayers, PeepholeLstm, LstmOneByOne, LecturesGate, KeepsForLong, OneGateOverAFewNumbers],
+    "GatedClassifier": [
+        GruByLayers,
+        GruOfAFrozenTable,
+        PeepholeLstm,
+        LstmOneByOne,
+        TwoLayersOfLstm,
+        LecturesGate,
+        KeepsForLong,
+        OneGateOverAFewNumbers,
+    ],
 }

@@ -176,6 +176,30 @@ class ConstantWeights:
         return P
 
 
+class TrustsLittle(ConstantWeights):
+    trust = 0.2
+
+
+class TrustsMuch(ConstantWeights):
+    trust = 0.9
+
+
+class AllOrdersAlike(ConstantWeights):
+    """The plain mean of what all orders say that know the context."""
+
+    def next_distribution(self, context):
+        tokens = context.tolist()
+        unigram = torch.full((self.vocab_size,), float(self.alpha))
+        for token, count in self.followers[()].items():
+            unigram[token] += count
+        said = [unigram / unigram.sum()]
+        for k in range(1, min(self.n - 1, len(tokens)) + 1):
+            known = self.followers.get(tuple(tokens[len(tokens) - k :]))
+            if known:
+                said.append(torch.tensor([known[u] / known.total() for u in range(self.vocab_size)]))
+        return torch.stack(said).mean(0)
+
+
 class AbsoluteDiscounting(ConstantWeights):
     """Takes 0.75 off each count and gives it to the order below."""
 
@@ -213,6 +237,36 @@ class PseudoCounts(ConstantWeights):
             counts = torch.bincount(rows[:, -1], minlength=self.vocab_size)
             P = (counts + 2.0 * P) / (counts.sum() + 2.0)
         return P
+
+
+class KneserNey:
+    """Lower orders count after how many different tokens one occurs; with no context at all, how often."""
+
+    def __init__(self, n, vocab_size, alpha):
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+
+    def fit(self, ids):
+        tokens, before = ids.tolist(), defaultdict(lambda: defaultdict(set))
+        self.seen = defaultdict(Counter)
+        for t, token in enumerate(tokens):
+            for k in range(min(t, self.n - 1) + 1):
+                self.seen[tuple(tokens[t - k : t])][token] += 1
+                if k:
+                    before[tuple(tokens[t - k + 1 : t])][token].add(tokens[t - k])
+        self.kinds = {h: Counter({u: len(kinds) for u, kinds in row.items()}) for h, row in before.items()}
+
+    def next_distribution(self, context):
+        return self._mixed(tuple(context.tolist()[max(0, len(context) - self.n + 1) :]), self.seen)
+
+    def _mixed(self, h, table):
+        if not h:
+            counts = torch.tensor([self.seen[()][u] + self.alpha for u in range(self.vocab_size)])
+            return counts / counts.sum()
+        below, known = self._mixed(h[1:], self.kinds), table.get(h)
+        if not known:
+            return below
+        discounted = torch.tensor([max(known[u] - 0.75, 0) for u in range(self.vocab_size)])
+        return (discounted + 0.75 * len(known) * below) / known.total()
 
 
 class DenseTables:
@@ -277,6 +331,15 @@ ALTERNATIVES = {
     "transition_matrix": [matrix_by_counter, matrix_by_one_hot, matrix_by_followers, matrix_by_numpy],
     "perplexity": [perplexity_in_bits, perplexity_as_a_geometric_mean, perplexity_by_numpy],
     "sample_text": [sample_by_cumulative_sums, sample_by_exponential_race, sample_by_one_seed],
-    "NGramModel": [ConstantWeights, AbsoluteDiscounting, PseudoCounts, DenseTables],
+    "NGramModel": [
+        ConstantWeights,
+        TrustsLittle,
+        TrustsMuch,
+        AllOrdersAlike,
+        AbsoluteDiscounting,
+        PseudoCounts,
+        KneserNey,
+        DenseTables,
+    ],
     "markov_ngrams_task": [six_with_constant_weights, five_with_discounts],
 }

@@ -229,6 +229,42 @@ class ElmanByParameters(nn.Module):
         return torch.stack(hs, 1).gather(1, index)[:, 0] @ self.W_y.T + self.b_y
 
 
+class ElmanByAFrozenTable(nn.Module):
+    """One-hot rows come out of an embedding that does not learn; a layer of an earlier version is left over."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.one_hot = nn.Embedding.from_pretrained(torch.eye(vocab_size))
+        self.embed = nn.Embedding(vocab_size, hidden)
+        self.both = nn.Linear(vocab_size + hidden, hidden)
+        self.out = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h = last = torch.zeros(len(ids), self.out.in_features)
+        for t in range(ids.shape[1]):
+            h = torch.relu(self.both(torch.cat([self.one_hot(ids[:, t]), h], 1)))
+            last = torch.where((lengths == t + 1)[:, None], h, last)
+        return self.out(last)
+
+
+class ElmanOfPackedSequences(nn.Module):
+    """The longest sequences first, and of each step only those that are not over; gradients of the table are sparse."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, hidden, sparse=True)
+        self.from_state = nn.Linear(hidden, hidden)
+        self.out = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.embed(ids), lengths, batch_first=True, enforce_sorted=False)
+        h, begin = torch.zeros(len(ids), self.out.in_features), 0
+        for n in packed.batch_sizes.tolist():
+            new = torch.relu(packed.data[begin : begin + n] + self.from_state(h[:n]))
+            h, begin = torch.cat([new, h[n:]]), begin + n
+        return self.out(h[packed.unsorted_indices])
+
+
 class ElmanOneByOne(nn.Module):
     """As in the lecture: one sequence at a time, only its real tokens."""
 
@@ -318,7 +354,14 @@ ALTERNATIVES = {
     ],
     "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back],
     "clip_grad_norm": [clip_as_torch_does, clip_one_long_vector, clip_in_python],
-    "ElmanClassifier": [ElmanByEmbedding, ElmanOfThreeFactors, ElmanByParameters, ElmanOneByOne],
+    "ElmanClassifier": [
+        ElmanByEmbedding,
+        ElmanOfThreeFactors,
+        ElmanByParameters,
+        ElmanByAFrozenTable,
+        ElmanOfPackedSequences,
+        ElmanOneByOne,
+    ],
     "generate": [generate_into_a_tensor, generate_by_gumbel, generate_by_cumulation],
     "scheduled_inputs": [mixed_by_bernoulli, mixed_token_by_token, mixed_by_arithmetic],
 }
