@@ -146,14 +146,16 @@ def combination_is_not_zero(outputs: Outputs, weights: Tensor, of: str = "out", 
 def combinations_are_not_zero(
     outputs: Outputs, weights: Tensor, share: float, also: str, of: str = "out", because: str = "", within: float = 5e-7
 ) -> str:
-    """The same for groups of len(weights) rows of two outputs: in each, a `share` of groups or more do not cancel."""
+    """The same for groups of len(weights) rows of two outputs: of both together, a `share` of groups do not cancel."""
+    shares = []
     for name in (of, also):
         rows = tensor(outputs[name]).double().unflatten(0, (-1, len(weights))).flatten(2)  # (groups, rows, numbers)
         size = (weights.double().abs() @ rows.abs()).amax(1)
         apart = (weights.double() @ rows).abs().amax(1) > within * size  # by more than float32 rounds
-        if float(apart.double().mean()) < share:
-            return because or "the results cancel as those of a linear function do"
-    return ""
+        shares.append(float(apart.double().mean()))
+    if sum(shares) / len(shares) >= share:
+        return ""
+    return because or "the results cancel as those of a linear function do"
 
 
 @law
