@@ -62,6 +62,9 @@ def configure(c: Any, root: Path | None = None) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         "course.grading.feedback.Readable",
     ]
+    # What students wrote stands in formgrader's pages and in feedback, and runs in neither.
+    c.HTMLExporter.preprocessors.append("course.grading.harmless.Harmless")
+    c.HTMLExporter.filters.update({"markdown2html": "course.grading.harmless.markdown2html"})
     # A deleted test cell comes back and scores, instead of waiting for a manual grade for ever.
     c.OverwriteCells.add_missing_cells = True
     # With nbclient's default tag a student could have any cell skipped, tests included.
@@ -133,7 +136,7 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
     """
     from traitlets.config import Configurable
 
-    for module in ("add_stills", "collect", "feedback", "late", "preprocessors", "repair"):
+    for module in ("add_stills", "collect", "feedback", "harmless", "late", "preprocessors", "repair"):
         import_module(f"course.grading.{module}")
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()

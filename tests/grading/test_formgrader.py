@@ -13,19 +13,41 @@ import urllib.error
 import urllib.request
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 
 from course.grading.sandbox.tier import how_executed, strongest
 
-from .lesson import NAME, answers, hand_in, make_course, solved
+from .lesson import NAME, answers, first, hand_in, make_course, solved
 
 TOKEN = "a-token-for-this-test"
+
+
+MARKDOWN = "<script>PLANTED()</script>\n\n**as was said** [here](javascript:PLANTED) <img src=x onerror=PLANTED()>"
+
+SCRIPTS = """from IPython.display import HTML, Javascript, Markdown, display
+planted = "PLAN" + "TED()"
+display(HTML(f"<script>{planted}</script><b onclick={planted} id='softmax' class='nbgrader_cell'>what I got</b>"))
+display(HTML(f"<svg viewBox='0 0 9 9' onload={planted}><script>{planted}</script></svg>"))
+display(Javascript(planted), Markdown(f"*measured*\\n\\n<iframe srcdoc='<script>{planted}</script>'></iframe>"))
+display({"image/png": "AAAA", "text/plain": "a picture"}, raw=True,
+    metadata={"image/png": {"width": f"1 onerror={planted}"}, "text/html": {"isolated": True}})
+display({"image/png": f'" onerror="{planted}'}, raw=True)"""
+
+
+def told(text):
+    """Adds a text of the student's own."""
+
+    def edit(nb):
+        nb.cells.insert(3, new_markdown_cell(text))
+
+    return edit
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     root = make_course(tmp_path_factory.mktemp("formgrader"))
     wrong = {"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"}
-    hand_in(root, "ada", solved(root), answers(wrong))
+    hand_in(root, "ada", solved(root), answers(wrong), first(SCRIPTS), told(MARKDOWN))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -45,7 +67,7 @@ def server(tmp_path_factory):
             except (urllib.error.URLError, ConnectionError):
                 assert process.poll() is None, (root / "server.log").read_text()[-3000:]
                 time.sleep(0.25)
-        yield address
+        yield address, root
     finally:
         process.terminate()
         process.wait(20)
@@ -62,7 +84,8 @@ def ask(address: str, path: str, method: str = "GET") -> str:
         return answer.read().decode()
 
 
-def test_the_buttons_of_formgrader(server):
+def test_the_buttons_of_formgrader_and_what_a_student_planted(server):
+    server, root = server
     done = json.loads(ask(server, f"/formgrader/api/submission/{NAME}/ada/autograde", "POST"))
     assert done["success"], done
     (submission,) = json.loads(ask(server, f"/formgrader/api/submitted_notebooks/{NAME}/{NAME}"))
@@ -72,3 +95,8 @@ def test_the_buttons_of_formgrader(server):
     assert html.escape(how_executed(strongest().label)) in page and "Look here" in page
     done = json.loads(ask(server, f"/formgrader/api/assignment/{NAME}/ada/generate_feedback", "POST"))
     assert done["success"], done
+    feedback = (root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text("utf-8")
+    for shown in (page, feedback):
+        assert "PLANTED" not in shown
+        assert "<b>what I got</b>" in shown and "<em>measured</em>" in shown and "<strong>as was said</strong>" in shown
+        assert "border-left:4px solid" in shown

@@ -1,0 +1,156 @@
+"""What a student's notebook shows, made harmless: formgrader and feedback are pages in an instructor's own browser.
+
+nbgrader puts a notebook's texts and outputs into such a page as they are. A script among them would run with all that
+the instructor may do there: give points, open a terminal. So of a student's HTML only what is to be looked at is left.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html import escape
+from typing import Any
+
+import nh3
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+
+from course.grading.execution import METADATA, is_test
+from course.grading.notebooks import grade_id
+
+IMAGES = ("image/png", "image/jpeg")
+SHOWN = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", *IMAGES})
+"""Kinds of output that a page shows; widgets and scripts have a picture or words of their own beside them."""
+
+MOST_TAGS = 10_000
+"""A table of pandas' has a thousand tags; HTML with more is shown as text: what is nested without end takes minutes."""
+
+ATTRIBUTES = {
+    "align", "alt", "aria-label", "class", "colspan", "height", "href", "lang", "max", "open", "role", "rowspan", "src",
+    "start", "style", "title", "value", "width",
+}  # fmt: skip
+WITHOUT_CONTENT = {"noscript", "script", "style", "template", "title"}
+
+STYLES = {
+    "background-color", "border", "border-collapse", "border-color", "border-left", "border-radius", "color",
+    "font-family", "font-size", "font-style", "font-weight", "max-width", "opacity", "padding", "padding-left",
+    "padding-right", "text-align", "text-decoration", "white-space", "width",
+}  # fmt: skip
+"""What a style may set: nothing that moves a thing over another or asks for an address."""
+
+CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|[a-z]{1,2}\d?", re.ASCII)
+"""Classes that stay: of coloured code and of tables. The scripts of a page know it by others."""
+
+LINK = re.compile(r"(?:https?://|mailto:|#)\S*", re.ASCII)
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+", re.ASCII)
+BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*", re.ASCII)
+
+_DRAWN = re.compile(r"<svg\b(?:(?!<svg\b).)*?</svg>", re.DOTALL | re.IGNORECASE)
+_ACTIVE = re.compile(r"\\\s*(href|url|require|class|cssId|style|data|mmlToken|html[A-Z]\w*)(?![a-z])", re.IGNORECASE)
+"""Commands of formulas that become links, styles and names of the page."""
+
+
+class Harmless(Preprocessor):
+    """For pages: what a notebook's cells show, without what a browser would run. The judge's reports stay as they are.
+
+    Texts are rendered by the page's template, which has `markdown2html` for it.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Clean `nb`, which is the page's own copy."""
+        nb.metadata.pop("widgets", None)
+        judged = nb.metadata.get(METADATA, {}).get("verdicts", {})
+        for cell in nb.cells:
+            cell.metadata.pop("magics_language", None)
+            if cell.cell_type == "code" and not (is_test(cell) and grade_id(cell) in judged):
+                cell.outputs = [_harmless(output) for output in cell.outputs]
+        return nb, resources
+
+
+@pass_context
+def markdown2html(context: Any, source: str) -> str:
+    """A text as a page shows it: nbconvert's own filter, cleaned."""
+    try:
+        return clean(_exporter().markdown2html(context, source))
+    except (RecursionError, ValueError):  # nested without end
+        return _as_text(source)
+
+
+def clean(html: str) -> str:
+    """HTML from anywhere as HTML that can only be looked at: no scripts, addresses, frames, forms, places on the page.
+
+    Drawings become pictures, in which nothing runs.
+    """
+    html = _DRAWN.sub(_as_picture, html)
+    if html.count("<") > MOST_TAGS:
+        return _as_text(html)
+    cleaned = nh3.clean(
+        html,
+        tags=(nh3.ALLOWED_TAGS | {"progress", "tfoot"}) - {"area", "map"},
+        clean_content_tags=WITHOUT_CONTENT,
+        attributes={"*": ATTRIBUTES},
+        attribute_filter=_kept,
+        filter_style_properties=STYLES,
+        url_schemes={"http", "https", "mailto", "data"},
+    )
+    return _without_commands(cleaned)
+
+
+def _kept(tag: str, name: str, value: str) -> str | None:
+    """What stays of an attribute, if anything."""
+    if name == "class":
+        return " ".join(word for word in value.split() if CLASSES.fullmatch(word)) or None
+    whole = {"href": LINK, "src": PICTURE}.get(name)
+    return value if whole is None or whole.fullmatch(value) else None
+
+
+def _harmless(output: NotebookNode) -> NotebookNode:
+    """An output that shows what it did, and does nothing."""
+    if "data" not in output:
+        return output
+    data = {kind: value for kind, value in output.data.items() if kind in SHOWN and isinstance(value, str)}
+    for kind in IMAGES:
+        if not BASE64.fullmatch(data.get(kind, "")):
+            del data[kind]
+    if "image/svg+xml" in data:
+        drawing = _DRAWN.search(data.pop("image/svg+xml"))
+        data |= {"text/html": _as_picture(drawing)} if drawing else {}
+    if "text/html" in data:
+        data["text/html"] = clean(data["text/html"])
+    if "text/latex" in data:
+        data["text/latex"] = _without_commands(data["text/latex"])
+    if not data:
+        data["text/plain"] = "(this output is not shown here: open the notebook itself)"
+    sizes = {kind: _sizes(output.get("metadata", {}).get(kind)) for kind in IMAGES}
+    return NotebookNode(output, data=NotebookNode(data), metadata=NotebookNode(sizes))
+
+
+def _sizes(written: Any) -> NotebookNode:
+    """A picture's width and height, where they are numbers."""
+    known = written if isinstance(written, dict) else {}
+    return NotebookNode({side: known[side] for side in ("width", "height") if type(known.get(side)) in (int, float)})
+
+
+def _without_commands(text: str) -> str:
+    return _ACTIVE.sub(r"\\mathrm{\1}", text)
+
+
+def _as_text(source: str) -> str:
+    return f"<pre>{escape(source)}</pre>"
+
+
+def _as_picture(drawing: re.Match[str]) -> str:
+    text = drawing[0]
+    if "xmlns=" not in text.partition(">")[0]:
+        text = f'{text[:4]} xmlns="http://www.w3.org/2000/svg"{text[4:]}'
+    label = re.search(r'\baria-label="([^"<>]{1,500})"', text)
+    packed = base64.b64encode(text.encode("utf-8", "replace")).decode()
+    return f'<img alt="{label[1] if label else "a drawing"}" src="data:image/svg+xml;base64,{packed}">'
+
+
+@cache
+def _exporter() -> HTMLExporter:
+    return HTMLExporter()
