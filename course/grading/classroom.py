@@ -35,7 +35,7 @@ from course.grading.released import ReleasedNotebook, read_released
 from course.grading.sole import sole_grader
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
-from course.grading.untrusted import everything, printable
+from course.grading.untrusted import everything, printable, refuse_name
 from course.judge.verdict import Verdict
 from course.syllabus import TOPICS, Topic
 
@@ -101,12 +101,20 @@ class Classroom:
         return coursedir
 
     def submissions(self) -> dict[str, Path]:
-        """The folders handed in, by student."""
+        """The folders handed in, by student, but for those of `misnamed`."""
+        return {student: path for student, path in self._handed_in().items() if not _unfit(student)}
+
+    def misnamed(self) -> list[Graded]:
+        """The folders handed in that have no student's name, each with the reason why it is not graded."""
+        handed_in = self._handed_in()
+        return [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+
+    def _handed_in(self) -> dict[str, Path]:
         coursedir = self.coursedir()
         step, folder = coursedir.submitted_directory, self.topic.folder
         pattern = coursedir.format_path(step, "(?P<student>.*)", folder, escape=True)
         found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))  # noqa: PTH207, as nbgrader does
-        matches = ((re.fullmatch(pattern, path), Path(path)) for path in found)
+        matches = ((re.fullmatch(pattern, path, re.DOTALL), Path(path)) for path in found)
         return {match["student"]: path for match, path in matches if match}
 
     def unknown_topics(self) -> list[str]:
@@ -119,15 +127,15 @@ class Classroom:
     def misplaced(self) -> Iterator[str]:
         """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
         coursedir, name = self.coursedir(), self.topic.folder
-        handed_in = self.submissions()
+        handed_in = self._handed_in()
         for folder in sorted(glob.glob(coursedir.format_path(coursedir.submitted_directory, "*", "."))):  # noqa: PTH207
             place = Path(folder)
             if place.name in handed_in or not place.is_dir():
                 continue
             for path in everything(place, deepest=2):
                 if path.suffix == ".ipynb" and get_close_matches(path.stem.lower(), [name], cutoff=0.8):
-                    right = f"{place.name}/{name}/{name}.ipynb"
-                    yield f"{printable(str(path.relative_to(place.parent)))} is not graded: it belongs at {right}"
+                    there = printable(str(path.relative_to(place.parent)))
+                    yield f"{there} is not graded: it belongs at {printable(f'{place.name}/{name}/{name}.ipynb')}"
 
     def autograded(self, student: str) -> Path:
         """The student's folder of graded work."""
@@ -324,9 +332,10 @@ def grade_class(
         Problem: nobody, or not one of those named, handed anything in; or the topic is being graded already.
     """
     submissions = classroom.submissions()
+    misnamed = [] if students or stale else classroom.misnamed()
     missing = [student for student in students if student not in submissions]
     name = classroom.topic.folder
-    if not submissions:
+    if not submissions and not misnamed:
         place = f"submitted/<student>/{name}/{name}.ipynb"
         if others := classroom.unknown_topics():
             raise Problem(
@@ -351,7 +360,7 @@ def grade_class(
                         round_.finish(student, task, outcome)
         finally:
             round_.timings.write()
-    return [round_.graded[student] for student in sorted(round_.graded)]
+    return [round_.graded[student] for student in sorted(round_.graded)] + misnamed
 
 
 class _Round:
@@ -443,6 +452,15 @@ class _Round:
         self.classroom.refuse(student)
         self.graded[student] = Graded(student, reason=reason)
         self.progress.done(student, outcome)
+
+
+def _unfit(student: str) -> str:
+    """Why that is no name for a student, or nothing."""
+    try:
+        refuse_name(student)
+    except Problem as problem:
+        return str(problem)
+    return ""
 
 
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:

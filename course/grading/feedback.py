@@ -18,6 +18,7 @@ a { text-decoration: underline !important; color: #23527c !important; }
 .highlight .c1, .highlight .c { color: #2f6363 !important; }
 .highlight .ow { color: #7a00c2 !important; }
 .highlight .ne { color: #b3261e !important; }
+th, td { padding: 2px 10px; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
 """
 """nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA)."""

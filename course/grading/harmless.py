@@ -45,7 +45,13 @@ CLASSES = re.compile(r"highlight|hl-\w+|dataframe|anchor-link|[a-z]{1,2}\d?", re
 """Classes that stay: of coloured code and of tables. The scripts of a page know it by others."""
 
 LINK = re.compile(r"(?:https?://|mailto:|#)\S*", re.ASCII)
-PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+", re.ASCII)
+PICTURE = re.compile(
+    r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+"
+    r"|https://(?:mybinder\.org/badge_logo|colab\.research\.google\.com/assets/colab-badge)\.svg",
+    re.ASCII,
+)
+"""Pictures that come with the notebook, and the badges at its top. Any other tells its server who looks, and when."""
+
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*", re.ASCII)
 
 _DRAWN = re.compile(r"<svg\b(?:(?!<svg\b).)*?</svg>", re.DOTALL | re.IGNORECASE)

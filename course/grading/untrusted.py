@@ -31,6 +31,9 @@ DEEPEST = 20
 MOST_PARTS = 5_000_000
 """Values of a notebook's JSON, each an object in memory: pictures are one value each, whatever their size."""
 
+UNFIT = '<>"&\\*?[]'
+"""What no student's name holds: it stands in web pages, in patterns of files, and in paths of other systems."""
+
 MOST_NESTED = 100
 """Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
 
@@ -75,6 +78,19 @@ def refuse_shared(folder: Path) -> None:
     if folder.parent.is_symlink():
         told = f"the folder of {printable(folder.parent.name)} is a symbolic link, and links are never followed"
         raise Problem(f"{told}: put a folder there, with a copy of the work")
+
+
+def refuse_name(student: str) -> None:
+    """Refuse a student's name that a page, a terminal or the gradebook would take for something else.
+
+    It may have been chosen by whoever named an archive.
+
+    Raises:
+        Problem: it is one.
+    """
+    if not student.isprintable() or set(student) & set(UNFIT) or student != student.strip():
+        told = "the folder's name cannot be a student's: rename it, without control characters, blanks around it"
+        raise Problem(f"{told} and any of {' '.join(UNFIT)}")
 
 
 def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:

@@ -25,6 +25,8 @@ DATA = "data:image/png;base64,AAAA"
         ("<scr<script></script>ipt>run()</script>", "ipt&gt;run()"),
         ("<img src=x onerror=run()>", "<img>"),
         ("<img src='/logout'>", "<img>"),
+        ("<img src='https://planted.org/seen.png'>", "<img>"),
+        ("<img src='https://mybinder.org/badge_logo.svg'>", '<img src="https://mybinder.org/badge_logo.svg">'),
         (f'<img src="{DATA}" alt="a > b">', f'<img src="{DATA}" alt="a &gt; b">'),
         (f"{DATA} stands in a text", f"{DATA} stands in a text"),
         ('<img title=">" onclick="run()">', '<img title="&gt;">'),

@@ -10,7 +10,7 @@ import pytest
 
 from course.grading.preflight import examine
 from course.grading.problem import Problem
-from course.grading.untrusted import MOST_FILES, remove
+from course.grading.untrusted import MOST_FILES, refuse_name, remove
 
 NAME = "03_rnn"
 
@@ -217,3 +217,30 @@ def test_copies_and_lost_marks_are_noted(tmp_path):
     assert "copies of rnn_cell" in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
     del cells[0]["metadata"]["nbgrader"]
     assert "lost their marks" in examine(hand_in(tmp_path, notebook(cells=cells)), NAME)[0]
+
+
+ODD = [
+    "a\nb",
+    "a\x1b[31mb",
+    "\u202eba",
+    "<img src=x>",
+    'a"b',
+    "a&b",
+    "a\\b",
+    "*",
+    "[b]",
+    " a",
+    "a ",
+    os.fsdecode(b"\xff"),
+]
+
+
+@pytest.mark.parametrize("student", ODD)
+def test_a_name_that_is_taken_for_something_else(student):
+    with pytest.raises(Problem, match="cannot be a student's"):
+        refuse_name(student)
+
+
+@pytest.mark.parametrize("student", ["ada", "o'hara", "ünï çödé", "-rf", "50%s", "a.b@c", "{x}", "$HOME", "王小明"])
+def test_names_as_people_have_them(student):
+    refuse_name(student)

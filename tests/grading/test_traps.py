@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from course.grading.gradebook import read_scores
 from course.grading.notebooks import notebook_path
 from course.grading.problem import Problem
 from course.grading.release import register
+from course.grading.report import write_report
 from course.grading.sandbox.tier import how_executed, strongest
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
@@ -86,6 +89,10 @@ SUBMISSIONS = {
 }
 
 
+MISNAMED = {os.fsdecode(b"\xff"): repr("\udcff"), "*": "*", "<img src=x onerror=run()>": "<img src=x onerror=run()>"}
+"""Names of folders that are no students', and how they are told."""
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
     root = make_course(tmp_path_factory.mktemp("class"))
@@ -99,6 +106,8 @@ def root(tmp_path_factory) -> Path:
     link.symlink_to(root / "solutions" / NAME / f"{NAME}.ipynb")
     hand_in(root, "broken", solved(root)).write_text("{")
     (root / "submitted" / "linked").symlink_to("overflows")
+    for name in MISNAMED:
+        hand_in(root, name, solved(root))
     return root
 
 
@@ -116,14 +125,23 @@ def notebook(root: Path, student: str):
     return nbformat.read(root / "autograded" / student / NAME / f"{NAME}.ipynb", as_version=4)
 
 
+@pytest.mark.parametrize("told", MISNAMED.values())
+def test_a_folder_that_has_no_students_name_is_told_and_costs_nobody_else_anything(root, graded, told):
+    assert graded[told].reason.startswith("the folder's name cannot be a student's") and graded[told].scores is None
+    assert graded["ada"].complete and not (root / "autograded" / told).exists()
+    page = write_report(root, TOPIC, root / "report.html").read_text("utf-8")
+    assert html.escape(told) in page.replace("&#39;", "&#x27;") and "<img src=x" not in page
+
+
 @pytest.mark.parametrize("student", ["ada", "copied", "forged", "noisy", "plain", "raw", "writes"])
 def test_right_answers_score_in_full(graded, student):
     assert cells(graded[student]) == ALL
 
 
 def test_every_trap_leaves_the_rest_of_the_class_graded(graded):
-    assert {student for student, work in graded.items() if work.reason} == {"link", "linked", "broken"}
-    assert set(graded) == {*SUBMISSIONS, "link", "linked", "broken"}
+    refused = {*MISNAMED.values(), "link", "linked", "broken"}
+    assert {student for student, work in graded.items() if work.reason} == refused
+    assert set(graded) == {*SUBMISSIONS, *refused}
     assert "the folder of linked is a symbolic link" in graded["linked"].reason
 
 
@@ -227,12 +245,15 @@ def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_pat
 
 
 def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader):
-    """`nbgrader autograde --force` over a broken submission, a linked one and a sound one."""
+    """`nbgrader autograde --force` over a broken submission, a linked one, one without a name and a sound one."""
     course = shutil.copytree(root, tmp_path / "course", symlinks=True)
-    for student in set(graded) - {"broken", "link", "linked", "overflows"}:
-        shutil.rmtree(course / "submitted" / student)
+    misnamed = "<img src=x onerror=run()>"
+    for folder in (course / "submitted").iterdir():
+        if folder.name not in ("broken", "link", "linked", "overflows", misnamed):
+            shutil.rmtree(folder)
     said = run_nbgrader(course, "autograde", NAME, "--force", status=1)
-    assert "symbolic link" in said
+    assert "symbolic link" in said and "cannot be a student's" in said
+    assert not (course / "autograded" / misnamed).exists()
     scores = read_scores(f"sqlite:///{course / 'gradebook.db'}", NAME, "overflows", NAME)
     assert scores.cells == graded["overflows"].scores.cells
     assert not (course / "autograded" / "link").exists() and not (course / "autograded" / "linked").exists()

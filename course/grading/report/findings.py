@@ -123,7 +123,7 @@ def collect(classroom: Classroom) -> Findings:
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
-        graded,
+        (*graded, *classroom.misnamed()),
         tuple(sorted(set(_known(classroom)) - set(submissions))),
         tuple(noticed),
         equal_checkpoints(submissions),
