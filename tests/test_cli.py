@@ -66,7 +66,7 @@ def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypat
     def nobody(*_: object) -> None:
         raise EOFError
 
-    monkeypatch.setattr(cli, "list_topics", nobody)
+    monkeypatch.setitem(cli.COMMANDS, "list", (nobody, cli._with_topics))
     assert cli.main(["list"]) == 2
     assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
 

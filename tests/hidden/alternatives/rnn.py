@@ -234,17 +234,17 @@ class ElmanByAFrozenTable(nn.Module):
 
     def __init__(self, vocab_size, hidden, classes):
         super().__init__()
-        self.one_hot = nn.Embedding.from_pretrained(torch.eye(vocab_size))
-        self.embed = nn.Embedding(vocab_size, hidden)
-        self.both = nn.Linear(vocab_size + hidden, hidden)
-        self.out = nn.Linear(hidden, classes)
+        self.earlier = nn.Linear(hidden, hidden)
+        self.head = nn.Linear(hidden, classes)
+        self.one_hot = nn.Embedding.from_pretrained(torch.eye(vocab_size), freeze=True)
+        self.step = nn.Linear(hidden + vocab_size, hidden)
 
     def forward(self, ids, lengths):
-        h = last = torch.zeros(len(ids), self.out.in_features)
-        for t in range(ids.shape[1]):
-            h = torch.relu(self.both(torch.cat([self.one_hot(ids[:, t]), h], 1)))
-            last = torch.where((lengths == t + 1)[:, None], h, last)
-        return self.out(last)
+        states = [self.head.weight.new_zeros(len(lengths), self.head.in_features)]
+        for word in self.one_hot(ids).unbind(dim=1):
+            states.append(self.step(torch.hstack((states[-1], word))).clamp(min=0))
+        ends = lengths.view(1, -1, 1).expand(1, -1, self.head.in_features)
+        return self.head(torch.stack(states).gather(0, ends).squeeze(0))
 
 
 class ElmanOfPackedSequences(nn.Module):
