@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
-from course.grading.economy import economise
+from course.grading.economy import economise, one_gradebook
 from course.grading.executor import crew, execute_all, most_workers
 from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
 from course.grading.preflight import Undated, examine
@@ -220,7 +220,8 @@ class Classroom:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
             converter.force, converter.exporter_class = True, Sanitized
             try:
-                converter.start()
+                with one_gradebook(converter.coursedir.db_url):
+                    converter.start()
             except (NbGraderException, SystemExit) as error:
                 return reason_of(said, error)
         return ""

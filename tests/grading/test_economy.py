@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 
 from course.grading.classroom import Classroom
-from course.grading.economy import economise
+from course.grading.economy import economise, one_gradebook
 from course.grading.execution import METADATA, checks_in
 from course.grading.preprocessors import SaveVerdicts
 from course.grading.released import read_released
@@ -172,6 +174,56 @@ def test_a_gradebook_that_is_gone_is_made_anew(tmp_path):
             assert not gradebook.students
             gradebook.add_student("ada")
         (tmp_path / "gradebook.db").unlink()
+
+
+def students(root: Path) -> list[str]:
+    """Who is in the gradebook for anybody else who looks."""
+    with closing(sqlite3.connect(root / "gradebook.db")) as connection:
+        return [name for (name,) in connection.execute("SELECT id FROM student ORDER BY id")]
+
+
+def test_what_is_committed_to_one_gradebook_is_saved_at_the_end(tmp_path):
+    economise()
+    with one_gradebook(url(tmp_path)):
+        for course, student in (("default_course", "ada"), ("another", "bea")):
+            with Gradebook(url(tmp_path), course) as gradebook:
+                gradebook.add_student(student)
+            assert students(tmp_path) == []
+        with Gradebook(url(tmp_path)) as gradebook:  # what one has committed, the next one sees
+            assert {student.id for student in gradebook.students} == {"ada", "bea"}
+            assert gradebook.check_course("another").id == "another"
+    assert students(tmp_path) == ["ada", "bea"]
+    with Gradebook(url(tmp_path)) as gradebook:
+        gradebook.add_student("cem")
+        assert students(tmp_path) == ["ada", "bea", "cem"]
+
+
+def test_what_fails_on_one_gradebook_saves_nothing(tmp_path):
+    economise()
+    with Gradebook(url(tmp_path)) as gradebook:
+        gradebook.add_student("ada")
+    with pytest.raises(RuntimeError), one_gradebook(url(tmp_path)):
+        with Gradebook(url(tmp_path)) as gradebook:
+            gradebook.add_student("bea")
+        raise RuntimeError
+    assert students(tmp_path) == ["ada"]
+
+
+def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_two, monkeypatch):
+    """nbgrader writes to the gradebook in a dozen steps: stopped before the last, it leaves what was there."""
+    import course.grading.preprocessors as steps
+
+    hand_in(class_of_two, "ada", solved(class_of_two))
+    before = saved(class_of_two, "ada")
+    monkeypatch.setattr(steps, "execute", lambda task: steps.Outcome(steps.Task.from_bytes(task).notebook).to_bytes())
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps.KeepLatePenalties, "preprocess", stop)
+    with pytest.raises(KeyboardInterrupt):
+        Classroom(class_of_two, TOPIC, {"secret": "one"}).save("ada")
+    assert saved(class_of_two, "ada") == before
 
 
 def test_a_notebook_sanitised_before_is_saved_as_one_nbgrader_sanitises(tmp_path, monkeypatch):
