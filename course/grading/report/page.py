@@ -13,6 +13,7 @@ from markupsafe import Markup
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.similarity import ALIKE, Pair
+from course.grading.report.tampering import Sign
 from course.grading.summary import LEGEND, misunderstood, table
 from course.judge.report import sentence
 
@@ -65,6 +66,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "effort": effort(scored),
         "slowest": slowest,
         "isolation": isolation,
+        "signs": [(sign, _earned(sign, findings)) for sign in findings.signs],
         "pairs": [(pair, _closest(pair, findings)) for pair in findings.likeness.pairs],
         "alike": ALIKE,
         "header": header,
@@ -72,6 +74,16 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "legend": ", ".join(LEGEND.replace(*PLAIN).split("   ")),
         "notes": [(work.student, note) for work in findings.graded for note in work.notes],
     }
+
+
+def _earned(sign: Sign, findings: Findings) -> str:
+    """What the exercise that a sign belongs to earned."""
+    found = (work.scores for work in findings.scored if work.student == sign.student and work.scores is not None)
+    scores = next(found, None)
+    earned = scores.cells.get(sign.exercise) if scores is not None else None
+    if scores is None or earned is None:
+        return ""
+    return f"{earned:.4g} of {scores.maxima[sign.exercise]:.4g} points"
 
 
 def _closest(pair: Pair, findings: Findings) -> tuple[str, str, str]:
