@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from course.exercise.watch import forbidden_in_source, resolve
-from course.grading.report.reading import Statement, rests_on
+from course.grading.report.reading import Statement, rests_on, unbound
 
 Noticed = tuple[str, str]
 """What was noticed, and the line it stands in."""
@@ -43,7 +43,10 @@ def detours(
     if not forbidden:
         return
     known = of_the_notebook(written)
-    for statement in rests_on(written, exercise, others):
+    needed = rests_on(written, exercise, others)
+    if unbound(needed, written):  # a text that was run may have bound it
+        needed = [*needed, *(one for one in written if one not in needed and any(as_text(one, known)))]
+    for statement in needed:
         if statement.own:
             reader = _Reader(statement, {**known, **aliases([statement.node], known)}, forbidden, exercise)
             yield from reader.read()

@@ -103,8 +103,8 @@ def _signs() -> NDArray[np.float32]:
 class Kin:
     """Weights that several students handed in, and the file's name.
 
-    `how` is "the same weights", "nearly the same weights" or "the same weights, units in another order"; `apart` is how
-    far those two are apart that are near each other and farthest, as a share of their length.
+    `how` is "the same weights", "nearly the same weights" or "the same weights, their units in another order"; `apart`
+    is how far those two are apart that are near each other and farthest, as a share of their length.
     """
 
     file: str
@@ -136,7 +136,10 @@ def _near(name: str, sketches: Mapping[str, Sketch], owners: Mapping[tuple[str, 
     order = distances(np.stack([one.norms for one in sketches.values()]))
     moved = (apart >= NEAR) & (order < SAME_NORMS)
     found = []
-    for how, near in (("nearly the same weights", apart < NEAR), ("the same weights, units in another order", moved)):
+    for how, near in (
+        ("nearly the same weights", apart < NEAR),
+        ("the same weights, their units in another order", moved),
+    ):
         for group in _groups(near):
             students = sorted(student for index in group for student in owners[name, digests[index]])
             farthest = max(float(apart[i, j]) for i in group for j in group if near[i, j])

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from course.grading.gradebook import Scores
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.similarity import ALIKE, Pair
@@ -66,7 +67,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "effort": effort(scored),
         "slowest": slowest,
         "isolation": isolation,
-        "signs": [(sign, _earned(sign, findings)) for sign in findings.signs],
+        "signs": _by_student(findings),
         "pairs": [(pair, _closest(pair, findings)) for pair in findings.likeness.pairs],
         "alike": ALIKE,
         "header": header,
@@ -76,14 +77,30 @@ def _facts(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _earned(sign: Sign, findings: Findings) -> str:
-    """What the exercise that a sign belongs to earned."""
-    found = (work.scores for work in findings.scored if work.student == sign.student and work.scores is not None)
-    scores = next(found, None)
-    earned = scores.cells.get(sign.exercise) if scores is not None else None
+def _by_student(findings: Findings) -> list[tuple[str, list[tuple[str, str, list[Sign]]]]]:
+    """The signs of each student, by exercise, with what that earned; those of no exercise come last."""
+    scores = {work.student: work.scores for work in findings.scored}
+    noticed: dict[str, dict[str, list[Sign]]] = {}
+    for sign in findings.signs:
+        noticed.setdefault(sign.student, {}).setdefault(sign.exercise, []).append(sign)
+    return [
+        (
+            student,
+            [(name, _earned(scores.get(student), name), those) for name, those in sorted(signs.items(), key=_last)],
+        )
+        for student, signs in noticed.items()
+    ]
+
+
+def _last(signs: tuple[str, list[Sign]]) -> bool:
+    return not signs[0]
+
+
+def _earned(scores: Scores | None, exercise: str) -> str:
+    earned = scores.cells.get(exercise) if scores is not None else None
     if scores is None or earned is None:
         return ""
-    return f"{earned:.4g} of {scores.maxima[sign.exercise]:.4g} points"
+    return f"{earned:.4g} of {scores.maxima[exercise]:.4g} points"
 
 
 def _closest(pair: Pair, findings: Findings) -> tuple[str, str, str]:

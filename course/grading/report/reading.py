@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import symtable
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,6 +75,14 @@ def rests_on(written: Sequence[Statement], exercise: str, others: Iterable[str])
             needed |= {id(statement) for statement in new}
             waiting += new
     return [statement for statement in written if id(statement) in needed]
+
+
+def unbound(needed: Iterable[Statement], written: Iterable[Statement]) -> set[str]:
+    """The names that some statements use and nothing that is written binds."""
+    used = set().union(*(statement.uses for statement in needed))
+    return used.difference(
+        vars(builtins), COURSE_OWN, ("get_ipython", "display"), *(statement.binds for statement in written)
+    )
 
 
 def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:

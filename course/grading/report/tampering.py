@@ -141,7 +141,7 @@ def _reaching(statement: Statement, known: Mapping[str, str]) -> Iterator[tuple[
         for what in _of(node, known):
             yield what, statement.line(node)
     if (count := sum(1 for _ in _numbers(statement.node))) > MOST_NUMBERS:
-        yield f"holds {count} numbers, written out", statement.line(statement.node)
+        yield f"holds {count:,} numbers, written out", statement.line(statement.node)
 
 
 def _of(node: ast.AST, known: Mapping[str, str]) -> Iterator[str]:
@@ -170,9 +170,9 @@ def _told_by_text(value: str | bytes) -> Iterator[str]:
     if place and "\n" not in text:
         yield f"names the path {place}"
     if len(longest := max(text.split(), key=len, default="")) > LONGEST_WORD:
-        yield f"holds a text of {len(longest)} characters without a blank"
+        yield f"holds a text of {len(longest):,} characters without a blank"
     elif len(text) > LONGEST_WORD and sum(map(str.isdigit, text)) > len(text) / 3:
-        yield f"holds a text of {len(text)} characters, most of them numbers"
+        yield f"holds a text of {len(text):,} characters, most of them numbers"
 
 
 def _numbers(node: ast.AST) -> Iterator[ast.Constant]:

@@ -18,7 +18,6 @@ from nbformat import NotebookNode
 from course.grading.classroom import Graded
 from course.grading.report.checkpoints import Checkpoint, read_checkpoint
 from course.grading.report.tampering import Sign
-from course.judge.verdict import Verdict
 from course.notebook.provenance import defined, outdated
 from course.syllabus import Budget, Item
 
@@ -57,12 +56,12 @@ def of_trainings(work: Graded, folder: Path, notebook: NotebookNode | None, item
         path = folder / "checkpoints" / f"{item.name}.safetensors"
         if not told and origin != "trained anew" and path.is_file() and not path.is_symlink():
             checkpoint = read_checkpoint(path)
-            told += _of_record(checkpoint, item.name, item.budget, verdict) if checkpoint is not None else ()
+            told += _of_record(checkpoint, item.name, item.budget) if checkpoint is not None else ()
             told += _of_code(checkpoint, notebook) if checkpoint is not None and notebook is not None else ()
         yield from (Sign(work.student, what, exercise=item.name) for what in told)
 
 
-def _of_record(checkpoint: Checkpoint, name: str, budget: Budget, verdict: Verdict) -> Iterator[str]:
+def _of_record(checkpoint: Checkpoint, name: str, budget: Budget) -> Iterator[str]:
     record = checkpoint.record
     if not record:
         yield "the checkpoint holds no record of a training, and fit writes one"
@@ -83,8 +82,7 @@ def _of_record(checkpoint: Checkpoint, name: str, budget: Budget, verdict: Verdi
     elif seconds < FASTEST * len(losses):
         yield f"the record says {len(losses):,} steps took {seconds:.3g} s: no machine is that fast"
     if len(losses) >= 20 and not _fell(losses):
-        earned = f"{verdict.score:g} of {verdict.points:g} points"
-        yield f"the loss in the record begins near {_begin(losses):.3g} and does not fall, and the model earns {earned}"
+        yield f"the loss in the record begins near {_begin(losses):.3g} and does not fall"
 
 
 def _of_code(checkpoint: Checkpoint, notebook: NotebookNode) -> Iterator[str]:

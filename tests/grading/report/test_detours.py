@@ -106,6 +106,13 @@ def test_the_name_that_is_checked_may_be_bound_elsewhere():
     assert told == ["softmax: goes by torch._softmax, which torch keeps to itself"]
 
 
+def test_a_name_that_nothing_binds_may_come_from_a_text():
+    """Where all names are bound, what runs a text belongs to no exercise."""
+    runs = "exec('mine = torch.softmax')"
+    assert noticed(softmax("mine(x, dim)"), runs) == ["softmax: runs a text as code: exec"]
+    assert noticed(softmax("x.exp()"), runs) == ["runs a text as code: exec"]
+
+
 @pytest.mark.parametrize(
     ("answer", "cell"),
     [

@@ -99,8 +99,8 @@ def state() -> State:
         (lambda state: {name: 3 * value for name, value in state.items()}, "nearly the same weights"),
         (lambda state: {f"my_{name}": value + 1e-4 for name, value in state.items()}, "nearly the same weights"),
         (a_step_further, "nearly the same weights"),
-        (permuted, "the same weights, units in another order"),
-        (lambda state: noise(permuted(state), 1e-4), "the same weights, units in another order"),
+        (permuted, "the same weights, their units in another order"),
+        (lambda state: noise(permuted(state), 1e-4), "the same weights, their units in another order"),
     ],
 )
 def test_copies(tmp_path, state: State, change: Callable[[State], State], how: str):

@@ -41,8 +41,8 @@ def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict
         ("model.load_state_dict(torch.load('mine.pt'))", "reads numbers from a file: torch.load"),
         ("from safetensors.torch import load_file as get\nw = get('a.safetensors')", FROM_A_FILE),
         (f"w = {[number / 7 for number in range(300)]}", "holds 300 numbers, written out"),
-        (f"w = decode('{'QUJD' * 400}')", "holds a text of 1600 characters without a blank"),
-        (f"w = '{'0.125 -3.5 ' * 200}'.split()", "holds a text of 2200 characters, most of them numbers"),
+        (f"w = decode('{'QUJD' * 400}')", "holds a text of 1,600 characters without a blank"),
+        (f"w = '{'0.125 -3.5 ' * 200}'.split()", "holds a text of 2,200 characters, most of them numbers"),
     ],
 )
 def test_code_that_reaches_for_the_grader(source, what):
