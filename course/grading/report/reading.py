@@ -55,8 +55,10 @@ def statements(notebook: NotebookNode, locked: Mapping[str, str], given: frozens
         source = locked.get(name, cell.source)
         tree = parsed(source)
         for node in tree.body if tree is not None else ():
-            own = name not in locked and source not in given
-            found.append(Statement(node, source, own, name.removesuffix(SOLUTION_SUFFIX), *_names(node)))
+            names = _names(node)
+            if names is not None:
+                own = name not in locked and source not in given
+                found.append(Statement(node, source, own, name.removesuffix(SOLUTION_SUFFIX), *names))
     return found
 
 
@@ -85,12 +87,15 @@ def unbound(needed: Iterable[Statement], written: Iterable[Statement]) -> set[st
     )
 
 
-def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """The notebook's names that a statement binds or changes, and those that it uses, in functions' bodies, too."""
+def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The notebook's names that a statement binds or changes, and those that it uses, in functions' bodies, too.
+
+    None of a statement that is nested too deeply to be written out: whatever else reads it would fail alike.
+    """
     try:
         table = symtable.symtable(ast.unparse(node), "cell", "exec")
     except UNREADABLE:
-        return frozenset(), frozenset()
+        return None
     binds = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     binds |= {root for target in targets(node) if (root := _root(target))}
     return frozenset(binds), frozenset(_used(table))

@@ -17,12 +17,14 @@ def locked(source: str = CHECK, name: str = "softmax", **metadata):
     return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, "locked": True, "grade": True}, **metadata})
 
 
-def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict, ...] = ()) -> list[str]:
+def noticed(
+    *cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict, ...] = (), forbidden: bool = False
+) -> list[str]:
     released = {"softmax": CHECK, "cost": "check()"}
     cells = (new_code_cell(IMPORTS), *cells)
-    found = signs(
-        "ada", new_notebook(cells=list(cells)), released, given | {IMPORTS}, {v.exercise: v for v in verdicts}
-    )
+    forbids = {"softmax": ("torch.softmax",)} if forbidden else {}
+    decided = {verdict.exercise: verdict for verdict in verdicts}
+    found = signs("ada", new_notebook(cells=list(cells)), released, given | {IMPORTS}, decided, forbids)
     return [sign.what for sign in found]
 
 
@@ -47,6 +49,18 @@ def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict
 )
 def test_code_that_reaches_for_the_grader(source, what):
     assert noticed(locked(), locked("check()", "cost"), new_code_cell(source)) == [what]
+
+
+@pytest.mark.parametrize("depth", [300, 700, 20_000])
+@pytest.mark.parametrize("deep", ["x + ", "x if torch else ", "-", "f(x)("])
+def test_code_nested_without_end_keeps_nothing_else_from_being_read(deep, depth):
+    deep = f"x = {deep * depth}torch" + ")" * depth * deep.endswith("(")
+    deep += f"\ny = torch{'.b' * depth}"
+    cells = (locked(), locked("check()", "cost"), new_code_cell(deep), new_code_cell("import socket"))
+    assert noticed(*cells, forbidden=True) == ["imports socket, which opens sockets"]
+    solution = new_code_cell(deep, metadata={"nbgrader": {"grade_id": "softmax-solution", "solution": True}})
+    verdict = Verdict("softmax", "passed", 2, 2)
+    assert noticed(solution, locked(), locked("check()", "cost"), verdicts=(verdict,), forbidden=True) == []
 
 
 @pytest.mark.parametrize(
