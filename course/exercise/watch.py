@@ -93,7 +93,7 @@ class _Watch(TorchFunctionMode):
 @contextmanager
 def watching(forbidden: Iterable[str], seen: list[str]) -> Any:
     """While open, appends to `seen` the name of every forbidden torch function or layer that is called."""
-    functions, layers = _resolve(forbidden)
+    functions, layers = resolve(forbidden)
     if not functions and not layers:
         yield
         return
@@ -112,7 +112,7 @@ def watching(forbidden: Iterable[str], seen: list[str]) -> Any:
             hook.remove()
 
 
-def _resolve(forbidden: Iterable[str]) -> tuple[dict[str, list[Any]], dict[str, tuple[type, ...]]]:
+def resolve(forbidden: Iterable[str]) -> tuple[dict[str, list[Any]], dict[str, tuple[type, ...]]]:
     """Functions and layer classes behind the names; a name torch does not have is left to the source check."""
     functions: dict[str, list[Any]] = {}
     layers: dict[str, tuple[type, ...]] = {}

@@ -50,7 +50,7 @@ class Graded:
     """What became of one student's submission; `reason` says why it was not graded.
 
     `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` are those of its `Outcome`; the last only
-    where it was executed just now.
+    where it was executed just now. `origins` are where the judged models' weights are found, by task.
     """
 
     student: str
@@ -64,6 +64,7 @@ class Graded:
     spent: dict[str, float] = field(default_factory=dict)
     isolation: str = ""
     why_cold: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -278,7 +279,7 @@ class Classroom:
         scores = read_scores(self.coursedir().db_url, name, student, name)
         kept = self._kept(student)
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
-        used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation") if name in kept}
+        used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         return Graded(student, scores, verdicts, notes=tuple(notes), spent=dict(kept.get("spent", {})), **used)
 
     def _converter(self, student: str) -> Autograde:

@@ -25,6 +25,7 @@ from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
 from course.grading.kernel import added, environment
 from course.grading.notebooks import grade_id
+from course.grading.origins import origins
 from course.grading.problem import Problem
 from course.grading.sandbox.confines import Confines, of_the_class
 from course.grading.sandbox.tier import Tier, how_executed, required, strongest
@@ -238,6 +239,8 @@ def _execute_once(task: Task) -> Outcome:
         with closing(examination), _private_folder(task) as private:
             run = _run(nb, task, examination, private, tier)
             outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
+            if examination.session is not None:
+                outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
             if (handle := run.handle) is not None:
                 outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
     except KernelFault as error:
@@ -345,6 +348,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
         "memory": outcome.memory,
         "cpu": outcome.cpu,
         "spent": outcome.spent,
+        "origins": outcome.origins,
         "tests": {name: tests_of(name) for name in verdicts},
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }

@@ -20,8 +20,18 @@ a { text-decoration: underline !important; color: #23527c !important; }
 .highlight .ne { color: #b3261e !important; }
 th, td { padding: 2px 10px; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
+code { overflow-wrap: anywhere; }
+.anchor-link { display: none; }
+@media screen and (max-width: 40rem) {
+  th, td { overflow-wrap: anywhere; }
+  div.nbgrader_cell .panel-heading { display: flow-root; height: auto !important; }
+  .container, .panel-body, #notebook-container { padding: 5px !important; }
+}
 """
-"""nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA)."""
+"""nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA).
+
+The marks behind headings, which a notebook shows under the mouse alone, stay out of sight.
+"""
 
 
 class Readable(NbGraderPreprocessor):

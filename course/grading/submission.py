@@ -25,7 +25,7 @@ from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
-from course.notebook.provenance import digests
+from course.notebook.provenance import defined, outdated
 from course.syllabus import Item, Topic
 
 MANIFEST = "submission.json"
@@ -100,10 +100,7 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
         marks = cell.get("metadata", {}).get("nbgrader")
         if isinstance(marks, dict) and marks.get("grade_id"):
             named.setdefault(str(marks["grade_id"]), []).append(cell)
-    code: dict[str, set[str]] = {}
-    for cell in cells:
-        for name, digest in digests(_source(cell)).items() if cell.get("cell_type") == "code" else ():
-            code.setdefault(name, set()).add(digest)
+    code = defined(_source(cell) for cell in cells if cell.get("cell_type") == "code")
     known = read_progress(folder)
     for item in topic.items:
         said = list(_of_cells(item, named))
@@ -169,10 +166,7 @@ def _of_checkpoint(path: Path, name: str, code: Mapping[str, set[str]]) -> Itera
     if record is None:
         yield f"{path.name} is no checkpoint; {then}"
         return
-    trained = record.get("code")
-    kept = trained.items() if isinstance(trained, dict) else ()
-    changed = [used for used, digest in kept if used in code and digest not in code[used]]
-    gone = [used for used, _ in kept if used not in code]
+    changed, gone = outdated(record.get("code"), code)
     if changed or gone:
         told = [f"{', '.join(names)} {verb}" for names, verb in ((changed, "changed"), (gone, "went")) if names]
         yield f"the checkpoint is older than your code: since then {' and '.join(told)}; {then}"

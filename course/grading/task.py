@@ -132,7 +132,8 @@ class Outcome:
     `notebook` has the judged cells' outputs replaced; `files` are those the student's code wrote; `seconds` is the
     wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
-    forked; `fault` is set when the grading machine failed, and then nothing else counts.
+    forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
+    that is trained where the weights of the judged model are found, as its kernel tells them: see `origins.py`.
     """
 
     notebook: bytes
@@ -145,6 +146,7 @@ class Outcome:
     isolation: str = NOT_ISOLATED
     why_cold: str = ""
     fault: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
 
     @property
     def isolated(self) -> bool:
@@ -167,6 +169,7 @@ class Outcome:
             "isolation": self.isolation,
             "why_cold": self.why_cold,
             "fault": self.fault,
+            "origins": self.origins,
         }
         return _pack(header, self.notebook, self.files)
 

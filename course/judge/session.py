@@ -20,6 +20,7 @@ from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
+from ..syllabus import find_item
 from .expected import expected
 from .judging import Unanswered, judge
 from .report import text
@@ -35,6 +36,8 @@ MOST_ANSWER = 32 * 2**20
 """Bytes of one answer: sixty times the largest of any exercise of the course."""
 MOST_ANSWERS = 2 * MOST_ANSWER
 """Bytes of the answers to all cases of an exercise, which the judge keeps for its diagnosis."""
+WEIGHING_SECONDS, WEIGHING_BYTES = 5.0, 2**20
+"""What telling a trained model's weights may take: a digest for each tensor, after all that is judged."""
 MOST_KEPT = 2**18
 """Bytes of a request that is kept for the next answer; making a larger one takes no longer than copying it."""
 
@@ -47,6 +50,9 @@ class Session:
     `find` gives the declaration of an exercise (KeyError when there is none), `seed` draws its hidden cases, `sources`
     holds the source of each solution cell. An exercise gets `seconds` for all its cases; when they are over, its
     verdict is `time` and `on_stuck` is called from the judge's thread, so that the kernel can be interrupted.
+
+    `weights` are what the kernel says of the models of the tasks that are trained, a digest for each parameter: it
+    decides nothing, and is there to be compared with the checkpoint.
     """
 
     def __init__(
@@ -62,6 +68,7 @@ class Session:
         self.sources = dict(sources or {})
         self.on_stuck = on_stuck
         self.verdicts: dict[str, Verdict] = {}
+        self.weights: dict[str, dict[str, str]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self.address = str(Path(self._folder.name, "socket"))
         self._lock = threading.Lock()
@@ -162,7 +169,18 @@ class Session:
                     self.on_stuck(name)
         finally:
             self._decided.set()
+        if verdict.cases and verdict.kind != "time" and find_item(name)[1].budget is not None:
+            self._weigh(name, connection)
         send(connection, {"done": text(verdict)})
+
+    def _weigh(self, name: str, connection: socket.socket) -> None:
+        """Ask which weights the model holds that was judged; whoever does not answer is not waited for."""
+        with contextlib.suppress(TimeoutError, Malformed):
+            connection.settimeout(WEIGHING_SECONDS)
+            send(connection, {"weights": True})
+            told = receive(connection, time.monotonic() + WEIGHING_SECONDS, WEIGHING_BYTES)
+            if isinstance(told, dict) and all(isinstance(part, str) for pair in told.items() for part in pair):
+                self.weights[name] = told
 
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)

@@ -12,6 +12,7 @@ from torch import nn
 from ..exercise.runner import run
 from ..exercise.script import Script
 from ..exercise.values import Malformed
+from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
 from ..judge.judging import judge
 from ..judge.report import html, text
@@ -93,6 +94,8 @@ def _serve(address: str, name: str, answer: Any) -> bool:
                 return True
             if "run" in request:
                 send(connection, run(Script.from_plain(request["run"]), answer).to_plain())
+            elif "weights" in request:
+                send(connection, weights_of(answer))
             elif "done" in request:
                 print(request["done"])
                 return True

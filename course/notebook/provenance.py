@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -20,6 +20,22 @@ def digests(source: str) -> dict[str, str]:
         return {}
     defined = (node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
     return {node.name: hashlib.sha256(ast.unparse(node).encode()).hexdigest()[:16] for node in defined}
+
+
+def defined(sources: Iterable[str]) -> dict[str, set[str]]:
+    """The digests of all that some cells define, by name: what is defined twice has two."""
+    code: dict[str, set[str]] = {}
+    for source in sources:
+        for name, digest in digests(source).items():
+            code.setdefault(name, set()).add(digest)
+    return code
+
+
+def outdated(trained: Any, code: Mapping[str, set[str]]) -> tuple[list[str], list[str]]:
+    """Of the code that a model was `trained` with, by its record, what has changed since, and what is gone."""
+    kept = trained.items() if isinstance(trained, dict) else ()
+    changed = [name for name, digest in kept if name in code and digest not in code[name]]
+    return changed, [name for name, _ in kept if name not in code]
 
 
 def code_of(things: Iterable[Any]) -> dict[str, str]:

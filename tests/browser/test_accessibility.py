@@ -110,5 +110,16 @@ def test_feedback(graded: Path, browser: Browser, axe: str) -> None:
     assert looked_at(browser, write_feedback(graded, TOPIC).as_uri(), "feedback", axe) == {}
 
 
+def test_feedback_fits_a_narrow_page(graded: Path, browser: Browser) -> None:
+    """Nothing is wider than the page, no score hangs out of its heading, marks behind headings stay out of sight."""
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(write_feedback(graded, TOPIC).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    out = "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).length"
+    assert page.locator(".nbgrader_cell .panel-heading").evaluate_all(out) == 0
+    assert page.locator(".anchor-link:visible").count() == 0
+    page.close()
+
+
 def test_the_report(graded: Path, browser: Browser, axe: str) -> None:
     assert looked_at(browser, write_report(graded, TOPIC).as_uri(), "report", axe) == {}

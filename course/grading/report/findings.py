@@ -20,9 +20,10 @@ from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.quiet import quiet
 from course.grading.release import release_path, render
-from course.grading.report.checkpoints import Shared, equal_checkpoints
+from course.grading.report.kinship import Kin, alike_checkpoints
 from course.grading.report.similarity import Likeness, compare
 from course.grading.report.tampering import Sign, signs
+from course.grading.report.trained import of_trainings
 from course.grading.task import Task
 from course.grading.untrusted import plain_files
 from course.syllabus import Item, Topic
@@ -55,7 +56,7 @@ class Findings:
     graded: tuple[Graded, ...]
     absent: tuple[str, ...] = ()
     signs: tuple[Sign, ...] = ()
-    shared: tuple[Shared, ...] = ()
+    kin: tuple[Kin, ...] = ()
     likeness: Likeness = field(default_factory=Likeness)
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -117,16 +118,19 @@ def collect(classroom: Classroom) -> Findings:
     locked, given = _locked(release), _given(release)
     notebooks = {student: _read(place / f"{folder}.ipynb") for student, place in submissions.items()}
     answers = {student: _answers(nb, release, given) for student, nb in notebooks.items() if nb is not None}
-    noticed = [
-        sign for work in graded for sign in signs(work.student, notebooks[work.student], locked, given, work.verdicts)
-    ]
+    forbidden = _forbidden(classroom.topic)
+    noticed: list[Sign] = []
+    for work in graded:
+        notebook = notebooks[work.student]
+        noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
+        noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
         (*graded, *classroom.misnamed()),
         tuple(sorted(set(_known(classroom)) - set(submissions))),
         tuple(noticed),
-        equal_checkpoints(submissions),
+        alike_checkpoints(submissions),
         compare(answers, _answers(release, None, frozenset()), prose),
         answers,
     )
@@ -184,6 +188,13 @@ def _release(classroom: Classroom) -> NotebookNode:
         return nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         return nbformat.read(render(classroom.root, classroom.topic, Path(folder)), as_version=4)
+
+
+def _forbidden(topic: Topic) -> dict[str, tuple[str, ...]]:
+    """What each exercise of a topic forbids."""
+    from course.hidden import exercises
+
+    return {exercise.name: exercise.forbidden for exercise in exercises(topic)}
 
 
 def _locked(release: NotebookNode) -> dict[str, str]:

@@ -10,9 +10,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from course.grading.gradebook import Scores
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
 from course.grading.report.similarity import ALIKE, Pair
+from course.grading.report.tampering import Sign
 from course.grading.summary import LEGEND, misunderstood, table
 from course.judge.report import sentence
 
@@ -65,6 +67,7 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "effort": effort(scored),
         "slowest": slowest,
         "isolation": isolation,
+        "signs": _by_student(findings),
         "pairs": [(pair, _closest(pair, findings)) for pair in findings.likeness.pairs],
         "alike": ALIKE,
         "header": header,
@@ -72,6 +75,32 @@ def _facts(findings: Findings) -> dict[str, Any]:
         "legend": ", ".join(LEGEND.replace(*PLAIN).split("   ")),
         "notes": [(work.student, note) for work in findings.graded for note in work.notes],
     }
+
+
+def _by_student(findings: Findings) -> list[tuple[str, list[tuple[str, str, list[Sign]]]]]:
+    """The signs of each student, by exercise, with what that earned; those of no exercise come last."""
+    scores = {work.student: work.scores for work in findings.scored}
+    noticed: dict[str, dict[str, list[Sign]]] = {}
+    for sign in findings.signs:
+        noticed.setdefault(sign.student, {}).setdefault(sign.exercise, []).append(sign)
+    return [
+        (
+            student,
+            [(name, _earned(scores.get(student), name), those) for name, those in sorted(signs.items(), key=_last)],
+        )
+        for student, signs in noticed.items()
+    ]
+
+
+def _last(signs: tuple[str, list[Sign]]) -> bool:
+    return not signs[0]
+
+
+def _earned(scores: Scores | None, exercise: str) -> str:
+    earned = scores.cells.get(exercise) if scores is not None else None
+    if scores is None or earned is None:
+        return ""
+    return f"{earned:.4g} of {scores.maxima[exercise]:.4g} points"
 
 
 def _closest(pair: Pair, findings: Findings) -> tuple[str, str, str]:

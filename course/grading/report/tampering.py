@@ -1,7 +1,8 @@
-"""What in a submission is worth a second look: edited tests, forbidden calls, code that reaches for the grader.
+"""What in a submission's code is worth a second look: edited tests, forbidden calls and detours round them, code that
+reaches for the grader, and weights that are read from a file or written out.
 
-None of it earns points, as verdicts are made outside the student's process. Most of it is innocent; all of it is for
-a person to judge.
+Verdicts are made outside the student's process, so tampering earns nothing; a detour or weights from elsewhere may.
+Most of it is innocent; all of it is for a person to judge.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from course.grading.notebooks import grade_id
+from course.grading.report.detours import as_text, detours, dotted, of_the_notebook
+from course.grading.report.reading import COURSE_OWN, Statement, imported, statements, targets
 from course.judge.verdict import Verdict
 
 REACHING = {
@@ -23,6 +26,7 @@ REACHING = {
     "urllib": "asks for web pages",
     "requests": "asks for web pages",
     "httpx": "asks for web pages",
+    "importlib": "imports modules by their names",
     "gc": "looks through the interpreter's objects",
     "inspect": "looks at other code's source",
     "signal": "handles signals",
@@ -47,8 +51,19 @@ CALLS = {
 PLACES = ("/proc", "/etc", "/root", "/home", "/autograder", "course/hidden", "course/reference", "gradebook.db")
 """Paths no answer needs."""
 
-COURSE_OWN = frozenset({"check", "fit", "hint", "progress", "load"})
-"""What notebooks import from the course, and nobody needs to define anew."""
+FROM_FILES = frozenset({
+    "torch.load", "torch.from_file", "torch.hub.load", "torch.hub.load_state_dict_from_url",
+    "safetensors.safe_open", "safetensors.torch.load_file", "safetensors.torch.load_model", "safetensors.torch.load",
+    "safetensors.numpy.load_file", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "numpy.memmap",
+    "joblib.load",
+})  # fmt: skip
+"""Functions that read weights from somewhere; what `fit` keeps, it loads itself."""
+
+MOST_NUMBERS = 200
+"""Numbers in one statement: of the course's solutions, alternatives and mutants, none has more than 30."""
+
+LONGEST_WORD = 1000
+"""Characters of a text without a blank: weights in base64 have thousands."""
 
 PATCHED = frozenset({"torch", "course", "builtins", "nn", "F", "math", "np", "numpy"})
 """Modules whose functions nobody needs to replace."""
@@ -56,11 +71,12 @@ PATCHED = frozenset({"torch", "course", "builtins", "nn", "F", "math", "np", "nu
 
 @dataclass(frozen=True)
 class Sign:
-    """Something noticed in a student's submission: what, and the line it stands in, if it is one."""
+    """Something noticed in a student's submission: what, in which exercise's answer, and the line it stands in."""
 
     student: str
     what: str
     line: str = ""
+    exercise: str = ""
 
 
 def signs(
@@ -69,25 +85,36 @@ def signs(
     locked: Mapping[str, str],
     given: frozenset[str],
     verdicts: Mapping[str, Verdict],
+    forbidden: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[Sign]:
-    """What is worth a second look in one submission.
+    """What is worth a second look in the code of one submission.
 
     Args:
         notebook: as it was handed in, or None where it cannot be read.
         locked: the sources of the released notebook's locked cells, by id.
         given: the sources of its other code cells.
         verdicts: what the judge said, by exercise.
+        forbidden: the calls that each exercise forbids.
     """
     for verdict in verdicts.values():
         if verdict.kind == "forbidden":
-            yield Sign(student, f"{verdict.exercise}: a forbidden call. {verdict.message}".strip())
+            yield Sign(student, f"a forbidden call, which earned nothing: {verdict.message}", exercise=verdict.exercise)
     if notebook is None:
         return
     yield from _edited(student, notebook, locked)
-    for cell in notebook.cells:
-        if cell.get("cell_type") == "code" and grade_id(cell) not in locked and cell.source not in given:
-            for what, line in dict.fromkeys(_reaching(cell.source)):
-                yield Sign(student, what, line)
+    written = statements(notebook, locked, given)
+    told: set[tuple[str, str]] = set()
+    for exercise, calls in (forbidden or {}).items():
+        if exercise in verdicts and verdicts[exercise].kind != "forbidden":
+            for what, line in dict.fromkeys(detours(written, exercise, calls, forbidden or {})):
+                told.add((what, line))
+                yield Sign(student, what, line, exercise)
+    known = of_the_notebook(written)
+    for statement in written:
+        for what, line in dict.fromkeys(_reaching(statement, known)) if statement.own else ():
+            if (what, line) not in told:
+                told.add((what, line))
+                yield Sign(student, what, line, statement.of if statement.of in verdicts else "")
 
 
 def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> Iterator[Sign]:
@@ -105,20 +132,19 @@ def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> 
         yield Sign(student, "every locked cell had lost its marks; put back before grading")
 
 
-def _reaching(source: str) -> Iterator[tuple[str, str]]:
-    """What code of a cell reaches for, with the line; of code that does not parse, nothing is known."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    lines = source.splitlines()
-    for node in ast.walk(tree):
-        for what in _of(node):
-            line = getattr(node, "lineno", 1)
-            yield what, lines[line - 1].strip()[:160] if line <= len(lines) else ""
+def _reaching(statement: Statement, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What a statement reaches for, with the line."""
+    yield from as_text(statement, known)
+    for name in sorted(statement.binds & COURSE_OWN - imported(statement.node)):
+        yield f"defines {name} anew", statement.line(statement.node)
+    for node in ast.walk(statement.node):
+        for what in _of(node, known):
+            yield what, statement.line(node)
+    if (count := sum(1 for _ in _numbers(statement.node))) > MOST_NUMBERS:
+        yield f"holds {count:,} numbers, written out", statement.line(statement.node)
 
 
-def _of(node: ast.AST) -> Iterator[str]:
+def _of(node: ast.AST, known: Mapping[str, str]) -> Iterator[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         for name in names:
@@ -129,27 +155,36 @@ def _of(node: ast.AST) -> Iterator[str]:
             yield f"uses {name}, which {CALLS[name]}"
         elif node.attr in ("ast_transformers", "events") and "get_ipython" in name:
             yield f"changes how cells run: {name}"
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        place = next((place for place in PLACES if place in node.value), "")
-        if place and "\n" not in node.value:
-            yield f"names the path {place}"
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
+        yield from _told_by_text(node.value)
+    elif isinstance(node, ast.Call):
+        if (name := dotted(node.func, known)) in FROM_FILES:
+            yield f"reads numbers from a file: {name}"
     else:
         yield from _replaced(node)
 
 
+def _told_by_text(value: str | bytes) -> Iterator[str]:
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    place = next((place for place in PLACES if place in text), "")
+    if place and "\n" not in text:
+        yield f"names the path {place}"
+    if len(longest := max(text.split(), key=len, default="")) > LONGEST_WORD:
+        yield f"holds a text of {len(longest):,} characters without a blank"
+    elif len(text) > LONGEST_WORD and sum(map(str.isdigit, text)) > len(text) / 3:
+        yield f"holds a text of {len(text):,} characters, most of them numbers"
+
+
+def _numbers(node: ast.AST) -> Iterator[ast.Constant]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and type(inner.value) in (int, float, complex):
+            yield inner
+
+
 def _replaced(node: ast.AST) -> Iterator[str]:
-    """Functions of the course or of a library that are defined anew."""
-    targets: Sequence[ast.expr] = ()
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
-        targets = (node.target,)
-    elif isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in COURSE_OWN:
-        yield f"defines {node.name} anew"
-    for target in targets:
-        if isinstance(target, ast.Name) and target.id in COURSE_OWN:
-            yield f"defines {target.id} anew"
-        elif isinstance(target, ast.Attribute) and (name := ast.unparse(target)).partition(".")[0] in PATCHED:
+    """Functions of a library that are replaced."""
+    for target in targets(node):
+        if isinstance(target, ast.Attribute) and (name := ast.unparse(target)).partition(".")[0] in PATCHED:
             yield f"replaces {name}"
 
 

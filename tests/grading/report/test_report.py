@@ -10,12 +10,13 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from course import cli
 from course.grading.report import findings, write_report
 from tests.grading.classes import HOSTILE
-from tests.grading.lesson import NAME, TOPIC, make_course
+from tests.grading.lesson import NAME, TOPIC, answers, make_course
 
 SECTIONS = ["scores", "exercises", "misconceptions", "ungraded", "effort", "signs", "alike", "everybody"]
 
@@ -29,7 +30,7 @@ def section(page: str, name: str) -> str:
     """The words of a section."""
     found = re.search(rf'<section id="{name}".*?</section>', page, re.S)
     assert found is not None
-    text = re.sub(r"<(?!/t[dh]|/code|/summary|pre|/figure|/p)[^>]+>", "", found[0])
+    text = re.sub(r"<(?!/t[dh]|/code|/summary|pre|/figure|/p|br)[^>]+>", "", found[0])
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text)))
     return re.sub(r" ([,.;])", r"\1", text)
 
@@ -104,9 +105,20 @@ def test_what_was_not_graded_and_why(page):
 
 def test_tampering_is_told_with_its_line(page):
     said = section(page, "signs")
-    assert f"cy imports socket, which opens sockets import socket # {HOSTILE}" in said
-    assert "dan edited 1 locked cell (attention_cost); put right before grading" in said
+    assert f"cy the notebook imports socket, which opens sockets import socket # {HOSTILE}" in said
+    assert "dan the notebook edited 1 locked cell (attention_cost); put right before grading" in said
     assert "ada" not in said and "bea" not in said
+
+
+def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    path = root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    answers({"softmax": "def softmax(x, dim):\n    return torch.ops.aten._softmax(x, dim, False)"})(nb)
+    nbformat.write(nb, path)
+    said = section(write_report(root, TOPIC).read_text("utf-8"), "signs")
+    beside = "ada softmax 2 of 2 points goes by torch.ops.aten._softmax, which torch keeps to itself"
+    assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
 
 
 def test_equal_weights_whatever_their_record(page):

@@ -9,15 +9,22 @@ from course.grading.report.tampering import signs
 from course.judge.verdict import Verdict
 
 CHECK = 'check("softmax", softmax)'
+IMPORTS = "import torch\nfrom torch import nn"
+FROM_A_FILE = "reads numbers from a file: safetensors.torch.load_file"
 
 
 def locked(source: str = CHECK, name: str = "softmax", **metadata):
     return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, "locked": True, "grade": True}, **metadata})
 
 
-def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict, ...] = ()) -> list[str]:
+def noticed(
+    *cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict, ...] = (), forbidden: bool = False
+) -> list[str]:
     released = {"softmax": CHECK, "cost": "check()"}
-    found = signs("ada", new_notebook(cells=list(cells)), released, given, {v.exercise: v for v in verdicts})
+    cells = (new_code_cell(IMPORTS), *cells)
+    forbids = {"softmax": ("torch.softmax",)} if forbidden else {}
+    decided = {verdict.exercise: verdict for verdict in verdicts}
+    found = signs("ada", new_notebook(cells=list(cells)), released, given | {IMPORTS}, decided, forbids)
     return [sign.what for sign in found]
 
 
@@ -32,10 +39,28 @@ def noticed(*cells, given: frozenset[str] = frozenset(), verdicts: tuple[Verdict
         ("torch.allclose = lambda *a: True", "replaces torch.allclose"),
         ("def check(name, answer):\n    return 100", "defines check anew"),
         ("check = print", "defines check anew"),
+        ("%%time\nimport socket", "imports socket, which opens sockets"),
+        ("model.load_state_dict(torch.load('mine.pt'))", "reads numbers from a file: torch.load"),
+        ("from safetensors.torch import load_file as get\nw = get('a.safetensors')", FROM_A_FILE),
+        (f"w = {[number / 7 for number in range(300)]}", "holds 300 numbers, written out"),
+        (f"w = decode('{'QUJD' * 400}')", "holds a text of 1,600 characters without a blank"),
+        (f"w = '{'0.125 -3.5 ' * 200}'.split()", "holds a text of 2,200 characters, most of them numbers"),
     ],
 )
 def test_code_that_reaches_for_the_grader(source, what):
     assert noticed(locked(), locked("check()", "cost"), new_code_cell(source)) == [what]
+
+
+@pytest.mark.parametrize("depth", [300, 700, 20_000])
+@pytest.mark.parametrize("deep", ["x + ", "x if torch else ", "-", "f(x)("])
+def test_code_nested_without_end_keeps_nothing_else_from_being_read(deep, depth):
+    deep = f"x = {deep * depth}torch" + ")" * depth * deep.endswith("(")
+    deep += f"\ny = torch{'.b' * depth}"
+    cells = (locked(), locked("check()", "cost"), new_code_cell(deep), new_code_cell("import socket"))
+    assert noticed(*cells, forbidden=True) == ["imports socket, which opens sockets"]
+    solution = new_code_cell(deep, metadata={"nbgrader": {"grade_id": "softmax-solution", "solution": True}})
+    verdict = Verdict("softmax", "passed", 2, 2)
+    assert noticed(solution, locked(), locked("check()", "cost"), verdicts=(verdict,), forbidden=True) == []
 
 
 @pytest.mark.parametrize(
@@ -45,6 +70,10 @@ def test_code_that_reaches_for_the_grader(source, what):
         "self.table = nn.Embedding(3, 4)",
         "x.grad = None",
         "load('grammar')",
+        "class Model:\n    def fit(self, ids):\n        return self",
+        "def f(x):\n    load = x.sum()\n    return load",
+        "try:\n    from course import check\nexcept ImportError:\n    raise",
+        "nn.Embedding.from_pretrained(torch.eye(3))",
         "def f(:",
         "'''A text\nabout /proc and other places.'''",
     ],
@@ -75,5 +104,5 @@ def test_locked_cells():
 def test_forbidden_calls():
     verdict = Verdict("softmax", "forbidden", 0, 2, "`torch.softmax` is what this exercise is about.")
     assert noticed(locked(), locked("check()", "cost"), verdicts=(verdict,)) == [
-        "softmax: a forbidden call. `torch.softmax` is what this exercise is about."
+        "a forbidden call, which earned nothing: `torch.softmax` is what this exercise is about."
     ]

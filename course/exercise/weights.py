@@ -1,0 +1,28 @@
+"""Which weights a model holds: a digest of each, by which a model and a checkpoint are held beside each other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def weights_of(model: Any) -> dict[str, str]:
+    """The digest of each parameter of a model; none of what is no module. Buffers may change while it is used."""
+    if not isinstance(model, nn.Module):
+        return {}
+    return digests(dict(model.named_parameters(remove_duplicate=False)))
+
+
+def digests(tensors: Mapping[str, Tensor]) -> dict[str, str]:
+    """A digest of each tensor's type, shape and values, to the last bit."""
+    return {name: _digest(tensor.detach().cpu().contiguous()) for name, tensor in tensors.items()}
+
+
+def _digest(tensor: Tensor) -> str:
+    named = hashlib.sha256(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
+    named.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return named.hexdigest()[:32]
