@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,6 +75,7 @@ class Exercise:
 
         Raises:
             TypeError: something else than a case was yielded, or nothing at all.
+            ValueError: a case refers to another one that is not where it should be.
         """
         made = self.make_cases(Rng(self._seed(seed)))
         if made is None:
@@ -82,6 +83,8 @@ class Exercise:
         if public_only:
             made = itertools.takewhile(lambda case: case is not rest_hidden, made)
         cases = [_a_case(case) for case in made if case is not rest_hidden]
+        if not public_only:
+            self._demand_needed(cases)
         public = [case for case in cases if case.public]
         hidden = [] if public_only else [case for case in cases if not case.public]
         return self._numbered([*public, *hidden], self._seed(seed, "numbers") % 2**31)
@@ -94,6 +97,14 @@ class Exercise:
                 raise ValueError(f"{self.name}, case {case.title!r}: the case it judges again does not stand before it")
             numbered.append(replace(case, seed=numbered[-1].seed if case.again else number))
         return numbered
+
+    def _demand_needed(self, cases: Sequence[Case]) -> None:
+        """Sees to it that what a case counts with are other cases, of one title each."""
+        titles = [case.title for case in cases]
+        for case in cases:
+            for title in case.needs:
+                if titles.count(title) != 1 or title == case.title:
+                    raise ValueError(f"{self.name}, case {case.title!r}: no one other case is called {title!r}")
 
     @property
     def points(self) -> int:

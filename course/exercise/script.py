@@ -94,7 +94,8 @@ class Case:
 
     `values` compares them with the reference's; `laws` must hold besides. `raises` names the error a right answer
     raises. `tolerance` is rtol = atol; None takes the exercise's. `again` has the steps of the case before, and judges
-    what came of them. Without `autograd`, the steps that are added run under `torch.no_grad()`.
+    what came of them. Without `autograd`, the steps that are added run under `torch.no_grad()`. `needs` are the titles
+    of cases without which this one earns nothing.
     """
 
     title: str
@@ -108,6 +109,7 @@ class Case:
     seed: int = 0
     again: bool = False
     autograd: bool = True
+    needs: tuple[str, ...] = ()
 
     def script(self, watch: Sequence[str] = ()) -> Script:
         """What the runner is sent."""
@@ -180,6 +182,10 @@ class Case:
     def laws_only(self) -> Case:
         """Right answers differ in value here: only the laws decide."""
         return replace(self, values=False)
+
+    def counts_with(self, *titles: str) -> Case:
+        """Earns only where the cases of these titles pass, too: for what an answer that computes nothing gets right."""
+        return replace(self, needs=titles)
 
     def without_autograd(self) -> Case:
         """Runs every step under `torch.no_grad()`."""

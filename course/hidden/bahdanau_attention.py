@@ -294,7 +294,7 @@ def attend(rng):
     yield call("nothing masked", *inputs(2, 3, 5, allowed=1.1), public=True)
     yield call("sentences of several lengths", *ragged([7, 3, 1], 7, 2), public=True, weight=2.0)
     yield call("a sentence with nothing allowed", *ragged([3, 0, 5], 5, 7), public=True, weight=2.0)
-    yield call("nothing allowed anywhere", *ragged([0, 0], 3, 5), grad=False)
+    yield call("nothing allowed anywhere", *ragged([0, 0], 3, 5), grad=False).counts_with("nothing masked")
     yield call("a mask with holes", *inputs(5, 11, 3), weight=2.0)
     yield call("as many sentences as words", *inputs(5, 5, 2))
     yield call("a batch of one", *inputs(1, 7, 3))
@@ -470,7 +470,7 @@ def shift_right(rng):
     """Ids of other integer types, too; the result is as long as the targets, whatever stands in them."""
     yield call("a small batch", rng.integers(3, 11, 2, 5), 1, public=True, weight=2.0)
     yield call("eos and padding at the end", torch.tensor([[7, 5, 2, 0, 0], [3, 9, 4, 8, 2]]), 1, public=True)
-    yield call("a target of one token", rng.integers(3, 11, 3, 1), 1)
+    yield call("a target of one token", rng.integers(3, 11, 3, 1), 1).counts_with("a small batch")
     yield call("another sos", rng.integers(0, 7, 3, 7), 12, weight=2.0)
     yield call("sos is zero", rng.integers(1, 7, 2, 3), 0)
     yield call("as many targets as tokens", rng.integers(3, 50, 5, 5), 1)
@@ -529,6 +529,10 @@ PAD_ALONE = "other tokens behind a sentence's end change its logits"
 ALONE = "a sentence gets other logits in a batch than it gets alone"
 
 
+LOGITS = "logits for every place"
+"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+
+
 @exercise(
     reference.AttentionSeq2Seq,
     name="AttentionSeq2Seq",
@@ -550,14 +554,19 @@ def AttentionSeq2Seq(rng):
 
     def case(title, attention=5, scale=0.5, fill=True, sizes=(13, 11, 6, 8), **settings):
         made = build(title, *sizes, attention, **settings).laws_only()
+        made = made if title == LOGITS else made.counts_with(LOGITS)
         return made.fill(rng, scale=scale) if fill else made
 
+    copies = rng.integers(0, 5, 11)
     yield (
-        case("logits for every place", public=True)
+        case(LOGITS, public=True)
         .call(src, lengths, tgt)
         .law("shape_is", shape=(5, 8, 11), meaning="logits (B, T, V), a row for each target")
         .law("finite")
-    )
+        .call(src[copies], lengths[copies], tgt[copies], into="copies")
+        .law("rows_follow", of="copies", rows=copies, because="copies of a pair of sentences should get the same "
+             "logits, and other pairs others: do yours depend on the tokens, and on nothing else?")
+    )  # fmt: skip
     yield (
         case("read twice", public=True, weight=0.5)
         .call(src, lengths, tgt)
@@ -970,8 +979,8 @@ def alignment_error_rate(rng):
         return weights, gold, torch.tensor(lengths)
 
     yield call("a small batch", *inputs(3, 7, 5, [7, 2, 4]), public=True, weight=2.0)
-    yield call("everything right", *inputs(2, 5, 3, [5, 3], hits=1.0), public=True)
-    yield call("nothing right", *inputs(2, 5, 3, [5, 3], hits=0.0))
+    yield call("everything right", *inputs(2, 5, 3, [5, 3], hits=1.0), public=True).counts_with("a small batch")
+    yield call("nothing right", *inputs(2, 5, 3, [5, 3], hits=0.0)).counts_with("a small batch")
     full = inputs(5, 11, 7, [11] * 5)
     yield call("no padding", *full)
     yield call("very different lengths", *inputs(5, 13, 7, [13, 1, 1, 2, 12]), weight=2.0)
@@ -1140,6 +1149,7 @@ def bahdanau_attention_task(rng):
         .call(noise, found.lengths, 16, method="decode_greedy", into="again")
         .call(0, on="again", method="__getitem__", into="other")
         .law("equal", of="ids", to="other", because="other characters behind a date's end change what is written")
+        .counts_with("better than chance: half of the dates")
     )  # fmt: skip
 
 

@@ -1043,6 +1043,7 @@ def lstm_gru_task(rng):
         .call(ids, sizes)
         .call(reading.refilled(ids, sizes, rng), sizes, into="other")
         .law("equal", to="other", within=1e-4, because="other tokens behind a sequence's end change its logits")
+        .counts_with("better than a coin")
     )
 
 

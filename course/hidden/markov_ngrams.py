@@ -265,7 +265,7 @@ def perplexity(rng):
     yield call("a short text", rng.uniform(5, low=0.02, high=0.9).log(), public=True)
     yield call("a longer text", rng.uniform(83, low=0.001, high=0.999).log())
     yield call("one token", torch.tensor([0.37], dtype=torch.float64).log())
-    yield call("everything certain", torch.zeros(3, dtype=torch.float64))
+    yield call("everything certain", torch.zeros(3, dtype=torch.float64)).counts_with("a short text")
     yield call("float32, not contiguous", noncontiguous(rng.uniform(13, low=0.05, dtype=torch.float32).log()))
     yield call("an impossible token", torch.tensor([-0.3, -torch.inf, -1.2], dtype=torch.float64))
     yield call("a whole chapter", rng.uniform(3001, low=0.01, high=0.99).log())
@@ -351,7 +351,7 @@ def sample_text(rng):
         "a walk without chance", torch.eye(3, dtype=torch.float64).roll(1, 1), 0, 7, rng.generator(), public=True
     )
     yield call("a permutation, not contiguous", noncontiguous(cycle), 3, 11, rng.generator())
-    yield call("one step", torch.eye(3, dtype=torch.float64).roll(1, 1), 2, 1, rng.generator())
+    yield call("one step", torch.eye(3, dtype=torch.float64).roll(1, 1), 1, 1, rng.generator())
     yield _tallied("many short walks", 40, 15, rng, public=True)
     yield _tallied("longer walks", 30, 89, rng, weight=2.0)
     even = torch.full((97, 97), 1 / 97)  # so many that two seeds do not throw alike by chance
@@ -454,6 +454,10 @@ def the_same_throw_at_every_step(P, start, length, generator):
 _SHAPES = "for a context of any length, an answer is a tensor of the V next probabilities"
 
 
+FREQUENCIES = "no context: the single tokens' frequencies"
+"""The case that no constant passes: what holds of any distribution counts together with it."""
+
+
 @exercise(
     reference.NGramModel,
     hints=(
@@ -480,18 +484,21 @@ def NGramModel(rng):
         .law("bounded", low=0.0, because="a probability is below zero")
         .law("bounded", high=1.000001, because="a probability is above one")
         .law("sums_to_one")
+        .counts_with(FREQUENCIES)
     )
     yield (
         _fitted("after the last token of the text", 3, 6, 0.5, torch.cat([text, last, text, last]), public=True)
         .call(last, method="next_distribution")
         .law("shape_is", shape=(6,), because=_SHAPES)
         .law("sums_to_one")
+        .counts_with(FREQUENCIES)
     )
     yield (
         _asked("asked twice", 3, 7, 0.5, text, [*contexts, *contexts], public=True)
         .map([*contexts, *contexts], method="next_distribution", into="again")
         .law("repeats", to="again", because="the same question gets another answer later on, and nothing was read "
              "in between")
+        .counts_with(FREQUENCIES)
     )  # fmt: skip
     # After (a, a) comes b, after (a, b) b, after (b, b) a, after (b, a) a: one token of context tells nothing.
     a, b = (int(name) for name in names[:2])
@@ -515,6 +522,7 @@ def NGramModel(rng):
         .call(text[7:9], method="next_distribution", into="kept")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
+        .counts_with(FREQUENCIES)
     )
     # Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them.
     low, middle, high = names[:3].sort().values
@@ -540,6 +548,7 @@ def NGramModel(rng):
         .call(memory, on="fresh", method="fit", into="fitted")
         .map(contexts, on="fresh", method="next_distribution", into="expected")
         .law("equal", to="expected", because="after a second `fit` the first text still shows")
+        .counts_with(FREQUENCIES)
     )
     yield _worth_something(rng)
 
@@ -567,7 +576,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     frequencies = torch.zeros(5, dtype=torch.float64).index_put_((names,), counts.double() / 42)
     nothing = torch.tensor([], dtype=torch.long)
     yield (
-        _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
+        _fitted(FREQUENCIES, 3, 5, 0.0, text, public=True)
         .call(nothing, method="next_distribution")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
@@ -617,11 +626,12 @@ def _never_impossible(rng: Rng, names: Tensor):
         .law("finite")
         .law("positive", because=because)
         .law("sums_to_one")
+        .counts_with(FREQUENCIES)
     )
     yield (
-        _asked("with alpha everything is possible", 3, 7, 0.4, ring, contexts).law(
-            "positive", because="alpha is positive, and yet a token has probability 0"
-        )
+        _asked("with alpha everything is possible", 3, 7, 0.4, ring, contexts)
+        .law("positive", because="alpha is positive, and yet a token has probability 0")
+        .counts_with(FREQUENCIES)
     )
 
 

@@ -111,7 +111,7 @@ def too_long_accepted(lengths, max_len):
 def causal_mask(rng):
     """Small enough to read, one word alone, and a size nobody has tried."""
     yield call("four words", 4, public=True)
-    yield call("one word", 1)
+    yield call("one word", 1).counts_with("four words")
     yield call("two words", 2)
     yield call("seven words", 7)
     yield call("a longer text", rng.choice([11, 13, 17, 19]), weight=2.0)
@@ -329,7 +329,8 @@ def masked_softmax(rng):
     empty = some(3, 5)
     empty[1] = False
     yield call("an empty row among others", rng.normal(3, 5), empty, weight=2.0)
-    yield call("nothing allowed anywhere", rng.normal(2, 3), torch.zeros(2, 3, dtype=torch.bool), grad=False)
+    nothing = call("nothing allowed anywhere", rng.normal(2, 3), torch.zeros(2, 3, dtype=torch.bool), grad=False)
+    yield nothing.counts_with("three rows")
     yield call("an empty sentence, along the middle", rng.normal(2, 5, 3), _real([3, 0], 5)[..., None], dim=1)
     mask = some(5, 7, share=0.5)
     mask[2] = False
@@ -488,7 +489,9 @@ def masked_mean(rng):
     ragged = _real([4, 1, 5], 5)
     yield call("words with zeros in them", rng.normal(3, 5, 2).relu(), ragged)
     yield call("one sentence, one word, one number", rng.normal(1, 1, 1), torch.ones(1, 1, dtype=torch.bool))
-    yield call("nothing at all", rng.normal(2, 3, 2), torch.zeros(2, 3, dtype=torch.bool), grad=False)
+    yield call("nothing at all", rng.normal(2, 3, 2), torch.zeros(2, 3, dtype=torch.bool), grad=False).counts_with(
+        "three ragged sentences"
+    )
     yield call("float32", rng.normal(3, 5, 2, dtype=torch.float32), _real([4, 1, 5], 5))
     yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3)), _real([2, 5], 5))
 
@@ -751,6 +754,7 @@ def mlm_corrupt(rng):
         .call(ids, plain, V, mask_id, coin, 0.5, on="answer", into="again")
         .law("equal", of="out", to="again", because=because)
         .laws_only()
+        .counts_with("every label its word")
     )
 
 
@@ -909,15 +913,20 @@ def leaks_future(rng):
         rng.permutation(V) + torch.arange(B)[:, None]
     ) % V  # every word occurs, and each sentence begins with its own
 
-    def asked(title, name, ids=ids, **parameters):
-        options = {key: parameters.pop(key) for key in ("public", "weight") if key in parameters}
-        return call(title, stand_in(name, E=E, **parameters), ids, grad=False, **options)
+    honest = "the mean of the words so far", "the word before"
+    peeking = "the mean of all words", "the first sees the last"
 
-    yield asked("the mean of the words so far", "mean_so_far", public=True)
+    def asked(title, name, ids=ids, leaks=True, **parameters):
+        """Who says the same of every model has answered nothing: each answer counts together with two of the other."""
+        options = {key: parameters.pop(key) for key in ("public", "weight") if key in parameters}
+        case = call(title, stand_in(name, E=E, **parameters), ids, grad=False, **options)
+        return case.counts_with(*(honest if leaks else peeking))
+
+    yield asked("the mean of the words so far", "mean_so_far", leaks=False, public=True)
     yield asked("the mean of all words", "mean_of_all", public=True)
     yield asked("one word ahead", "looking_ahead", by=1, public=True)
-    yield asked("each word alone", "looking_ahead", by=0)
-    yield asked("the word before", "looking_ahead", by=-1)
+    yield asked("each word alone", "looking_ahead", leaks=False, by=0)
+    yield asked("the word before", "looking_ahead", leaks=False, by=-1)
     yield asked("two words ahead", "looking_ahead", by=2)
     yield asked("the first sees the last", "peeking_at", place=0, seen=T - 1)
     yield asked("the second sees the third", "peeking_at", place=1, seen=2)
@@ -925,7 +934,7 @@ def leaks_future(rng):
     yield asked("the last but one sees the last", "peeking_at", place=T - 2, seen=T - 1)
     yield asked("a leak in the last sentence", "peeking_sentence", first=int(ids[-1, 0]))
     yield asked("a leak that adds up to nothing", "balanced_peek")
-    yield asked("rounding", "mean_of_all", size=1e-8)
+    yield asked("rounding", "mean_of_all", leaks=False, size=1e-8)
     yield asked("a look of a thousandth", "mean_of_all", size=1e-3)
     lower, loud = ids.clone(), E.clone()
     lower[:, -1] = ids[1, 0]
@@ -939,11 +948,12 @@ def leaks_future(rng):
     yield ending("sentences that end as they begin", ids[:, :1], 0.5)
     yield ending("sentences that end with a word said twice", ids[:, -2:-1], 0.5, place=T - 2)
     loud[ids[1, 0]] = E.amax(0) + 1  # whatever takes its place, every number falls
-    yield call("a leak that only lowers", stand_in("peeking_at", E=loud, place=0, seen=T - 1), lower, grad=False)
+    lowers = call("a leak that only lowers", stand_in("peeking_at", E=loud, place=0, seen=T - 1), lower, grad=False)
+    yield lowers.counts_with(*honest)
     yield asked("a batch of one sentence", "mean_of_all", ids=ids[:1])
     few = 4 * (ids % 2) + 1
-    yield asked("a model that knows only these words", "mean_so_far", ids=few, known=few.unique())
-    yield asked("a text of one word", "mean_of_all", ids=ids[:, :1], weight=0.5)
+    yield asked("a model that knows only these words", "mean_so_far", ids=few, leaks=False, known=few.unique())
+    yield asked("a text of one word", "mean_of_all", ids=ids[:, :1], leaks=False, weight=0.5)
 
 
 def _other_words(ids):
@@ -1148,6 +1158,8 @@ def asked_once(count, seed):
     return inputs, last + 1, targets, best
 
 
+KNOWS = "no worse than the bare frequencies, of 60 sentences"
+"""The case that shows that a model has learned anything: a constant looks neither ahead nor back."""
 LEAK = (
     "better than the source itself, and nobody can be: at some place your model sees the word it is to guess. Ask "
     "leaks_future"
@@ -1185,7 +1197,11 @@ def masking_task(rng):
     def sentences(title, count, **options):
         inputs, lengths, targets, best = asked_everywhere(count, rng.seed())
         case = given_model(title, **options).call(inputs, lengths, into="logits")
-        return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK).laws_only()
+        return (
+            case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
+            .laws_only()
+            .counts_with(KNOWS)
+        )
 
     def changed(title, kept, first, because, **options):
         """Words from `first` on exchanged: what the model says at the first `kept` places must not move."""
@@ -1199,6 +1215,7 @@ def masking_task(rng):
             .call(other, lengths, into="second")
             .law("equal_up_to", of="first", to="second", count=kept, within=1e-3, because=because)
             .laws_only()
+            .counts_with(KNOWS)
         )
 
     def frequencies(words):
@@ -1216,12 +1233,13 @@ def masking_task(rng):
             ("hardly worse than knowing nothing", 0.45, nothing),
         )
         for (title, margin, known), weight in zip(bars, weights, strict=False):
-            yield at_most(case.judged_again(title + of, weight=weight), targets, best, margin, known)
+            rung = at_most(case.judged_again(title + of, weight=weight), targets, best, margin, known)
+            yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
         because = "your model says the word again that it has just read: write inputs and targets below each other"
         yield case.judged_again(f"what was said is not said again{of}", weight=weights[-1]).law(
             "log_loss_at_least", of="logits", targets=again, known=frequencies(last.squeeze(1)), margin=-0.5,
             because=because,
-        )  # fmt: skip
+        ).counts_with(KNOWS)  # fmt: skip
 
     later = "words that come later change what your model says now: who may look at whom?"
     much_later = "words far in the future change what your model says now: is there any causal mask?"
@@ -1235,6 +1253,7 @@ def masking_task(rng):
         .call(whole[:, :3], torch.full((20,), 3), into="logits")
         .law("no_probabilities", of="logits")
         .laws_only()
+        .counts_with(KNOWS)
     )
     yield rest_hidden
     title = f"the next word, at most {MARGIN} above the source"

@@ -13,12 +13,16 @@ from course.exercise import Exercise, build
 from course.exercise.rng import Rng
 from course.exercise.script import Case
 
+ROWS = "one row of logits for each sequence"
+"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+
 # -- a classifier of the student's own -------------------------------------------------------------------------------
 
 
 def classifier(rng: Rng, title: str, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings) -> Case:
     """Built, and filled with the judge's noise: its parameters are the student's own, so laws decide."""
-    return build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
+    case = build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
+    return case if title == ROWS else case.counts_with(ROWS)
 
 
 def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> Iterator[Case]:
@@ -27,12 +31,17 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
     ids = rng.integers(0, 11, 5, 7)
     refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
     rows = [(ids[k : k + 1, :n], lengths[k : k + 1]) for k, n in enumerate(lengths.tolist())]
+    each = (rng.permutation(11)[:7] + torch.arange(5)[:, None]) % 11  # no two alike in any place
+    copies = rng.integers(0, 5, 11)
     yield (
-        classifier(rng, "one row of logits for each sequence", weight=shape, public=True)
+        classifier(rng, ROWS, weight=shape, public=True)
         .call(ids, lengths)
         .law("shape_is", shape=(5, 3), meaning="logits (B, classes), one row for each sequence")
         .law("finite")
-    )
+        .call(each[copies], torch.full((11,), 7), into="copies")
+        .law("rows_follow", of="copies", rows=copies, because="copies of a sequence should get the same logits, and "
+             "other sequences others: do yours depend on the tokens, and on nothing else?")
+    )  # fmt: skip
     yield (
         classifier(rng, "read twice", public=True)
         .call(ids, lengths)

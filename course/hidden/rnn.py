@@ -363,7 +363,8 @@ def clip_grad_norm(rng):
     yield call("long", grads((5, 3), (5, 5), (5,), scale=20.0), 2.5, grad=False)
     yield call("one long, one short", [*grads((3, 2), scale=30.0), *grads((7,), scale=0.01)], 3.0, grad=False)
     yield call("a single tensor", grads((3, 5)), 0.5, grad=False)
-    yield call("nothing but zeros", [torch.zeros(2, 3).double(), torch.zeros(3).double()], 1.0, grad=False)
+    zeros = call("nothing but zeros", [torch.zeros(2, 3).double(), torch.zeros(3).double()], 1.0, grad=False)
+    yield zeros.counts_with("three, four, five")
     yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False)
     yield call("memory that is not contiguous", [noncontiguous(g) for g in grads((3, 5), (2, 7))], 0.9, grad=False)
 
@@ -745,7 +746,7 @@ def generate(rng):
     yield chance("a temperature of two", 2.0, 2.5, public=True, weight=2.0)
     yield chance("a temperature of one half", 0.5, 0.8, weight=3.0)
     yield urn("a temperature of nine", 1000, 9.0, weight=2.0)
-    yield written("one token", 2, 5, 1, 0.5)
+    yield written("one token", 2, 5, 1, 0.5).counts_with("no choice, by a clock in the state")
     yield written("a long text", 5, 11, 60, 2.0)
     step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
     settings = {"grad": False, "public": True, "weight": 2.0}
@@ -846,8 +847,12 @@ def scheduled_inputs(rng):
         return draws(title, n, *table(B, T), p, rng.generator(), **settings).law("frequencies", probabilities=share)
 
     targets, own = rng.integers(0, 50, 3, 5), rng.integers(50, 99, 3, 5)
-    yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True)
-    yield call("p = 0: its own alone", targets, own, 0.0, rng.generator(), public=True)
+    yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(
+        "p = 0: its own alone"
+    )
+    yield call("p = 0: its own alone", targets, own, 0.0, rng.generator(), public=True).counts_with(
+        "p = 1: the teacher alone"
+    )
     yield coins("three quarters", 3, 30, 20, 0.75, public=True)
     yield coins("two sentences", 1, 2, 700, 0.25, weight=2.0)
     yield coins("sentences of one token", 2, 700, 1, 0.25)

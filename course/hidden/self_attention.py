@@ -44,7 +44,7 @@ def softmax(rng):
     yield call("a box, over axis -2", 3 * rng.normal(2, 3, 5), dim=-2)
     yield call("one row", rng.normal(7), dim=0)
     yield call("a table of one row", rng.normal(1, 5), dim=1)
-    yield call("a table of one column", rng.normal(3, 1), dim=1)
+    yield call("a table of one column", rng.normal(3, 1), dim=1).counts_with("a table, over its columns")
     yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0)
     low = -1000.0 + 3.0 * rng.normal(3, 5)
@@ -529,7 +529,7 @@ def crossover_length(rng):
     """One number, whatever the width."""
     yield call("width 64", 64, public=True)
     yield call("width 512", 512)
-    yield call("width one", 1)
+    yield call("width one", 1).counts_with("width 64")
     yield call("some width", int(rng.integers(100, 1000, 1)))
 
 
@@ -584,37 +584,44 @@ def is_permutation_equivariant(rng):
     V = rng.normal(7, 2)
     places = rng.normal(5, 2)
 
+    def it_is(title, *inputs, **options):
+        """Who says the same of every layer has answered nothing: each answer counts together with two of the other."""
+        return call(title, *inputs, **options).counts_with("a running mean", "word plus position")
+
+    def it_is_not(title, *inputs, **options):
+        return call(title, *inputs, **options).counts_with("self-attention", "the mean at every place")
+
     mirror = torch.arange(5).flip(0)
-    yield call("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
-    yield call("self-attention, turned round", stand_in("attending", W_q=W, W_k=U, W_v=V), x, mirror, public=True)
-    yield call("a running mean", stand_in("running_mean", W=W), x, cycle, public=True)
-    yield call("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
-    yield call("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
-    yield call("the mean at every place", stand_in("pooled", W=W), x, cycle)
-    yield call("each word beside the first", stand_in("beside_the_first", W=W, U=U), x, cycle)
+    yield it_is("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
+    yield it_is("self-attention, turned round", stand_in("attending", W_q=W, W_k=U, W_v=V), x, mirror, public=True)
+    yield it_is_not("a running mean", stand_in("running_mean", W=W), x, cycle, public=True)
+    yield it_is_not("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
+    yield it_is("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
+    yield it_is("the mean at every place", stand_in("pooled", W=W), x, cycle)
+    yield it_is_not("each word beside the first", stand_in("beside_the_first", W=W, U=U), x, cycle)
     first_stays = torch.tensor([0, 2, 3, 4, 1])
-    yield call("beside the first, and the first stays", stand_in("beside_the_first", W=W, U=U), x, first_stays)
-    yield call("backwards, and the words turned round", stand_in("backwards", W=W), x, mirror)
-    yield call("backwards, and another order", stand_in("backwards", W=W), x, cycle)
+    yield it_is("beside the first, and the first stays", stand_in("beside_the_first", W=W, U=U), x, first_stays)
+    yield it_is("backwards, and the words turned round", stand_in("backwards", W=W), x, mirror)
+    yield it_is_not("backwards, and another order", stand_in("backwards", W=W), x, cycle)
     towards = F.normalize(x[0, 2] - x[0, 0], dim=0) * rng.uniform(7, 1, low=0.3)  # (7, 2): all grow with the new first
     for title, sign in (("larger everywhere in the other order", 1), ("smaller everywhere in the other order", -1)):
-        yield call(title, stand_in("beside_the_first", W=W, U=sign * towards), x[:1], cycle)
+        yield it_is_not(title, stand_in("beside_the_first", W=W, U=sign * towards), x[:1], cycle)
     nothing_there = x.clone()
     nothing_there[:, 3] = 0  # where a millionth is as much as all the rest
     alike_at_the_ends = places[[0, 1, 0, 3, 1]]  # in this order the first output and the last do not move
-    yield call(
+    yield it_is_not(
         "positions that show in the middle", stand_in("with_positions", W=W, positions=alike_at_the_ends), x, cycle
     )
     one_tells = x.clone()
     one_tells[[0, 2], 2] = one_tells[[0, 2], 0]  # the new first word of these sentences is the old one
-    yield call("one sentence of three tells", stand_in("beside_the_first", W=W, U=U), one_tells, cycle)
+    yield it_is_not("one sentence of three tells", stand_in("beside_the_first", W=W, U=U), one_tells, cycle)
     tiny = 1e-6 * places
-    yield call("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), nothing_there, cycle)
+    yield it_is("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), nothing_there, cycle)
     steps = (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)  # three apart at most, in this order
     small = 5e-4 / 3 / W.sum(1).abs().max() * steps
-    yield call("a difference of half a thousandth", stand_in("with_positions", W=W, positions=small), x, cycle)
+    yield it_is_not("a difference of half a thousandth", stand_in("with_positions", W=W, positions=small), x, cycle)
     x32, W32, U32, V32 = (tensor.float() for tensor in (x, W, U, V))
-    yield call("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
+    yield it_is("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
 
 
 @is_permutation_equivariant.misconception(
@@ -741,6 +748,7 @@ def self_attention_task(rng):
             "equal", of="first", to="second", within=1e-2, because="the same pairs in another order get another answer"
         )
         .laws_only()
+        .counts_with("better than guessing: half of them right")
     )
 
 

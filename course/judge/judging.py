@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from ..exercise.key import Key
 from ..exercise.recording import Recording
-from ..exercise.script import Script
+from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
 from .compare import Difference, difference, outgrown
@@ -15,6 +15,8 @@ from .diagnose import recognise
 from .verdict import CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
+PUBLIC_ALONE = "right, and known to everybody: it counts once something is right that is asked for at grading only"
+ERROR_ALONE = "an error is right here, and counts once something is right where a value is asked for"
 
 
 class Unanswered(Exception):
@@ -57,10 +59,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
 def _decide(
     key: Key, found: Sequence[Difference | None], seen: dict[int, Recording], fault: Unanswered | None, points: float
 ) -> Verdict:
-    results = tuple(
-        CaseResult(held.case.title, gap is None, held.case.public, held.case.weight, gap.message if gap else "")
-        for held, gap in zip(key.cases, found, strict=False)
-    )
+    results = _results(key, found)
     total = sum(held.case.weight for held in key.cases)
     earned = sum(result.weight for result in results if result.passed)
     score = min(points, round(points * earned / total, 2)) if total else 0.0
@@ -83,6 +82,43 @@ def _decide(
         convention=known.convention if known else "",
         cases=results,
     )
+
+
+def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, ...]:
+    """How each case went that was reached. What an answer to nothing gets right does not pass by itself.
+
+    First go cases that count together with others, then public ones, which can be looked up, then errors.
+    """
+    asked = [held.case for held in key.cases]
+    judged = [(case, gap.message if gap else "") for case, gap in zip(asked, found, strict=False)]
+    passed = {case.title for case, why in judged if not why}
+    judged = [(case, why or _alone(case, {one.title for one in asked} - passed)) for case, why in judged]
+    for proves, leans, because in ((_is_secret, _is_public, PUBLIC_ALONE), (_has_value, _is_error, ERROR_ALONE)):
+        if any(map(proves, asked)) and not any(proves(case) and not why for case, why in judged):
+            judged = [(case, why or (because if leans(case) else "")) for case, why in judged]
+    return tuple(CaseResult(case.title, not why, case.public, case.weight, why) for case, why in judged)
+
+
+def _alone(case: Case, failed: Container[str]) -> str:
+    """Why a case that passes does not count: one that it counts with is asked for, and does not pass."""
+    missed = next((title for title in case.needs if title in failed), "")
+    return f"right, and too little by itself: it counts together with {missed!r}, which does not pass" if missed else ""
+
+
+def _has_value(case: Case) -> bool:
+    return not case.raises
+
+
+def _is_error(case: Case) -> bool:
+    return bool(case.raises)
+
+
+def _is_secret(case: Case) -> bool:
+    return not case.public and not case.raises
+
+
+def _is_public(case: Case) -> bool:
+    return case.public and not case.raises
 
 
 def _kind(gaps: Sequence[Difference], score: float) -> Kind:

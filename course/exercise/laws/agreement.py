@@ -108,6 +108,20 @@ def slices_agree(outputs: Outputs, of: str = "out", dim: int = 0, because: str =
 
 
 @law
+def rows_follow(outputs: Outputs, rows: Tensor, of: str = "out", because: str = "", within: float = 1e-5) -> str:
+    """Slices along the first axis are the same where the numbers in `rows` (B,) are, and differ where these differ.
+
+    So what comes depends on what was asked, and on nothing else: neither a constant does that, nor what was written
+    down when other copies were asked for.
+    """
+    found = tensor(outputs[of]).double().flatten(1)
+    apart = (found[:, None] - found).abs().amax(-1) > within
+    if len(found) == len(rows) and bool((apart == (rows[:, None] != rows)).all()):
+        return ""
+    return because or "copies should get the same answer, and what is different another one"
+
+
+@law
 def close_to(outputs: Outputs, value: Any, of: str = "out", within: float = 1e-6, because: str = "") -> str:
     """An output is near a known value."""
     if agree(outputs[of], value, within):

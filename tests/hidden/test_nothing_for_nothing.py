@@ -1,0 +1,166 @@
+"""An answer that answers nothing earns nothing: constants, one's own question, an error, what a public key records."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import cycle
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course.exercise import Exercise
+from course.exercise.key import Key, KeyCase, key_of
+from course.exercise.recording import Raised, Recording
+from course.exercise.runner import run
+from course.exercise.script import Script, Step
+from course.exercise.wire import pack
+from course.judge import judge
+from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS, SEED, key_at
+
+MOST = 0.05
+"""Of the points, what such an answer may earn."""
+Respond = Callable[[Script], Recording]
+EARNED = {
+    ("crossover_length", "the first argument"): "as many words as the layers are wide: the answer is what was given",
+    ("crossover_length", "a model of the first argument"): "the same",
+}
+"""What such an answer may earn all the same, and why."""
+
+
+@pytest.mark.parametrize("exercise", [exercise for _, exercise in EXERCISES], ids=IDS)
+def test_who_answers_nothing_earns_nothing(exercise):
+    earns_nothing(exercise, SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY_SEEDS)
+@pytest.mark.parametrize("exercise", [exercise for _, exercise in EXERCISES], ids=IDS)
+def test_with_no_seed_either(exercise, seed):
+    key_at.cache_clear()
+    earns_nothing(exercise, seed)
+
+
+def earns_nothing(exercise: Exercise, seed: int) -> None:
+    key = replace(key_at(exercise.name, seed), misconceptions=())  # what it is taken for takes long to say
+    for name, respond in answers(exercise, key):
+        verdict = judge(key, respond, exercise.points)
+        passed = [case.title for case in verdict.cases if case.passed]
+        assert verdict.score <= MOST * exercise.points or (exercise.name, name) in EARNED, (
+            f"{exercise.name}: {name} earns {verdict.score:g} of {exercise.points}, by {passed}"
+        )
+
+
+def answers(exercise: Exercise, key: Key) -> Iterator[tuple[str, Respond]]:
+    """Each by its name, as what it responds to the scripts of `key`."""
+    yield "zeros", constant(key, 0.0)
+    yield "ones", constant(key, 1.0)
+    objects = {repr(value): _says(exercise, value) for value in (True, False, {}, None)}
+    objects |= {"the first argument": _first, "a model of the first argument": _says(exercise), "an error": _refuses}
+    for name, answer in objects.items():
+        yield name, partial(run, answer=answer)
+    public = key_of(exercise, public_only=True)
+    yield "the public key, else an error", replayed(public, or_else=_an_error)
+    yield "the public key, else what comes next", replayed(public, or_else=_what_comes_next)
+
+
+# -- one thing for all -------------------------------------------------------------------------------------------------
+
+
+def constant(key: Key, number: float) -> Respond:
+    """Says `number` wherever the reference says one, in the same shapes and types; nothing leads back to an input."""
+    asked = dict(zip(key.scripts, key.cases, strict=True))
+
+    def respond(script: Script) -> Recording:
+        said = asked[script].expected.outputs
+        return Recording({into: None if _is_gradient(into) else _like(one, number) for into, one in said.items()})
+
+    return respond
+
+
+def _is_gradient(into: str) -> bool:
+    return into.startswith("gradients of ")
+
+
+def _like(value: Any, number: float) -> Any:
+    if isinstance(value, Tensor):
+        return torch.full_like(value.detach(), number)
+    if isinstance(value, bool | int | float):
+        return type(value)(number)
+    if isinstance(value, list | tuple):
+        return type(value)(_like(item, number) for item in value)
+    if isinstance(value, dict):
+        return {key: _like(item, number) for key, item in value.items()}
+    return "" if isinstance(value, str) else value
+
+
+class _Says(nn.Module):
+    """Says `value` to whatever is asked, or, without one, the first argument."""
+
+    def __init__(self, *value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.value[0] if self.value else _first(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return super().__getattr__(name) if name.startswith("_") else self.forward
+
+
+def _says(exercise: Exercise, *value: Any) -> Callable[..., Any]:
+    """A function that says it, or a class whose objects do."""
+    said = _Says(*value)
+    return (lambda *args, **kwargs: said) if inspect.isclass(exercise.reference) else said
+
+
+def _first(*args: Any, **kwargs: Any) -> Any:
+    return next(iter([*args, *kwargs.values()]), None)
+
+
+def _refuses(*args: Any, **kwargs: Any) -> Any:
+    raise ValueError("no")
+
+
+# -- what students can read --------------------------------------------------------------------------------------------
+
+
+def replayed(public: Key, or_else: Callable[[KeyCase, Step, dict[str, Any]], Raised | None]) -> Respond:
+    """Says to an equal question what the key records; to any other `or_else` answers, with the next case at hand."""
+    recorded = {
+        _asked(step): held.expected.outputs[step.into]
+        for held in public.cases
+        for step in held.case.steps
+        if step.into in held.expected.outputs
+    }
+    order = cycle(public.cases)
+
+    def respond(script: Script) -> Recording:
+        held, outputs = next(order), {}
+        for step in script.steps:
+            question = _asked(step)
+            if question in recorded:
+                outputs[step.into] = recorded[question]
+            elif step.verb not in ("fill", "load", "train", "make") and (raised := or_else(held, step, outputs)):
+                return Recording(outputs, raised)
+        return Recording(outputs)
+
+    return respond
+
+
+def _asked(step: Step) -> bytes:
+    """The question of a step, whatever its answer is called."""
+    return pack({name: value for name, value in step.to_plain().items() if name != "into"})
+
+
+def _an_error(held: KeyCase, step: Step, outputs: dict[str, Any]) -> Raised:
+    return Raised(("ValueError", "Exception"), "no", step=step.into)
+
+
+def _what_comes_next(held: KeyCase, step: Step, outputs: dict[str, Any]) -> None:
+    if step.into in held.expected.outputs:
+        outputs[step.into] = held.expected.outputs[step.into]
