@@ -265,6 +265,7 @@ def _case_to_plain(case: Case) -> dict[str, Any]:
         "laws": [[use.name, dict(use.params)] for use in case.laws],
         "seed": case.seed,
         "again": case.again,
+        "shown": list(case.shown),
     }
     return plain if case.again else {**plain, "steps": [step.to_plain() for step in case.steps]}
 
@@ -323,4 +324,5 @@ def _case_from_plain(values: dict[str, Any], steps: tuple[Step, ...]) -> Case:
         tuple(LawUse(name, params) for name, params in values["laws"]),
         values["seed"],
         values["again"],
+        shown=tuple(values["shown"]),
     )
