@@ -122,6 +122,16 @@ def _is_scattered(value):
     return isinstance(value, torch.Tensor) and not value.is_contiguous()
 
 
+def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
+    exercise = find("warmup_schedule")
+    verdict = judge(
+        key_of(exercise, public_only=True),
+        lambda script: run(script, lambda t, d, w: exercise.reference(t + 1, d, w)),
+        1,
+    )
+    assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
+
+
 def always_seeded_with_42(P, start, length, generator):
     return sample_text(P, start, length, generator.manual_seed(42))
 
