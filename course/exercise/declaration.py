@@ -48,7 +48,11 @@ class Misconception:
 
 @dataclass
 class Exercise:
-    """An exercise: reference, cases, misconceptions, hints and forbidden calls. Points stand in the syllabus."""
+    """An exercise: reference, cases, misconceptions, hints and forbidden calls. Points stand in the syllabus.
+
+    `shown` are the places, among several results, of those that are there to be looked at, such as the weights of
+    attention: their values are compared, and nobody asks whether a gradient could flow back through them.
+    """
 
     name: str
     reference: Callable[..., Any]
@@ -56,6 +60,7 @@ class Exercise:
     hints: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     tolerance: float = TOLERANCE
+    shown: tuple[int, ...] = ()
     misconceptions: list[Misconception] = field(default_factory=list)
 
     def misconception(self, hint: str, *, convention: str = "", name: str = "") -> Callable[[Any], Any]:
@@ -95,7 +100,7 @@ class Exercise:
         for number, case in enumerate(cases, first):
             if case.again and not (numbered and numbered[-1].steps is case.steps):
                 raise ValueError(f"{self.name}, case {case.title!r}: the case it judges again does not stand before it")
-            numbered.append(replace(case, seed=numbered[-1].seed if case.again else number))
+            numbered.append(replace(case, seed=numbered[-1].seed if case.again else number, shown=self.shown))
         return numbered
 
     def _demand_needed(self, cases: Sequence[Case]) -> None:
@@ -133,11 +138,13 @@ def exercise(
     hints: Iterable[str] = (),
     forbidden: Iterable[str] = (),
     tolerance: float = TOLERANCE,
+    shown: Iterable[int] = (),
     name: str = "",
 ) -> Callable[[Callable[[Rng], Iterable[Case | _Mark]]], Exercise]:
     """Makes an `Exercise` of a function that yields its cases; the function's name is the exercise's.
 
-    `tolerance` is rtol = atol in float64. An exercise whose name is taken by a class passes it as `name`.
+    `tolerance` is rtol = atol in float64; `shown` is told at `Exercise`. An exercise whose name is taken by a class
+    passes it as `name`.
 
     Raises:
         TypeError: `hints` or `forbidden` is a single text, of which each letter would be one.
@@ -147,6 +154,8 @@ def exercise(
             raise TypeError(f"{called} is a single text: write a tuple, with a comma, {called}=({given!r:.30},)")
 
     def declare(make_cases: Callable[[Rng], Iterable[Case | _Mark]]) -> Exercise:
-        return Exercise(name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance)
+        return Exercise(
+            name or make_cases.__name__, reference, make_cases, tuple(hints), tuple(forbidden), tolerance, tuple(shown)
+        )
 
     return declare

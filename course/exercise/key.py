@@ -266,6 +266,7 @@ def _case_to_plain(case: Case) -> dict[str, Any]:
         "seed": case.seed,
         "again": case.again,
         "needs": list(case.needs),
+        "shown": list(case.shown),
     }
     return plain if case.again else {**plain, "steps": [step.to_plain() for step in case.steps]}
 
@@ -325,4 +326,5 @@ def _case_from_plain(values: dict[str, Any], steps: tuple[Step, ...]) -> Case:
         values["seed"],
         values["again"],
         needs=tuple(values["needs"]),
+        shown=tuple(values["shown"]),
     )

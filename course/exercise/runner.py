@@ -9,13 +9,14 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from . import stand_ins
 from .recording import Raised, Recording
@@ -40,6 +41,7 @@ class _Run:
         self.kept: dict[str, Any] = {"answer": answer, "model": answer}
         self.leaves: dict[str, list[Tensor]] = {}
         self.outputs: dict[str, Any] = {}
+        self.unfilled: dict[str, Step] = {}
         self.mutated: list[str] = []
         self.watched: list[str] = []
         self.verbs: dict[str, Callable[[Step], Any]] = {
@@ -94,9 +96,10 @@ class _Run:
     # -- verbs -------------------------------------------------------------------------------------------------------
 
     def _call(self, step: Step) -> Any:
+        self._fill_what_is_made_late(step)
         args, kwargs = self._inputs(step)
         before = _snapshot(args, kwargs)
-        result = self._target(step)(*args, **kwargs)
+        result = _without_history(self._target(step)(*args, **kwargs), self.script.shown)
         self._notice_changes(step, args, kwargs, before)
         self.leaves[step.into] = [leaf for leaf in _tensors([*args, *kwargs.values()]) if leaf.requires_grad]
         return result
@@ -147,10 +150,26 @@ class _Run:
     def _fill(self, step: Step) -> None:
         seed, scale = step.args
         generator = torch.Generator().manual_seed(seed)
+        parameters = list(_part(self.kept[step.on], "parameters")())
+        if not parameters or any(map(is_lazy, parameters)):
+            self.unfilled[step.on] = step
+            return
         with torch.no_grad():
-            for parameter in _part(self.kept[step.on], "parameters")():
+            for parameter in parameters:
                 noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(scale * noise)
+
+    def _fill_what_is_made_late(self, step: Step) -> None:
+        """A model that makes its parameters when it is first called is called once for that, and filled then."""
+        late = self.unfilled.pop(step.on, None)
+        if late is None:
+            return
+        args, kwargs = self._inputs(step)
+        with torch.no_grad():
+            self._target(step)(*args, **kwargs)
+        model = self.kept[step.on]
+        model.train(model.training)  # so is what has been made
+        self._fill(late)
 
     def _load(self, step: Step) -> None:
         model = self.kept[step.on]
@@ -333,6 +352,13 @@ def _tensors(values: Any) -> list[Tensor]:
 def _projection(value: Tensor, index: int) -> Tensor:
     generator = torch.Generator().manual_seed(8191 + index)
     return torch.randn(value.shape, generator=generator, dtype=torch.float64).to(value.dtype)
+
+
+def _without_history(result: Any, shown: Collection[int]) -> Any:
+    """Of several results, those at the places `shown` cut from what they were made of."""
+    if not shown or not isinstance(result, list | tuple):
+        return result
+    return tuple(_detached(value) if place in shown else value for place, value in enumerate(result))
 
 
 def _detached(value: Any) -> Any:

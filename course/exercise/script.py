@@ -55,11 +55,15 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """The steps of one case, and the calls to watch for while they run. Equals itself only."""
+    """The steps of one case, and the calls to watch for while they run. Equals itself only.
+
+    `shown` are the places, among several results of a call, of those that are there to be looked at.
+    """
 
     steps: tuple[Step, ...]
     watch: tuple[str, ...] = ()
     seed: int = 0
+    shown: tuple[int, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """A dict of values that `values.encode` carries."""
@@ -67,13 +71,14 @@ class Script:
             "steps": [step.to_plain() for step in self.steps],
             "watch": list(self.watch),
             "seed": self.seed,
+            "shown": list(self.shown),
         }
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Script:
         """The inverse of `to_plain`."""
         steps = tuple(Step.from_plain(step) for step in values["steps"])
-        return cls(steps, tuple(values["watch"]), int(values["seed"]))
+        return cls(steps, tuple(values["watch"]), int(values["seed"]), tuple(values["shown"]))
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Case:
     `values` compares them with the reference's; `laws` must hold besides. `raises` names the error a right answer
     raises. `tolerance` is rtol = atol; None takes the exercise's. `again` has the steps of the case before, and judges
     what came of them. Without `autograd`, the steps that are added run under `torch.no_grad()`. `needs` are the titles
-    of cases without which this one earns nothing.
+    of cases without which this one earns nothing; `shown` is the exercise's.
     """
 
     title: str
@@ -110,10 +115,11 @@ class Case:
     again: bool = False
     autograd: bool = True
     needs: tuple[str, ...] = ()
+    shown: tuple[int, ...] = ()
 
     def script(self, watch: Sequence[str] = ()) -> Script:
         """What the runner is sent."""
-        return Script(self.steps, tuple(watch), self.seed)
+        return Script(self.steps, tuple(watch), self.seed, self.shown)
 
     # -- further steps -------------------------------------------------------------------------------------------
 

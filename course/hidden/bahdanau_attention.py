@@ -47,7 +47,9 @@ def additive_scores(rng):
     yield call("an attention of one unit", *inputs(3, 5, 2, 7, 1))
     yield call("large inputs", *inputs(2, 7, 5, 3, 11, scale=20.0), grad=False)
     yield call("float32", *inputs(2, 5, 3, 7, 13, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5, 11)))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5, 11)), public=True
+    )
 
 
 def _both(query, keys, W_q, W_k):
@@ -157,7 +159,7 @@ def dot_scores(rng):
     yield call("as many sentences as words", *inputs(5, 5, 3), weight=2.0)
     yield call("as many words as numbers", *inputs(2, 7, 7))
     yield call("float32", *inputs(2, 5, 13, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7)), public=True)
 
 
 @dot_scores.misconception("Double the width by repeating every vector. Should the score not double, too?")
@@ -215,7 +217,7 @@ def general_scores(rng):
     yield call("a batch of one", *inputs(1, 7, 3, 2))
     yield call("as many sentences as words", *inputs(5, 5, 3, 2))
     yield call("float32", *inputs(2, 5, 3, 13, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5)), public=True)
 
 
 def _general(query, keys, W):
@@ -271,6 +273,7 @@ def general_with_every_query(query, keys, W):
 
 @exercise(
     reference.attend,
+    shown=(1,),
     hints=(
         "Print the weights of the shortest sentence, place by place, beside its mask. And their sum.",
         "What must a score be for softmax to make a zero of it, and not merely something small?",
@@ -303,7 +306,12 @@ def attend(rng):
     yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e4), grad=False)
     yield call("all scores far above zero", *_shifted_scores(inputs(2, 7, 5), 1e3), grad=False)
     yield call("float32", *inputs(2, 13, 7, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 5, 2)[:2]), _holes(3, 5))
+    yield call(
+        "memory that is not contiguous",
+        *(noncontiguous(value) for value in inputs(3, 5, 2)[:2]),
+        _holes(3, 5),
+        public=True,
+    )
 
 
 def _shifted_scores(inputs, shift):
@@ -476,7 +484,7 @@ def shift_right(rng):
     yield call("as many targets as tokens", rng.integers(3, 50, 5, 5), 1)
     yield call("int32", rng.integers(3, 11, 2, 7).int(), 1)
     wide = rng.integers(3, 11, 3, 10)
-    yield call("memory that is not contiguous", wide[:, ::2], 1)
+    yield call("memory that is not contiguous", wide[:, ::2], 1, public=True)
 
 
 def _front(targets, sos):
@@ -681,7 +689,7 @@ def _looks_back(case, rng):
         yield (
             case(title, fill=False, weight=1.0, eos=eos)
             .fill(number, scale=1.0)
-            .call(source[:, :7], torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
+            .call(source[:, :7].clone(), torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
             .call(1, on="decoded", method="__getitem__", into="weights")
             .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps: is "
                  "it the decoder's own state, as it is now, that asks?")
@@ -954,6 +962,17 @@ class StartsFromZero(_Open):
 class NoContextWithoutAttention(_Open):
     def step(self, token, state, keys, mask, last):
         return super().step(token, state, keys, mask, last if self.attention else torch.zeros_like(last))
+
+
+@AttentionSeq2Seq.misconception(
+    "Change one token of the target. Which logits move first? They come from a state: had it read that token?"
+)
+class LogitsOfTheStateBefore(_Open):
+    def step(self, token, state, keys, mask, last):
+        _, new, weights = super().step(token, state, keys, mask, last)
+        context = torch.einsum("bs,bsk->bk", weights, keys) if self.attention else last
+        unread = torch.zeros_like(self.embed_tgt(token))
+        return self.to_tokens(torch.cat([state, context, unread], 1)), new, weights
 
 
 # -- how well it aligns ------------------------------------------------------------------------------------------------

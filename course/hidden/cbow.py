@@ -243,7 +243,7 @@ def context_windows(rng):
     yield call("exactly one window", rng.permutation(5), 2)
     yield call("the shortest text of radius one", rng.permutation(3), 1)
     yield call("no word has all its neighbours", torch.arange(4), 2).counts_with("ids in order, radius 1")
-    yield call("memory that is not contiguous", torch.arange(38)[::2], 3)
+    yield call("memory that is not contiguous", torch.arange(38)[::2], 3, public=True)
     yield call("too short a text", torch.arange(3), 2, raises="ValueError")
 
 
@@ -376,7 +376,7 @@ def cross_entropy(rng):
     sure[:, 1] = 1e4
     yield call("sure and right, sure and wrong", sure, torch.tensor([1, 2]), grad=False)
     yield call("float32", rng.normal(5, 3, dtype=torch.float32), rng.integers(0, 3, 5))
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), rng.integers(0, 5, 3))
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), rng.integers(0, 5, 3), public=True)
 
 
 def _log_softmax(logits, dim=1):
@@ -420,6 +420,13 @@ def clipped_probabilities(logits, targets):
 )
 def every_target_of_every_row(logits, targets):
     return -_log_softmax(logits)[:, targets].mean()
+
+
+@cross_entropy.misconception(
+    "What does your loss say when the target has probability 1, and what when it has none? What should it say?"
+)
+def no_logarithm(logits, targets):
+    return -_chosen(torch.softmax(logits, 1), targets).mean()
 
 
 @cross_entropy.misconception("Does doubling the batch, with the same rows again, double your loss?")
@@ -508,7 +515,7 @@ def cbow_logits(rng):
     yield call("as many words as dimensions", *inputs(3, 2, 5, 5))
     yield call("float32", *inputs(3, 4, 7, 5, dtype=torch.float32))
     contexts, E, W, b = inputs(5, 2, 7, 3)
-    yield call("memory that is not contiguous", *(noncontiguous(x) for x in (contexts, E, W, b)))
+    yield call("memory that is not contiguous", *(noncontiguous(x) for x in (contexts, E, W, b)), public=True)
 
 
 def _scored(h, W, b):
@@ -616,7 +623,7 @@ def nearest(rng):
         5,
     )
     yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
-    yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4)
+    yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4, public=True)
 
 
 def _ranked(similarity, index, k):

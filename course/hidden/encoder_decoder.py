@@ -59,7 +59,7 @@ def layer_norm(rng):
     yield call("numbers around a thousand", x + 1000, gamma, beta, grad=False)
     yield call("a word of equal numbers", torch.full((2, 1, 5), 3.0).double(), rng.normal(5), rng.normal(5), grad=False)
     yield call("float32", *inputs(2, 3, 5, dtype=torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(3, 2, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(3, 2, 5)), public=True)
 
 
 def _normed(x, gamma, beta, eps, dim=-1, correction=0):
@@ -179,7 +179,9 @@ def feed_forward(rng):
     yield call("one word", *inputs(3, inner=11))
     yield call("a batch of one", *inputs(1, 5, 3, inner=2))
     yield call("float32", *inputs(2, 3, 5, inner=7, dtype=torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(part) for part in inputs(2, 5, 3, inner=7)))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(part) for part in inputs(2, 5, 3, inner=7)), public=True
+    )
 
 
 @feed_forward.misconception("Without a bend in the middle two linear maps are one. Is your result linear in x?")
@@ -1485,7 +1487,12 @@ def label_smoothing_loss(rng):
     scattered[:, 3] = True
     yield call("gaps in the mask", *inputs(2, 7, 5, [7, 7])[:2], 0.1, scattered)
     yield call(
-        "scores of thousands", 1e3 * rng.normal(2, 3, 5), rng.integers(0, 5, 2, 3), 0.1, mask[:2, :3], grad=False
+        "scores of thousands",
+        1e3 * rng.normal(2, 3, 5),
+        rng.integers(0, 5, 2, 3),
+        0.1,
+        mask[:2, :3].clone(),
+        grad=False,
     )
     yield case("float32", 0.1, 2, 3, 7, [2, 3], dtype=torch.float32)
 
@@ -1635,7 +1642,7 @@ def divergence(logits, targets, epsilon, mask):
 def warmup_schedule(rng):
     """Before, at and after the peak; several widths."""
     yield call("the paper's peak", 4000, 512, 4000, public=True)
-    yield call("the first step", 1, 512, 4000, public=True).counts_with("the paper's peak")
+    yield call("the first step", 1, 512, 40, public=True).counts_with("the paper's peak")  # of 4000, it is as good as zero
     yield call("long after", 100_000, 512, 4000, public=True)
     for _ in range(4):
         warmup = int(rng.integers(10, 500, 1))

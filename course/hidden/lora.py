@@ -1239,7 +1239,7 @@ def best_rank_r(rng):
     yield split("a matrix of that very rank", _with_spectrum(rng, 11, 7, [6.0, 3.0]), 2)
     yield split("every rank there is", _with_spectrum(rng, 3, 5, [4.0, 2.0, 1.0]), 3, weight=0.5)
     yield split("float32", _with_spectrum(rng, 7, 5, [9.0, 5.0, 2.0, 1.0, 0.3]).float(), 2, tolerance=FLOAT32)
-    yield split("not contiguous", noncontiguous(_with_spectrum(rng, 5, 7, [7.0, 4.0, 2.0, 1.0, 0.4])), 2)
+    yield split("not contiguous", noncontiguous(_with_spectrum(rng, 5, 7, [7.0, 4.0, 2.0, 1.0, 0.4])), 2, public=True)
 
 
 def _parts(W):

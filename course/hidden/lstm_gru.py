@@ -75,7 +75,7 @@ def gated_cell(rng):
     x, h, *weights = inputs(7, 2, 3)
     yield call("large inputs", 10 * x, 10 * h, *weights, grad=False)
     yield call("float32", *inputs(2, 7, 5, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
 def _candidate(x, h, W_x, W_h, b):
@@ -187,7 +187,7 @@ def lstm_cell(rng):
     yield call("one unit", *inputs(5, 2, 1))
     yield call("four units, four gates", *inputs(2, 3, 4))
     yield call("float32", *inputs(2, 7, 5, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
 def _gates(x, h, W, U, b):
@@ -382,7 +382,7 @@ def gru_cell(rng):
     yield call("one unit", *inputs(5, 2, 1))
     yield call("three units, three gates", *inputs(2, 5, 3))
     yield call("float32", *inputs(2, 7, 5, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
 def _parts(x, h, W, U, b):
@@ -565,7 +565,7 @@ def peephole_lstm_cell(rng):
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
     yield call("float32", *inputs(2, 7, 5, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)))
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
 def _peep(x, h, c, W, U, b, see_i, see_f, see_o):
@@ -690,7 +690,7 @@ def run_bidirectional(rng):
     f32 = torch.float32
     yield call("float32", squashing(3, 5, f32), squashing(3, 5, f32), *inputs(2, 7, 3, 5, f32))
     values = (noncontiguous(value) for value in inputs(3, 5, 2, 7))
-    yield call("memory that is not contiguous", squashing(2, 7), keeping(2, 7), *values)
+    yield call("memory that is not contiguous", squashing(2, 7), keeping(2, 7), *values, public=True)
 
 
 def _run(cell, xs, h):

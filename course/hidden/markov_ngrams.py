@@ -122,7 +122,7 @@ def transition_matrix(rng):
     yield call("a little added to each count", text, 7, alpha=0.3, public=True)
     yield call("the last token occurs nowhere else", torch.cat([rng.integers(0, 3, 19), torch.tensor([4])]), 5)
     yield call("much added", rng.integers(0, 11, 83), 11, alpha=2.5)
-    yield call("not contiguous", noncontiguous(rng.integers(0, 5, 47)), 5, alpha=0.1)
+    yield call("not contiguous", noncontiguous(rng.integers(0, 5, 47)), 5, alpha=0.1, public=True)
     yield call("one token only", torch.tensor([2]), 5)
     yield call("no token at all", torch.tensor([], dtype=torch.long), 3)
     yield call("two tokens", torch.tensor([1, 0]), 3)
@@ -266,7 +266,9 @@ def perplexity(rng):
     yield call("a longer text", rng.uniform(83, low=0.001, high=0.999).log())
     yield call("one token", torch.tensor([0.37], dtype=torch.float64).log())
     yield call("everything certain", torch.zeros(3, dtype=torch.float64)).counts_with("a short text")
-    yield call("float32, not contiguous", noncontiguous(rng.uniform(13, low=0.05, dtype=torch.float32).log()))
+    yield call(
+        "float32, not contiguous", noncontiguous(rng.uniform(13, low=0.05, dtype=torch.float32).log()), public=True
+    )
     yield call("an impossible token", torch.tensor([-0.3, -torch.inf, -1.2], dtype=torch.float64))
     yield call("a whole chapter", rng.uniform(3001, low=0.01, high=0.99).log())
 
@@ -350,7 +352,7 @@ def sample_text(rng):
     yield call(
         "a walk without chance", torch.eye(3, dtype=torch.float64).roll(1, 1), 0, 7, rng.generator(), public=True
     )
-    yield call("a permutation, not contiguous", noncontiguous(cycle), 3, 11, rng.generator())
+    yield call("a permutation, not contiguous", noncontiguous(cycle), 3, 11, rng.generator(), public=True)
     yield call("one step", torch.eye(3, dtype=torch.float64).roll(1, 1), 1, 1, rng.generator())
     yield _tallied("many short walks", 40, 15, rng, public=True)
     yield _tallied("longer walks", 30, 89, rng, weight=2.0)

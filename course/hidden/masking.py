@@ -341,7 +341,8 @@ def masked_softmax(rng):
     ladder = torch.tensor([[-40.0, 0.0, -30.0, 35.0, 20.0]], dtype=torch.float64)
     yield call("scores far apart", ladder, torch.tensor([[True, False, True, False, False]]))
     yield call("float32", rng.normal(3, 7, dtype=torch.float32), some(3, 7))
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 5)), some(3, 5))
+    memory = noncontiguous(rng.normal(2, 3, 5)), noncontiguous(some(3, 5))
+    yield call("memory that is not contiguous", *memory, public=True)
 
 
 def _filled(scores, mask, value, dim=-1):
@@ -493,7 +494,7 @@ def masked_mean(rng):
         "three ragged sentences"
     )
     yield call("float32", rng.normal(3, 5, 2, dtype=torch.float32), _real([4, 1, 5], 5))
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3)), _real([2, 5], 5))
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3)), _real([2, 5], 5), public=True)
 
 
 def _sum(x, mask):
@@ -953,7 +954,7 @@ def leaks_future(rng):
     yield asked("a batch of one sentence", "mean_of_all", ids=ids[:1])
     few = 4 * (ids % 2) + 1
     yield asked("a model that knows only these words", "mean_so_far", ids=few, leaks=False, known=few.unique())
-    yield asked("a text of one word", "mean_of_all", ids=ids[:, :1], leaks=False, weight=0.5)
+    yield asked("a text of one word", "mean_of_all", ids=ids[:, :1].clone(), leaks=False, weight=0.5)
 
 
 def _other_words(ids):
@@ -1037,6 +1038,13 @@ def changes_below_zero_ignored(model_fn, ids):
 )
 def future_of_another_sentence(model_fn, ids):
     return _leaks(model_fn, ids, change=lambda ids: ids.roll(1, 0), times=1)
+
+
+@leaks_future.misconception(
+    "Which word do you put into the future? Does it occur in ids at all, and what changes where it stands already?"
+)
+def zero_for_the_future(model_fn, ids):
+    return _leaks(model_fn, ids, change=torch.zeros_like, times=1)
 
 
 @leaks_future.misconception(

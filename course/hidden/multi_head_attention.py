@@ -46,7 +46,7 @@ def split_heads(rng):
     yield call("a single word", rng.normal(2, 1, 6), 3)
     yield call("a batch of one", rng.normal(1, 5, 6), 2)
     yield call("float32", rng.normal(2, 5, 21, dtype=torch.float32), 7)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 10)), 5)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 10)), 5, public=True)
     yield call("four heads for a width of six", rng.normal(2, 3, 6), 4, raises="ValueError")
 
 
@@ -136,7 +136,7 @@ def merge_heads(rng):
     yield call("a single word", rng.normal(2, 3, 1, 2))
     yield call("a batch of one", rng.normal(1, 2, 5, 3))
     yield call("float32", rng.normal(2, 7, 5, 3, dtype=torch.float32))
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3, 2)))
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3, 2)), public=True)
 
 
 @merge_heads.misconception(
@@ -185,6 +185,7 @@ def never_joined(x):
 
 @exercise(
     reference.multi_head_attention,
+    shown=(1,),
     hints=(
         "Print the shapes on the way: projected words, split words, scores, weights, findings of heads, merged words.",
         "With one head this must be topic 06, followed by W_o. With two, compute the second one alone, by hand.",
@@ -225,7 +226,7 @@ def multi_head_attention(rng):
     yield call("a batch of one", *inputs(1, 3, 7, 2, 5))
     yield call("float32", *inputs(2, 3, 5, 2, 7, dtype=torch.float32))
     *tensors, h = inputs(2, 3, 5, 3, 2)
-    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in tensors), h)
+    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in tensors), h, public=True)
     yield call("five heads for a width of six", *inputs(2, 3, 7, 2, 3)[:6], 5, raises="ValueError")
 
 
@@ -464,6 +465,7 @@ def words_added(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
 
 @exercise(
     reference.MultiHeadAttention,
+    shown=(1,),
     hints=(
         "Copy your layer's four matrices (bias=False) into multi_head_attention: do both give the same?",
         "Print the names and shapes in nn.MultiheadAttention(6, 2).state_dict(). What is three times as tall as yours?",

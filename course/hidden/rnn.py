@@ -55,7 +55,7 @@ def rnn_cell(rng):
     f32 = torch.float32
     yield call("float32", rng.normal(2, 3, dtype=f32), rng.normal(2, 5, dtype=f32), *_weights(rng, 3, 5, f32))
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
-    yield call("memory that is not contiguous", *strided)
+    yield call("memory that is not contiguous", *strided, public=True)
     yield call("large inputs", 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5), grad=False)
 
 
@@ -136,7 +136,9 @@ def rnn_forward(rng):
     yield call("thirteen steps", *_inputs(rng, 2, 13, 3, 5))
     yield call("every size the same", *_inputs(rng, 3, 3, 3, 3))
     yield call("float32", *_inputs(rng, 2, 5, 3, 7, torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(value) for value in _inputs(rng, 2, 5, 3, 7)))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(value) for value in _inputs(rng, 2, 5, 3, 7)), public=True
+    )
 
 
 def _states(xs, h0, W_x, W_h, b):
@@ -240,7 +242,9 @@ def bptt(rng):
     yield case("every size the same", 3, 3, 3, 3, size=0.5)
     yield case("float32", 2, 5, 3, 7, torch.float32, size=0.5)
     tensors = (*_inputs(rng, 2, 5, 3, 7), rng.normal(2, 7))
-    yield call("memory that is not contiguous", *map(noncontiguous, tensors), grad=False).without_autograd()
+    yield call(
+        "memory that is not contiguous", *map(noncontiguous, tensors), grad=False, public=True
+    ).without_autograd()
 
 
 def _walk_back(
@@ -366,7 +370,9 @@ def clip_grad_norm(rng):
     zeros = call("nothing but zeros", [torch.zeros(2, 3).double(), torch.zeros(3).double()], 1.0, grad=False)
     yield zeros.counts_with("three, four, five")
     yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False)
-    yield call("memory that is not contiguous", [noncontiguous(g) for g in grads((3, 5), (2, 7))], 0.9, grad=False)
+    yield call(
+        "memory that is not contiguous", [noncontiguous(g) for g in grads((3, 5), (2, 7))], 0.9, grad=False, public=True
+    )
 
 
 def _norm(grads):
@@ -470,7 +476,7 @@ def ElmanClassifier(rng):
         case("weak weights forget", weight=3.0, scale=0.1)
         .call(one, steps)
         .call(two, steps, into="other")
-        .law("bounded", low=-1.0, high=1.0, because="with weak weights a state stays small, and yours has grown over "
+        .law("bounded", low=-2.0, high=2.0, because="with weak weights a state stays small, and yours has grown over "
              "43 steps: what is a new state made of?")
         .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
              "shows the first ones after 40 steps: is it the last state alone that is read?")
@@ -618,6 +624,38 @@ class BeginsWithOnes(_Elman):
 class TanhForRelu(_Elman):
     def next(self, x, h):
         return torch.tanh(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Make all weights ten times as strong and print the states. Between which two numbers do yours stay, and a ReLU's?"
+)
+class SigmoidForRelu(_Elman):
+    def next(self, x, h):
+        return torch.sigmoid(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Make all weights ten times as strong and print the states. Which number do they never pass? Do a ReLU's?"
+)
+class ClippedRelu(_Elman):
+    def next(self, x, h):
+        return F.relu6(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "The token says 1 and the old state says -1. What do you hand to ReLU: the two one by one, or what they come to?"
+)
+class ReluOfEachPart(_Elman):
+    def next(self, x, h):
+        return x.relu() + self.from_state(h).relu()
+
+
+@ElmanClassifier.misconception(
+    "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?"
+)
+class ReluOfTheStateAlone(_Elman):
+    def next(self, x, h):
+        return x + self.from_state(h).relu()
 
 
 @ElmanClassifier.misconception("Print some of your logits. A score may be any number: what keeps yours from 0 to 1?")
@@ -786,6 +824,13 @@ def feeds_the_start_every_time(*inputs):
 )
 def always_the_likeliest(*inputs):
     return _write(*inputs, draw=lambda p: p.argmax(-1))
+
+
+@generate.misconception(
+    "Print the probabilities of one step, and their shape. Along which axis do they sum to one? What do all V come to?"
+)
+def softmax_over_the_wrong_axis(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: 0.0 * logits)  # V times 1, which is as good as 1/V
 
 
 @generate.misconception("At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?")

@@ -46,7 +46,7 @@ def softmax(rng):
     yield call("a table of one row", rng.normal(1, 5), dim=1)
     yield call("a table of one column", rng.normal(3, 1), dim=1).counts_with("a table, over its columns")
     yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0, public=True)
     low = -1000.0 + 3.0 * rng.normal(3, 5)
     yield call("scores around minus a thousand", low, dim=1, grad=False)
     far = rng.normal(3, 5)
@@ -152,7 +152,9 @@ def attention_for_one(rng):
     yield call("scores of ten thousands", query, torch.stack([-query, query, 0 * query]), rng.normal(3, 2), grad=False)
     f32 = [rng.normal(*shape, dtype=torch.float32) for shape in ((7,), (3, 7), (3, 5))]
     yield call("float32", *f32)
-    yield call("memory that is not contiguous", *(noncontiguous(rng.normal(*s)) for s in ((3,), (5, 3), (5, 2))))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(rng.normal(*s)) for s in ((3,), (5, 3), (5, 2))), public=True
+    )
 
 
 def _mix(scores, values):
@@ -224,6 +226,7 @@ def keys_for_values(query, keys, values):
 
 @exercise(
     reference.scaled_dot_product_attention,
+    shown=(1,),
     hints=(
         "Write the shape of every intermediate beside its line: the scores must be (B, T, S). What is at [b, i, j]?",
         "Sum your weights over each axis in turn. Over which one must they give ones, and why that one?",
@@ -249,7 +252,7 @@ def scaled_dot_product_attention(rng):
     q, k, v = inputs(2, 3, 5, 7, 11)
     yield call("scores of thousands", 100 * q, 100 * k, v, grad=False)
     yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)))
+    yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)), public=True)
 
 
 def _weighted(weights, v):
@@ -393,7 +396,9 @@ def self_attention(rng):
     x, W_q, W_k, W_v = inputs(2, 5, 3, 7, 2)
     yield call("words of size 100", 100 * x, W_q, W_k, W_v, grad=False)
     yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32))
-    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(2, 5, 3, 2, 7)))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(2, 5, 3, 2, 7)), public=True
+    )
 
 
 def _attend(q, k, v):
@@ -735,7 +740,7 @@ def self_attention_task(rng):
     values[:, 1:5] = values[:, 1:2]
     because = "a digit that stands in the list four times is not named when it is asked for"
     yield asked(
-        "a digit that stands there four times", keys, values, keys[:, 3], values[:, 3], 0.9, because, weight=0.5
+        "a digit that stands there four times", keys, values, keys[:, 3].clone(), values[:, 3], 0.9, because, weight=0.5
     )
 
     keys, values, query, _ = lists(200)

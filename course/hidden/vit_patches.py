@@ -37,7 +37,7 @@ def patchify(rng):
     yield call("the whole image is one patch", rng.normal(3, 2, 5, 5), 5, weight=0.5)
     yield call("a single image", rng.normal(1, 2, 10, 4), 2)
     yield call("float32", rng.normal(2, 3, 4, 6, dtype=torch.float32), 2)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 4, 6)), 2)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 4, 6)), 2, public=True)
     yield call("a height that is no multiple", rng.normal(2, 3, 5, 4), 2, raises="ValueError", weight=0.5)
     yield call("a width that is no multiple", rng.normal(2, 3, 6, 8), 3, raises="ValueError", weight=0.5)
 
@@ -128,7 +128,7 @@ def unpatchify(rng):
     yield call("a single patch", rng.normal(3, 1, 50), 5, 5, 5, weight=0.5)
     yield call("a single image", rng.normal(1, 10, 8), 2, 10, 4)
     yield call("float32", rng.normal(2, 6, 12, dtype=torch.float32), 2, 4, 6)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 6, 12)), 2, 4, 6)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 6, 12)), 2, 4, 6, public=True)
     yield call("a height that is no multiple", rng.normal(2, 4, 12), 2, 5, 4, raises="ValueError", weight=0.5)
     yield call("a width that is no multiple", rng.normal(2, 4, 27), 3, 6, 8, raises="ValueError", weight=0.5)
 
@@ -214,7 +214,7 @@ def embed_patches(rng):
     yield embed("float32", 2, 3, 4, 6, 2, 5, torch.float32)
     wide = noncontiguous(rng.normal(2, 3, 6, 4))
     weights = [rng.normal(*shape) for shape in ((5, 12), (5,), (5,), (7, 5))]
-    yield call("memory that is not contiguous", wide, *weights)
+    yield call("memory that is not contiguous", wide, *weights, public=True)
 
 
 def _side(images, W):
@@ -318,7 +318,7 @@ def linear_to_conv(rng):
     yield call("as wide as a patch", rng.normal(12, 12), 3, 2)
     yield call("patches of one pixel", rng.normal(5, 3), 3, 1, weight=0.5)
     yield call("float32", rng.normal(3, 8, dtype=torch.float32), 2, 2)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(5, 18)), 2, 3)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(5, 18)), 2, 3, public=True)
 
 
 @linear_to_conv.misconception(
@@ -385,7 +385,7 @@ def spectrogram_patches(rng):
     yield call("a single band", rng.normal(2, 5, 13), 5, 3)
     yield call("a single patch", rng.normal(1, 3, 3), 3, 2, weight=0.5)
     yield call("float32", rng.normal(2, 7, 11, dtype=torch.float32), 3, 2)
-    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 7, 11)), 3, 2)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 7, 11)), 3, 2, public=True)
     yield call("too few frequencies", rng.normal(2, 3, 11), 4, 2, raises="ValueError", weight=0.5)
     yield call("too few times", rng.normal(2, 11, 3), 4, 2, raises="ValueError", weight=0.5)
 
@@ -531,11 +531,11 @@ def interpolate_positions(rng):
     )  # fmt: skip
     yield call("fewer patches", alike(5, 3), (3, 2), grad=False)
     yield call("a single patch", alike(1, 3), (2, 3), grad=False, weight=0.5)
-    for title, rows, grid in (
-        ("float32", rng.normal(17, 3, dtype=torch.float32), (4, 4)),
-        ("memory that is not contiguous", noncontiguous(rng.normal(26, 3)), (5, 5)),
+    for title, rows, grid, public in (
+        ("float32", rng.normal(17, 3, dtype=torch.float32), (4, 4), False),
+        ("memory that is not contiguous", noncontiguous(rng.normal(26, 3)), (5, 5), True),
     ):
-        yield call(title, rows, grid).counts_with("patches that are all alike")
+        yield call(title, rows, grid, public=public).counts_with("patches that are all alike")
 
 
 def _drawn_out(positions, grid, mode="bicubic"):
@@ -1062,6 +1062,56 @@ class MapsAveragedOverHeads(_Open):
 class MapsTurnedRound(_Open):
     def attention_maps(self, images):
         return super().attention_maps(images).mT
+
+
+@ViT.misconception(
+    "Ask for the maps of a model of one layer, then of two. Which place does the first layer's map take?"
+)
+class MapsFromTheLastLayerDown(_Open):
+    def attention_maps(self, images):
+        return super().attention_maps(images).flip(0)
+
+
+@ViT.misconception(
+    "Half of your maps is empty. Does attention itself know that triangle, or is it cut out of the maps?"
+)
+class MapsCutToATriangle(_Open):
+    def attention_maps(self, images):
+        kept = super().attention_maps(images).tril()
+        return kept / kept.sum(-1, keepdim=True)
+
+
+@ViT.misconception(
+    "Sum the rows of a map, then its columns. Who shares out attention: the one who looks, or the one who is seen?"
+)
+class SoftmaxOverTheQueries(_Open):
+    def through(self, layer, z):
+        attention, words = layer.attention, layer.norms[0](z)
+        three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
+        q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, h, T, D/h) each
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-2)
+        z = z + layer.drop(attention.out_proj((weights @ v).transpose(1, 2).flatten(2)))
+        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
+
+
+@ViT.misconception(
+    "Count how often your loop runs with n_layers=1, and with 3. Which layer's result reaches the logits?"
+)
+class LastLayerLeftOut(_Open):
+    def forward(self, images):
+        z = self.drop(self.words(images))
+        for layer in self.layers[:-1]:
+            z, _ = self.through(layer, z)
+        return self.classify(self.norm(self.choose(z)))
+
+
+@ViT.misconception(
+    "Put it into eval() and call it twice. What is drawn at each call, and could training ever change it?"
+)
+class ClassWordDrawnAnew(_Open):
+    def words(self, images):
+        drawn = torch.randn_like(self.cls)
+        return reference.embed_patches(images, self.patches.weight, self.patches.bias, drawn, self.positions)
 
 
 # -- the task --------------------------------------------------------------------------------------------------------

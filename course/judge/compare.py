@@ -34,6 +34,9 @@ GRADIENT_SLACK = 10.0
 _ABSENT = re.compile(r'missing the required "(\w+)" function')
 """What torch says of a module without a `forward`, as a NotImplementedError."""
 
+LAID_OUT = ("view size is not compatible", "last dimension with stride 1")
+"""What torch says of a view of memory that lies otherwise; after the first it names what to write instead."""
+
 NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
 """What torch says, in a RuntimeError, where Python would raise MemoryError."""
 
@@ -143,6 +146,9 @@ def _raised(raised: Raised, case: Case) -> Difference:
     if "modified by an inplace operation" in message:
         what = "a tensor of yours is changed in place (`-=`, `x[…] =`), and its gradient needs what it was before"
         return Difference("raised", f"{what}: make a new tensor instead")
+    if any(words in message for words in LAID_OUT):
+        what = "a view reads memory as it lies, and the numbers of this tensor do not lie there one behind the other"
+        return Difference("raised", f"{what} (print its shape and `.stride()`){where}")
     told = f": {textwrap.shorten(message, 240, placeholder=' …')}" if message else ""
     return Difference("raised", f"raised {raised.name}{told}{where}")
 

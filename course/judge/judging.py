@@ -94,7 +94,8 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
     passed = {case.title for case, why in judged if not why}
     judged = [(case, why or _alone(case, {one.title for one in asked} - passed)) for case, why in judged]
     for proves, leans, because in ((_is_secret, _is_public, PUBLIC_ALONE), (_has_value, _is_error, ERROR_ALONE)):
-        if any(map(proves, asked)) and not any(proves(case) and not why for case, why in judged):
+        proofs = [why for case, why in judged if proves(case)]
+        if proofs and all(proofs):
             judged = [(case, why or (because if leans(case) else "")) for case, why in judged]
     return tuple(CaseResult(case.title, not why, case.public, case.weight, why) for case, why in judged)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-import course
+from course import seed
 from course.exercise import Generator, Ref, build, call, draws, given_model
 from course.exercise.runner import run
 from course.exercise.script import Script
@@ -195,6 +195,24 @@ def test_models_evaluate_unless_they_are_told_to_train():
     assert not torch.equal(out["moving"], torch.ones(50))
 
 
+class MadeLate(nn.Module):
+    """Its layer is there when it is first called."""
+
+    def forward(self, x):
+        if not hasattr(self, "layer"):
+            self.layer = nn.Sequential(nn.Linear(3, 2), nn.Dropout())
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("late", [MadeLate, lambda: nn.LazyLinear(2)], ids=["made late", "lazy"])
+def test_parameters_that_are_made_at_the_first_call_are_filled_all_the_same(late):
+    case = build("late").fill(5).call(torch.ones(1, 3), into="out").call(torch.ones(1, 3), into="again")
+    at_once = recorded(case, lambda: nn.Linear(3, 2)).outputs["out"]
+    out = recorded(case, late).outputs
+    assert torch.equal(out["out"], at_once)
+    assert torch.equal(out["again"], at_once)
+
+
 def test_draws_go_on_with_one_generator():
     case = draws("noise", 4, Generator(3))
     out = recorded(case, lambda generator: torch.rand(2, generator=generator)).outputs["out"]
@@ -254,7 +272,7 @@ def test_a_number_in_the_place_of_what_seeds_disturbs_nobody(module, monkeypatch
             monkeypatch.setattr(module, name, 42)
     out = recorded(call("doubles", torch.ones(2)), lambda x: 2 * x).outputs["out"]
     assert out.tolist() == [2.0, 2.0]
-    assert course.seed(7) == 7
+    assert seed(7) == 7
 
 
 @pytest.mark.parametrize(

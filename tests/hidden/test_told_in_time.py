@@ -11,8 +11,11 @@ from torch.nn import functional as F
 from course.data import phrases
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import find
+from course.hidden import exercises, find
 from course.judge import judge
+from course.reference.markov_ngrams import sample_text
+from course.reference.rnn import ElmanClassifier
+from course.syllabus import TOPICS
 
 PLACES = 24
 """As many as the notebook's model for the task of topic 10 has."""
@@ -33,15 +36,128 @@ def rope_by_complex_numbers(x, positions=None, base=10000.0):
     return torch.view_as_real(numbers * torch.polar(torch.ones_like(angles), angles)).flatten(3).type_as(x)
 
 
+def windows_strided(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    rows = ids.as_strided((len(ids) - 2 * radius, 2 * radius + 1), (1, 1))
+    return torch.cat([rows[:, :radius], rows[:, radius + 1 :]], 1), rows[:, radius]
+
+
+def inputs_projected_at_once(xs, h0, W_x, W_h, b):
+    B, T, D = xs.shape
+    projected, h, hs = (xs.view(B * T, D) @ W_x.T).view(B, T, -1), h0, []
+    for x in projected.unbind(1):
+        h = torch.tanh(x + h @ W_h.T + b)
+        hs.append(h)
+    return torch.stack(hs, 1), h
+
+
+def keys_projected_at_once(query, keys, W_q, W_k, v):
+    B, S, K = keys.shape
+    return torch.tanh((query @ W_q.T)[:, None] + (keys.view(B * S, K) @ W_k.T).view(B, S, -1)) @ v
+
+
+def words_at_once(x, W1, b1, W2, b2):
+    return (torch.relu(x.view(-1, x.shape[-1]) @ W1.T + b1) @ W2.T + b2).view(x.shape)
+
+
+def channels_as_images(images, p):
+    B, C, H, W = images.shape
+    if H % p or W % p:
+        raise ValueError
+    pieces = F.unfold(images.view(B * C, 1, H, W), p, stride=p)  # (B·C, p·p, N)
+    return pieces.view(B, C * p * p, -1).mT
+
+
+def windows_of_sound(spec, p, stride):
+    B, bands, times = spec.shape
+    if min(bands, times) < p:
+        raise ValueError
+    sizes = ((bands - p) // stride + 1, (times - p) // stride + 1)
+    steps = (bands * times, stride * times, stride, times, 1)
+    return spec.as_strided((B, *sizes, p, p), steps).reshape(B, -1, p * p)
+
+
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [("masked_cross_entropy", loss_by_view), ("rope", rope_by_complex_numbers)],
+    [
+        ("context_windows", windows_strided),
+        ("rnn_forward", inputs_projected_at_once),
+        ("additive_scores", keys_projected_at_once),
+        ("rope", rope_by_complex_numbers),
+        ("masked_cross_entropy", loss_by_view),
+        ("feed_forward", words_at_once),
+        ("patchify", channels_as_images),
+        ("spectrogram_patches", windows_of_sound),
+    ],
 )
 def test_who_needs_contiguous_memory_hears_of_it_from_check(name, answer):
     exercise = find(name)
     verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
-    assert [case.title for case in verdict.cases if not case.passed] == ["memory that is not contiguous"]
+    (failed,) = (case for case in verdict.cases if not case.passed)
+    assert failed.title == "memory that is not contiguous"
+    said, _, _ = failed.message.partition(", at your line")
+    assert "reshape" not in said and ("view" not in said or "memory" in said)
     assert not verdict.misconception
+
+
+@pytest.mark.parametrize("exercise", [e for topic in TOPICS for e in exercises(topic)], ids=lambda e: e.name)
+def test_what_is_not_contiguous_in_a_hidden_case_is_so_in_a_public_one(exercise):
+    cases = exercise.cases()
+    public, hidden = (_scattered(case for case in cases if case.public is wanted) for wanted in (True, False))
+    assert hidden <= public
+
+
+def _scattered(cases):
+    """The arguments that come in memory that is not contiguous: whose method is called, and the place or the name."""
+    steps = [step for case in cases for step in case.steps]
+    given = ((step, place, value) for step in steps for place, value in [*enumerate(step.args), *step.kwargs.items()])
+    arrives = ((step, place, value[0] if step.verb == "map" else value) for step, place, value in given)
+    return {(step.on, step.method, place) for step, place, value in arrives if _is_scattered(value)}
+
+
+def _is_scattered(value):
+    if isinstance(value, list | tuple):
+        return any(map(_is_scattered, value))
+    return isinstance(value, torch.Tensor) and not value.is_contiguous()
+
+
+def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
+    exercise = find("warmup_schedule")
+    verdict = judge(
+        key_of(exercise, public_only=True),
+        lambda script: run(script, lambda t, d, w: exercise.reference(t + 1, d, w)),
+        1,
+    )
+    assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
+
+
+def always_seeded_with_42(P, start, length, generator):
+    return sample_text(P, start, length, generator.manual_seed(42))
+
+
+class Gelu(ElmanClassifier):
+    def states(self, ids):
+        inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
+        h, states = torch.zeros_like(inputs[:, 0]), []
+        for x in inputs.unbind(1):
+            h = F.gelu(x + self.from_state(h))
+            states.append(h)
+        return torch.stack(states, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "known"),
+    [
+        ("sample_text", always_seeded_with_42, "a_seed_of_its_own"),
+        ("ElmanClassifier", Gelu, "LeakyForRelu"),
+    ],
+)
+@pytest.mark.parametrize("seed", [3, 42, 987654321])
+def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, seed):
+    exercise = find(name)
+    verdict = judge(key_of(exercise, seed), lambda script: run(script, answer), exercise.points)
+    assert verdict.misconception == known
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,34 @@ def test_every_misconception_is_recognised_and_scores_below_full(exercise):
         assert verdict.convention == misconception.convention
 
 
+def mixture(scores, values):
+    weights = scores.softmax(-1)
+    return weights @ values, weights
+
+
+def test_what_is_there_to_be_looked_at_may_be_cut_off_and_what_is_used_may_not(tmp_path):
+    looked_at = exercise(mixture, shown=(1,), name="sample")(
+        lambda rng: [call("some", rng.normal(3), rng.normal(3, 2), public=True)]
+    )
+    scale = looked_at.misconception("What do the weights sum to?")(lambda s, v: (mixture(s, v)[0], 2 * s.softmax(-1)))
+
+    def cut(place):
+        return lambda *inputs: [r.detach() if k == place else r for k, r in enumerate(mixture(*inputs))]
+
+    def scale_cut(*inputs):
+        return scale(*inputs)[0], scale(*inputs)[1].detach()
+
+    write_key_file(tmp_path / "a.key", [looked_at])
+    for key in (key_of(looked_at, 7), read_key_file(tmp_path / "a.key")["sample"]):
+        assert judge(key, over_the_wire(mixture), 4).kind == "passed"
+        assert judge(key, over_the_wire(cut(1)), 4).kind == "passed"
+        assert "graph" in judge(key, over_the_wire(cut(0)), 4).message
+        assert (
+            judge(key, over_the_wire(scale_cut), 4).misconception == judge(key, over_the_wire(scale), 4).misconception
+        )
+        assert judge(key, over_the_wire(scale), 4).misconception
+
+
 def test_the_same_diagnosis_from_an_answer_key(tmp_path):
     write_key_file(tmp_path / "a.key", [sample, tosses])
     keys = read_key_file(tmp_path / "a.key")

@@ -6,6 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
+
 # -- scores ------------------------------------------------------------------------------------------------------------
 
 
@@ -102,6 +104,12 @@ def attend_into_zeros(scores, values, mask):
 def attend_by_a_large_number(scores, values, mask):
     weights = torch.softmax(torch.where(mask, scores, scores.new_full((), -1e30)), -1) * mask.any(1, keepdim=True)
     return (weights.unsqueeze(-1) * values).sum(1), weights
+
+
+def attend_and_draw(scores, values, mask):
+    """The weights that come back are for the eye, and cut off."""
+    weights = torch.where(mask, scores, -1e30).softmax(1) * mask
+    return (weights[..., None] * values).sum(1), weights.detach()
 
 
 # -- teacher forcing ---------------------------------------------------------------------------------------------------
@@ -226,6 +234,23 @@ class WideAndDeep(_Loops):
         return self.head(torch.cat([x, context], 1)), new, weights
 
 
+class LogitsFromTheStateBefore(Right):
+    """As in the paper's appendix A.2.2: token, context, and the state that looked, before the GRU's next step."""
+
+    def step(self, token, state, keys, mask, last):
+        _, new, weights = super().step(token, state, keys, mask, last)
+        context = torch.einsum("bs,bsk->bk", weights, keys) if self.attention else last
+        return self.to_tokens(torch.cat([state, context, self.embed_tgt(token)], 1)), new, weights
+
+
+class LogProbabilities(Right):
+    """Scores up to a constant for each place, which neither loss nor argmax notices: their softmax's logarithm."""
+
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.log_softmax(-1), state, weights
+
+
 class SentenceBySentence(nn.Module):
     """No batch at all: each sentence is cut to its length, read and written alone."""
 
@@ -318,8 +343,9 @@ ALTERNATIVES = {
         attend_row_by_row,
         attend_into_zeros,
         attend_by_a_large_number,
+        attend_and_draw,
     ],
     "shift_right": [shifted_by_padding, shifted_by_rolling, shifted_into_a_new_one],
-    "AttentionSeq2Seq": [LuongsTiming, WideAndDeep, SentenceBySentence],
+    "AttentionSeq2Seq": [LuongsTiming, WideAndDeep, SentenceBySentence, LogitsFromTheStateBefore, LogProbabilities],
     "alignment_error_rate": [errors_one_by_one, errors_by_selection, errors_by_the_largest],
 }

@@ -138,6 +138,18 @@ def through_lists(ids, radius):
 # -- loss ------------------------------------------------------------------------------------------------------------
 
 
+def by_convolution(ids, radius):
+    """Each channel of the kernel picks one place of the window."""
+    width = 2 * radius + 1
+    if len(ids) < width - 1:
+        raise ValueError
+    if len(ids) < width:
+        return ids.new_zeros(0, width - 1), ids.new_zeros(0)
+    picks = torch.eye(width, dtype=torch.float64)[:, None]
+    windows = F.conv1d(ids.double()[None, None], picks)[0].T.round().long()
+    return windows[:, torch.arange(width) != radius], windows[:, radius]
+
+
 def by_log_softmax(logits, targets):
     return -torch.log_softmax(logits, dim=1)[range(len(targets)), targets].mean()
 
@@ -201,6 +213,10 @@ def word_by_word(contexts, E, W, b):
 # -- neighbours ------------------------------------------------------------------------------------------------------
 
 
+def context_by_context(contexts, E, W, b):
+    return torch.func.vmap(lambda context: F.linear(E[context].mean(0), W, b))(contexts)
+
+
 def by_cosine_similarity(E, index, k):
     similarity = F.cosine_similarity(E[index].unsqueeze(0), E, dim=1)
     order = similarity.argsort(descending=True)
@@ -254,7 +270,7 @@ class FromCounts(nn.Module):
 ALTERNATIVES = {
     "build_vocab": [sorted_twice, counted_by_hand, grouped_by_count, sorted_by_numpy, first_in_the_heap],
     "bag_of_words": [float_counts, bincounts, one_hots_summed, through_numpy],
-    "context_windows": [window_by_window, shifted_slices, indexed, through_lists],
+    "context_windows": [window_by_window, shifted_slices, indexed, through_lists, by_convolution],
     "cross_entropy": [
         by_log_softmax,
         by_nll,
@@ -263,7 +279,7 @@ ALTERNATIVES = {
         differences_from_the_target,
         by_adding_in_logarithms,
     ],
-    "cbow_logits": [by_embedding_bag, counts_times_table, by_einsum, logits_averaged, word_by_word],
+    "cbow_logits": [by_embedding_bag, counts_times_table, by_einsum, logits_averaged, word_by_word, context_by_context],
     "nearest": [by_cosine_similarity, by_whole_matrix, by_angle, by_distance_on_the_sphere, others_first],
     "cbow_task": [FromCounts()],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from functools import reduce
 
 import torch
@@ -36,6 +37,13 @@ def norm_word_by_word(x, gamma, beta, eps=1e-5):
 
 
 # -- feed-forward ----------------------------------------------------------------------------------------------------
+
+
+def norm_under_vmap(x, gamma, beta, eps=1e-5):
+    def one(word):
+        return (word - word.mean()) * torch.rsqrt(word.var(correction=0) + eps) * gamma + beta
+
+    return torch.func.vmap(one)(x.reshape(-1, x.shape[-1])).view(x.shape)
 
 
 def forward_by_linear(x, W1, b1, W2, b2):
@@ -289,6 +297,18 @@ def greedy_of_a_module(model, src):
     return ids
 
 
+def greedy_by_recursion(model, src):
+    def go_on(said, done):
+        if said.shape[1] > model.max_len or done.all():
+            return said[:, 1:]
+        with torch.inference_mode():
+            word = model(src, said)[:, -1].argmax(-1)
+        word = torch.where(done, model.pad, word)
+        return go_on(torch.hstack([said, word[:, None]]), done | (word == model.eos))
+
+    return go_on(torch.full((len(src), 1), model.sos), torch.zeros(len(src), dtype=torch.bool))
+
+
 def greedy_without_an_early_end(model, src):
     """Writes to the last place and cleans up behind the ends."""
     said = torch.full((len(src), model.max_len + 1), model.pad)
@@ -386,6 +406,33 @@ def beam_with_a_heap(model, src, beam, length_penalty=1.0):
         pool = ended or open_
         rows.append(torch.tensor(max(pool, key=pool.get)[1:]))
     return nn.utils.rnn.pad_sequence(rows, True, model.pad)
+
+
+@dataclass(order=True)
+class Hypothesis:
+    score: float
+    words: list[int] = field(compare=False)
+
+    def grown(self, log_p):
+        return [Hypothesis(self.score + gain, [*self.words, word]) for word, gain in enumerate(log_p.tolist())]
+
+
+@torch.no_grad()
+def beam_of_hypotheses(model, src, beam, length_penalty=1.0):
+    """Finished hypotheses stay in the beam, as they are, until all in it are finished."""
+    found = []
+    for row in src:
+        held = [Hypothesis(0.0, [model.sos])]
+        for _ in range(model.max_len):
+            open_ones = [one for one in held if one.words[-1] != model.eos]
+            held = [one for one in held if one.words[-1] == model.eos]
+            for one in open_ones:
+                held += one.grown(model(row[None], torch.tensor([one.words]))[0, -1].double().log_softmax(-1))
+            held = sorted(held, reverse=True)[:beam]
+        ended = [one for one in held if one.words[-1] == model.eos] or held
+        best = max(ended, key=lambda one: one.score / (len(one.words) - 1) ** length_penalty)
+        found.append(torch.tensor(best.words[1:]))
+    return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
 
 
 def beam_of_twice_as_many(model, src, beam, length_penalty=1.0):
@@ -512,7 +559,7 @@ def masks_with_rows_of_padding_empty(kind, src_lengths, tgt_lengths=None):
 
 
 ALTERNATIVES = {
-    "layer_norm": [norm_by_std, norm_by_moments, norm_by_one_call, norm_word_by_word],
+    "layer_norm": [norm_by_std, norm_by_moments, norm_by_one_call, norm_word_by_word, norm_under_vmap],
     "feed_forward": [forward_by_linear, forward_by_einsum, forward_by_conv],
     "EncoderLayer": [BothBranches, WithIdentities, OwnAttention],
     "DecoderLayer": [DecoderBothBranches, DecoderInALoop, DecoderWordByWord],
@@ -520,7 +567,13 @@ ALTERNATIVES = {
     "Transformer": [ByTheBook, OtherLayers, InAChain, OwnWaves],
     "label_smoothing_loss": [smoothing_by_targets, smoothing_by_mixing, smoothing_in_a_loop],
     "warmup_schedule": [schedule_by_cases, schedule_by_tensors, schedule_by_the_peak],
-    "decode_greedy": [greedy_row_by_row, greedy_of_a_module, greedy_without_an_early_end, greedy_with_masks],
+    "decode_greedy": [
+        greedy_row_by_row,
+        greedy_of_a_module,
+        greedy_without_an_early_end,
+        greedy_with_masks,
+        greedy_by_recursion,
+    ],
     "decode_beam": [
         beam_by_hand,
         beam_in_one_batch,
@@ -528,5 +581,6 @@ ALTERNATIVES = {
         beam_of_twice_as_many,
         beam_with_a_bound,
         beam_of_a_module,
+        beam_of_hypotheses,
     ],
 }

@@ -347,6 +347,15 @@ def split_in_full(W, r):
     return -U[:, :r] @ torch.diag(S[:r]), -V[:, :r].T
 
 
+def split_by_eigenvectors(W, r):
+    """The strongest directions of the smaller side, and W seen along them."""
+    if len(W) > len(W.T):
+        A, B = split_by_eigenvectors(W.T, r)
+        return B.T, A.T
+    strongest = torch.linalg.eigh(W @ W.T).eigenvectors[:, -r:]
+    return strongest, strongest.T @ W
+
+
 ALTERNATIVES = {
     "LoRALinear": [InWeightSpace, ByEinsum, WithDropoutLikeThePaper, ByAFunctionalCall],
     "merge": [
@@ -367,5 +376,12 @@ ALTERNATIVES = {
     "trainable_parameters": [count_by_identity, count_in_one_pass, count_with_tensors],
     "lora_parameters": [lora_by_sides, lora_by_factors, lora_in_a_loop],
     "lora_state": [state_by_parameters, state_by_ending, state_by_layers, state_by_class],
-    "best_rank_r": [split_evenly, split_by_projection, split_from_the_left, split_step_by_step, split_in_full],
+    "best_rank_r": [
+        split_evenly,
+        split_by_projection,
+        split_from_the_left,
+        split_step_by_step,
+        split_in_full,
+        split_by_eigenvectors,
+    ],
 }

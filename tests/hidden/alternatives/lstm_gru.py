@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
+from typing import NamedTuple
 
 import einops
 import torch
@@ -74,6 +76,22 @@ def lstm_row_by_row(x, h, c, W, U, b):
 
 
 # -- GRU ---------------------------------------------------------------------------------------------------------------
+
+
+class State(NamedTuple):
+    h: torch.Tensor
+    c: torch.Tensor
+
+
+def lstm_of_named_states(x, h, c, W, U, b):
+    """One row at a time under vmap, and a named tuple of states."""
+
+    def one(x, h, c):
+        i, f, g, o = (W @ x + U @ h + b).chunk(4)
+        new = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(new), new
+
+    return State(*torch.func.vmap(one)(x, h, c))
 
 
 def gru_by_lerp(x, h, W, U, b):
@@ -165,6 +183,12 @@ def bidirectional_into_a_tensor(cell_f, cell_b, xs, h0_f, h0_b):
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------
+
+
+def bidirectional_accumulated(cell_f, cell_b, xs, h0_f, h0_b):
+    _, *forward = accumulate(xs.unbind(1), lambda h, x: cell_f(x, h), initial=h0_f)
+    _, *backward = accumulate(xs.flip(1).unbind(1), lambda h, x: cell_b(x, h), initial=h0_b)
+    return torch.stack([torch.hstack(both) for both in zip(forward, reversed(backward), strict=True)], 1)
 
 
 def counted_by_formula(input_size, hidden_size, layers=1, bidirectional=False):
@@ -303,6 +327,26 @@ class TwoLayersOfLstm(nn.Module):
         return self.read(torch.stack(outputs)[lengths - 1, torch.arange(len(ids))])
 
 
+class LstmOfAList(nn.ModuleList):
+    """Is itself the list of its layers."""
+
+    def __init__(self, vocab_size=10, hidden=64, classes=2):
+        super().__init__(nn.Linear(vocab_size + hidden, hidden) for _ in range(4))
+        self.append(nn.Linear(hidden, classes))
+        self.vocab_size = vocab_size
+
+    def forward(self, ids, lengths):
+        *gates, head = self
+        h = c = torch.zeros(len(ids), head.in_features)
+        states = []
+        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
+            i, f, g, o = (gate(torch.cat([x, h], 1)) for gate in gates)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+            states.append(h)
+        return head(torch.stack(states, 1)[range(len(ids)), lengths - 1])
+
+
 class LecturesGate(nn.Module):
     """The lecture's network: one gate, and ReLU in the candidate."""
 
@@ -362,10 +406,15 @@ class OneGateOverAFewNumbers(nn.Module):
 
 ALTERNATIVES = {
     "gated_cell": [gate_by_lerp, gate_as_a_correction, gate_row_by_row],
-    "lstm_cell": [lstm_by_slices, lstm_by_einsum, lstm_by_four_layers, lstm_row_by_row],
+    "lstm_cell": [lstm_by_slices, lstm_by_einsum, lstm_by_four_layers, lstm_row_by_row, lstm_of_named_states],
     "gru_cell": [gru_by_lerp, gru_as_a_correction, gru_by_einsum],
     "peephole_lstm_cell": [peepholes_as_diagonals, peepholes_in_one_product, peepholes_row_by_row],
-    "run_bidirectional": [bidirectional_by_index, bidirectional_by_recursion, bidirectional_into_a_tensor],
+    "run_bidirectional": [
+        bidirectional_by_index,
+        bidirectional_by_recursion,
+        bidirectional_into_a_tensor,
+        bidirectional_accumulated,
+    ],
     "lstm_parameters": [counted_by_formula, counted_on_tensors, counted_on_linear_layers],
     "GatedClassifier": [
         GruByLayers,
@@ -376,5 +425,6 @@ ALTERNATIVES = {
         LecturesGate,
         KeepsForLong,
         OneGateOverAFewNumbers,
+        LstmOfAList,
     ],
 }

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections import Counter, defaultdict, deque
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -145,6 +146,25 @@ def sample_by_one_seed(P, start, length, generator):
 # -- NGramModel ------------------------------------------------------------------------------------------------------
 
 
+def sample_by_a_generator_of_tokens(P, start, length, generator):
+    def walk(state):
+        while True:
+            state = int(torch.multinomial(P[state], 1, generator=generator))
+            yield state
+
+    return torch.tensor(list(itertools.islice(walk(start), length)))
+
+
+def sample_by_numpys_dice(P, start, length, generator):
+    """numpy throws them, and its seed is the generator's."""
+    dice = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    text = np.empty(length, dtype=np.int64)
+    for t in range(length):
+        row = P[start].double().numpy()
+        start = text[t] = dice.choice(len(row), p=row / row.sum())
+    return torch.from_numpy(text)
+
+
 class ConstantWeights:
     """Half of the weight for each order that knows the context (Jelinek and Mercer)."""
 
@@ -239,6 +259,34 @@ class PseudoCounts(ConstantWeights):
         return P
 
 
+@dataclass
+class BacksOffByRecursion:
+    """A table for each context, made when it is first met; each level hands its doubt down to the next."""
+
+    n: int
+    vocab_size: int
+    alpha: float
+    tables: dict = field(default_factory=dict)
+
+    def fit(self, ids):
+        self.tables, text = {}, ids.tolist()
+        for end, token in enumerate(text):
+            for k in range(min(self.n - 1, end) + 1):
+                table = self.tables.setdefault(tuple(text[end - k : end]), torch.zeros(self.vocab_size))
+                table[token] += 1
+
+    def next_distribution(self, context):
+        tokens = tuple(context.tolist())
+        return self.after(tokens[max(len(tokens) - self.n + 1, 0) :])
+
+    def after(self, tokens):
+        counts = self.tables.get(tokens, torch.zeros(self.vocab_size))
+        if not tokens:
+            return (counts + self.alpha) / (counts + self.alpha).sum()
+        kinds = int((counts > 0).sum())
+        return (counts + kinds * self.after(tokens[1:])) / (counts.sum() + kinds) if kinds else self.after(tokens[1:])
+
+
 class KneserNey:
     """Lower orders count after how many different tokens one occurs; with no context at all, how often."""
 
@@ -330,7 +378,13 @@ ALTERNATIVES = {
     "count_ngrams": [counted_one_by_one, counted_through_a_queue, counted_by_numpy, counted_by_extending],
     "transition_matrix": [matrix_by_counter, matrix_by_one_hot, matrix_by_followers, matrix_by_numpy],
     "perplexity": [perplexity_in_bits, perplexity_as_a_geometric_mean, perplexity_by_numpy],
-    "sample_text": [sample_by_cumulative_sums, sample_by_exponential_race, sample_by_one_seed],
+    "sample_text": [
+        sample_by_cumulative_sums,
+        sample_by_exponential_race,
+        sample_by_one_seed,
+        sample_by_a_generator_of_tokens,
+        sample_by_numpys_dice,
+    ],
     "NGramModel": [
         ConstantWeights,
         TrustsLittle,
@@ -340,6 +394,7 @@ ALTERNATIVES = {
         PseudoCounts,
         KneserNey,
         DenseTables,
+        BacksOffByRecursion,
     ],
     "markov_ngrams_task": [six_with_constant_weights, five_with_discounts],
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import einops
 import numpy as np
 import torch
@@ -58,6 +60,14 @@ def not_above(T):
 
 def counted_up(T):
     return torch.eye(T).cumsum(0) > 0
+
+
+def triangle_by_recursion(T):
+    if T == 0:
+        return torch.ones(0, 0, dtype=torch.bool)
+    triangle = F.pad(triangle_by_recursion(T - 1), (0, 1, 0, 1))
+    triangle[-1] = True
+    return triangle
 
 
 def combined_by_hand(padding, causal=None):
@@ -227,6 +237,22 @@ def only_the_chosen_are_drawn(ids, special, vocab_size, mask_id, generator, p=0.
     return inputs, labels
 
 
+class Corrupted(NamedTuple):
+    inputs: torch.Tensor
+    labels: torch.Tensor
+
+
+def by_numpys_dice(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """numpy throws them, and its seed is the generator's; what comes back has names."""
+    dice = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    words = ids.numpy()
+    chosen = (dice.random(words.shape) < p) & ~special.numpy()
+    fate = dice.choice(3, size=words.shape, p=[0.8, 0.1, 0.1])
+    others = dice.integers(0, vocab_size, words.shape)
+    inputs = np.select([chosen & (fate == 0), chosen & (fate == 1)], [np.full_like(words, mask_id), others], words)
+    return Corrupted(torch.from_numpy(inputs), torch.from_numpy(np.where(chosen, words, -100)))
+
+
 def one_place_at_a_time(model_fn, ids):
     """Every single token is exchanged for each other one, and everything before it compared."""
     before = model_fn(ids)
@@ -303,7 +329,7 @@ class Unsure:
 
 ALTERNATIVES = {
     "padding_mask": [rows_in_a_loop, padded_ones, scattered_ends, compared_in_numpy],
-    "causal_mask": [numbers_of_places, triangle_in_a_loop, not_above, counted_up],
+    "causal_mask": [numbers_of_places, triangle_in_a_loop, not_above, counted_up, triangle_by_recursion],
     "combine_masks": [combined_by_hand, combined_by_einops, combined_by_product, combined_by_what_is_forbidden],
     "masked_softmax": [
         exponentials_of_the_allowed,
@@ -320,7 +346,13 @@ ALTERNATIVES = {
         loss_by_one_hot,
         loss_in_a_loop,
     ],
-    "mlm_corrupt": [as_in_every_library, one_uniform_for_everything, word_after_word, only_the_chosen_are_drawn],
+    "mlm_corrupt": [
+        as_in_every_library,
+        one_uniform_for_everything,
+        word_after_word,
+        only_the_chosen_are_drawn,
+        by_numpys_dice,
+    ],
     "leaks_future": [
         one_place_at_a_time,
         by_reading_less,

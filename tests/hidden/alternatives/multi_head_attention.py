@@ -161,6 +161,12 @@ def attention_without_queries_keys_or_values(x_q, x_kv, W_q, W_k, W_v, W_o, n_he
 # -- the layer -------------------------------------------------------------------------------------------------------
 
 
+def attention_to_draw(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    """The weights that come back are for the eye, and cut off."""
+    out, weights = attention_head_by_head(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
+    return out, weights.detach()
+
+
 class LayerWithAColumnOfOnes(nn.Module):
     """Biases folded into the matrices, a column of ones beside the words; load_torch returns nothing."""
 
@@ -257,6 +263,30 @@ def _readers(eye):
     return eye, torch.cat([eye, nothing], 1), torch.cat([nothing, eye], 1)
 
 
+class LayerOfADict(nn.ModuleDict):
+    """Is itself the dict of its four layers; the weights that come back are for the eye, and cut off."""
+
+    def __init__(self, d_model, n_heads, bias=True):
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads, width {d_model}")
+        super().__init__({f"W_{letter}": nn.Linear(d_model, d_model, bias) for letter in "qkvo"})
+        self.n_heads = n_heads
+
+    def forward(self, x_q, x_kv, mask=None):
+        projected = self["W_q"](x_q), self["W_k"](x_kv), self["W_v"](x_kv)
+        q, k, v = (einops.rearrange(x, "b t (h d) -> b h t d", h=self.n_heads) for x in projected)
+        mask = torch.ones((), dtype=torch.bool) if mask is None else mask
+        weights = torch.where(mask, q @ k.mT / q.shape[-1] ** 0.5, -1e30).softmax(-1) * mask
+        return self["W_o"](einops.rearrange(weights @ v, "b h t d -> b t (h d)")), weights.detach()
+
+    @torch.no_grad()
+    def load_torch(self, state):
+        for kind in ("weight", "bias") if "in_proj_bias" in state else ("weight",):
+            parts = [*state[f"in_proj_{kind}"].chunk(3), state[f"out_proj.{kind}"]]
+            for letter, part in zip("qkvo", parts, strict=True):
+                getattr(self[f"W_{letter}"], kind).copy_(part)
+
+
 # -- its size --------------------------------------------------------------------------------------------------------
 
 
@@ -306,8 +336,9 @@ ALTERNATIVES = {
         attention_with_an_additive_mask,
         attention_with_float32_constants,
         attention_without_queries_keys_or_values,
+        attention_to_draw,
     ],
-    "MultiHeadAttention": [LayerWithAColumnOfOnes, LayerByStateDict, LayerWithNewParameters],
+    "MultiHeadAttention": [LayerWithAColumnOfOnes, LayerByStateDict, LayerWithNewParameters, LayerOfADict],
     "multi_head_parameters": [count_in_a_layer, count_head_by_head, count_as_a_float],
     "multi_head_attention_task": [looks_twice, asks_dictionaries],
 }

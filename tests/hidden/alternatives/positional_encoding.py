@@ -79,6 +79,20 @@ def table_in_numpy(n_positions, d_model):
 # -- the shift -------------------------------------------------------------------------------------------------------
 
 
+def table_in_a_borrowed_dtype(n_positions, d_model):
+    """Another default dtype, for as long as it is needed."""
+    if d_model % 2:
+        raise ValueError
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        places, waves = torch.arange(n_positions), torch.arange(0, d_model, 2)
+        angles = torch.outer(1.0 * places, torch.pow(10000.0, -waves / d_model))
+        return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
+    finally:
+        torch.set_default_dtype(before)
+
+
 def shift_by_filling(offset, d_model):
     _even(d_model)
     M = torch.zeros(d_model, d_model)
@@ -218,6 +232,13 @@ class AsAnEmbedding(nn.Module):
         return x + self.table(torch.arange(x.size(1), device=x.device))
 
 
+class IsAnEmbedding(nn.Embedding):
+    def forward(self, x):
+        if x.shape[1] > self.num_embeddings:
+            raise ValueError(f"{x.shape[1]} words, {self.num_embeddings} marks")
+        return x + super().forward(torch.arange(x.shape[1]))
+
+
 class WithABatchAxis(nn.Module):
     def __init__(self, max_len, d_model):
         super().__init__()
@@ -313,6 +334,19 @@ def rope_by_rotating_pairs(x, positions=None, base=10000.0):
 # -- ALiBi -----------------------------------------------------------------------------------------------------------
 
 
+def rope_into_a_clone(x, positions=None, base=10000.0):
+    """Column by column, in place on a tensor of its own."""
+    D = x.shape[-1]
+    if D % 2:
+        raise ValueError
+    places, out = torch.arange(x.shape[2]) if positions is None else positions, x.clone()
+    for i in range(0, D, 2):
+        angle = (places * base ** (-i / D)).to(x.dtype)
+        out[..., i] = x[..., i] * angle.cos() - x[..., i + 1] * angle.sin()
+        out[..., i + 1] = x[..., i] * angle.sin() + x[..., i + 1] * angle.cos()
+    return out
+
+
 def alibi_by_loops(n_heads, T):
     bias = torch.full((n_heads, T, T), float("-inf"))
     for head in range(n_heads):
@@ -362,6 +396,7 @@ ALTERNATIVES = {
         table_by_phase,
         table_by_recurrence,
         table_in_numpy,
+        table_in_a_borrowed_dtype,
     ],
     "shift_matrix": [shift_by_filling, shift_as_a_power, shift_by_matrix_exponential, shift_by_diagonals],
     "order_properties": [
@@ -371,8 +406,8 @@ ALTERNATIVES = {
         properties_to_the_last_bit,
         properties_by_rank,
     ],
-    "LearnedPositions": [AsAnEmbedding, WithABatchAxis, Transposed, OneByOne],
-    "rope": [rope_of_complex_numbers, rope_by_loops, rope_by_matrices, rope_by_rotating_pairs],
+    "LearnedPositions": [AsAnEmbedding, WithABatchAxis, Transposed, OneByOne, IsAnEmbedding],
+    "rope": [rope_of_complex_numbers, rope_by_loops, rope_by_matrices, rope_by_rotating_pairs, rope_into_a_clone],
     "alibi_bias": [alibi_by_loops, alibi_by_masks, alibi_in_numpy],
     "positional_encoding_task": [echoes, echoes_letter_by_letter],
 }

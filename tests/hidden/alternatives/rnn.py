@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
+from typing import NamedTuple
 
 import einops
 import numpy as np
@@ -72,6 +74,17 @@ def forward_into_a_tensor(xs, h0, W_x, W_h, b):
 
 
 # -- the way back ------------------------------------------------------------------------------------------------------
+
+
+class Read(NamedTuple):
+    hs: torch.Tensor
+    h_T: torch.Tensor
+
+
+def forward_accumulated(xs, h0, W_x, W_h, b):
+    """As a fold over time; what comes back has names, and is a tuple all the same."""
+    states = list(accumulate(xs.unbind(1), lambda h, x: torch.tanh(x @ W_x.T + h @ W_h.T + b), initial=h0))
+    return Read(torch.stack(states[1:], 1), states[-1])
 
 
 def bptt_then_one_product(xs, h0, W_x, W_h, b, grad_h_T):
@@ -147,6 +160,21 @@ def bptt_by_steps_with_a_way_back(xs, h0, W_x, W_h, b, grad_h_T):
             *gradients, grad_h_T = step.backward(grad_h_T)
             found = {name: total + more for (name, total), more in zip(found.items(), gradients, strict=True)}
     return {**found, "h0": grad_h_T}
+
+
+def bptt_in_numpy(xs, h0, W_x, W_h, b, grad_h_T):
+    x, h, W, U, bias, grad = (tensor.numpy() for tensor in (xs, h0, W_x, W_h, b, grad_h_T))
+    states = [h]
+    for t in range(x.shape[1]):
+        states.append(np.tanh(x[:, t] @ W.T + states[-1] @ U.T + bias))
+    found = {name: np.zeros_like(like) for name, like in (("W_x", W), ("W_h", U), ("b", bias))}
+    for t in reversed(range(x.shape[1])):
+        inside = grad * (1 - states[t + 1] ** 2)
+        found["W_x"] += inside.T @ x[:, t]
+        found["W_h"] += inside.T @ states[t]
+        found["b"] += inside.sum(0)
+        grad = inside @ U
+    return {name: torch.from_numpy(value) for name, value in (found | {"h0": grad}).items()}
 
 
 # -- clipping ----------------------------------------------------------------------------------------------------------
@@ -284,6 +312,60 @@ class ElmanOneByOne(nn.Module):
         return torch.stack(rows)
 
 
+class ElmanByRecursion(nn.Module):
+    """Called by a `__call__` of its own; each step calls the next."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed, self.again = nn.Embedding(vocab_size, hidden), nn.Linear(hidden, hidden)
+        self.head = nn.Linear(hidden, classes)
+
+    def __call__(self, ids, lengths):
+        return self.head(self.read(ids, lengths, torch.zeros(len(ids), self.again.in_features)))
+
+    def read(self, ids, lengths, h):
+        if not ids.shape[1]:
+            return h
+        new = (self.embed(ids[:, 0]) + self.again(h)).relu()
+        return self.read(ids[:, 1:], lengths - 1, torch.where((lengths > 0)[:, None], new, h))
+
+
+class ElmanOfADict(nn.ModuleDict):
+    def __init__(self, vocab_size, hidden, classes):
+        layers = {"x": nn.Embedding(vocab_size, hidden), "h": nn.Linear(hidden, hidden)}
+        super().__init__(layers | {"y": nn.Linear(hidden, classes)})
+
+    def forward(self, ids, lengths):
+        begin = torch.zeros(len(ids), self["h"].in_features)
+        states = accumulate(self["x"](ids).unbind(1), lambda h, x: torch.relu(x + self["h"](h)), initial=begin)
+        return self["y"](torch.stack(list(states))[lengths, range(len(ids))])
+
+
+class ElmanMadeLate(nn.Module):
+    """nn.Lazy layers find out at the first call how wide they are, and one of its own waits for it, too."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.vocab_size, self.hidden, self.head = vocab_size, hidden, None
+        self.from_token, self.from_state = nn.LazyLinear(hidden), nn.LazyLinear(hidden, bias=False)
+        self.classes = classes
+
+    def forward(self, ids, lengths):
+        self.head = self.head or nn.Linear(self.hidden, self.classes)
+        h = torch.zeros(len(ids), self.hidden)
+        for t, x in enumerate(F.one_hot(ids, self.vocab_size).float().unbind(1)):
+            new = F.relu(self.from_token(x) + self.from_state(h))
+            h = torch.where((t < lengths)[:, None], new, h)
+        return self.head(h)
+
+
+class ElmanOfLogProbabilities(ElmanByRecursion):
+    """Scores up to a constant for each row, which no softmax notices: their softmax's logarithm."""
+
+    def __call__(self, ids, lengths):
+        return super().__call__(ids, lengths).log_softmax(-1)
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -351,8 +433,9 @@ ALTERNATIVES = {
         forward_by_recursion,
         forward_one_sequence_at_a_time,
         forward_into_a_tensor,
+        forward_accumulated,
     ],
-    "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back],
+    "bptt": [bptt_then_one_product, bptt_by_recursion, bptt_row_by_row, bptt_by_steps_with_a_way_back, bptt_in_numpy],
     "clip_grad_norm": [clip_as_torch_does, clip_one_long_vector, clip_in_python],
     "ElmanClassifier": [
         ElmanByEmbedding,
@@ -361,6 +444,10 @@ ALTERNATIVES = {
         ElmanByAFrozenTable,
         ElmanOfPackedSequences,
         ElmanOneByOne,
+        ElmanByRecursion,
+        ElmanOfADict,
+        ElmanMadeLate,
+        ElmanOfLogProbabilities,
     ],
     "generate": [generate_into_a_tensor, generate_by_gumbel, generate_by_cumulation],
     "scheduled_inputs": [mixed_by_bernoulli, mixed_token_by_token, mixed_by_arithmetic],

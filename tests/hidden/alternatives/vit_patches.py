@@ -54,6 +54,17 @@ def cut_by_pixel_unshuffle(images, p):
     return F.pixel_unshuffle(images, p).flatten(2).mT
 
 
+def cut_under_vmap(images, p):
+    _divisible(images, p)
+    _, _, H, W = images.shape
+    corners = [(row, column) for row in range(0, H, p) for column in range(0, W, p)]
+
+    def cut(image):
+        return torch.stack([image[:, r : r + p, c : c + p].flatten() for r, c in corners])
+
+    return torch.func.vmap(cut)(images)
+
+
 def _tiles(p, H, W):
     if H % p or W % p:
         raise ValueError("no multiple")
@@ -165,6 +176,13 @@ def sound_by_index(spec, p, stride):
     f = (torch.arange(0, spec.shape[1] - p + 1, stride)[:, None] + torch.arange(p))[:, None, :, None]
     t = (torch.arange(0, spec.shape[2] - p + 1, stride)[:, None] + torch.arange(p))[None, :, None, :]
     return spec[:, f, t].flatten(3).flatten(1, 2)
+
+
+def sound_by_convolution(spec, p, stride):
+    """Each channel of the kernel picks one place of the patch."""
+    _fits(spec, p)
+    picks = torch.eye(p * p, dtype=spec.dtype).view(-1, 1, p, p)
+    return F.conv2d(spec[:, None], picks, stride=stride).flatten(2).mT
 
 
 def _stretched(mode, **options):
@@ -335,17 +353,69 @@ class AttentionOfTorch(nn.Module):
         return torch.stack(self.maps)
 
 
+class MarksBeforeEachLayer(nn.ModuleList):
+    """Is the list of its own layers; each is reminded of the places; no norm at the end; maps cut off."""
+
+    def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
+        super().__init__(
+            nn.ModuleDict(
+                {
+                    "norm": nn.LayerNorm(d_model), "qkv": nn.Linear(d_model, 3 * d_model),
+                    "out": nn.Linear(d_model, d_model), "before": nn.LayerNorm(d_model),
+                    "up": nn.Linear(d_model, d_ff), "down": nn.Linear(d_ff, d_model),
+                }
+            )
+            for _ in range(n_layers)
+        )  # fmt: skip
+        marks = 0.2 * torch.randn((image_size // patch) ** 2 + 1, d_model)
+        self.free = nn.ParameterDict({"cls": torch.zeros(1, 1, d_model), "marks": marks})
+        self.cut, self.head = nn.Conv2d(channels, d_model, patch, patch), nn.Linear(d_model, classes)
+        self.n_layers, self.heads, self.dropout = n_layers, n_heads, dropout
+
+    def forward(self, images, maps=None):
+        z = self.cut(images).flatten(2).mT
+        z = torch.cat([self.free["cls"].expand(len(z), -1, -1), z], 1)
+        for layer in (self[k] for k in range(self.n_layers)):
+            z = z + self.free["marks"]
+            parts = "b t (three h d) -> three b h t d"
+            q, k, v = rearrange(layer["qkv"](layer["norm"](z)), parts, three=3, h=self.heads)
+            weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+            if maps is not None:
+                maps.append(weights.detach())
+            z = z + self.dropped(layer["out"](rearrange(weights @ v, "b h t d -> b t (h d)")))
+            z = z + self.dropped(layer["down"](F.gelu(layer["up"](layer["before"](z)))))
+        return self.head(z[:, 0])
+
+    def dropped(self, z):
+        return F.dropout(z, self.dropout, self.training)
+
+    def attention_maps(self, images):
+        maps = []
+        self(images, maps)
+        return torch.stack(maps)
+
+
+class LogProbabilities(OnBlocks):
+    """Scores up to a constant for each image, which neither loss nor argmax notices: their softmax's logarithm."""
+
+    def forward(self, images):
+        return super().forward(images).log_softmax(-1)
+
+
 ALTERNATIVES = {
     "patchify": [
         cut_by_unfold, cut_by_convolution, cut_by_einops, cut_by_slices, cut_by_windows, cut_by_pixel_unshuffle,
+        cut_under_vmap,
     ],
     "unpatchify": [mended_by_fold, mended_by_einops, mended_by_slices, mended_by_rows, mended_by_pixel_shuffle],
     "embed_patches": [embedded_by_convolution, embedded_into_a_tensor, embedded_one_by_one, embedded_with_padding],
     "linear_to_conv": [conv_by_view, conv_by_einops, conv_by_stack, conv_by_fold],
-    "spectrogram_patches": [sound_by_unfold, sound_by_slices, sound_by_index],
+    "spectrogram_patches": [sound_by_unfold, sound_by_slices, sound_by_index, sound_by_convolution],
     "interpolate_positions": [
         stretched_bilinear, stretched_bilinear_to_the_corners, stretched_bicubic_to_the_corners, stretched_smoothly,
         stretched_by_matrices,
     ],
-    "ViT": [OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand, AttentionOfTorch],
+    "ViT": [
+        OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand, AttentionOfTorch, MarksBeforeEachLayer, LogProbabilities,
+    ],
 }  # fmt: skip

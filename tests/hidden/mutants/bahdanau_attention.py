@@ -81,11 +81,6 @@ def log_weights_returned(scores, values, mask):
     return context, weights.clamp(min=1e-30).log()
 
 
-def weights_without_a_gradient(scores, values, mask):
-    context, weights = attend(scores, values, mask)
-    return context, weights.detach()
-
-
 def values_without_a_gradient(scores, values, mask):
     return attend(scores, values.detach(), mask)
 
@@ -367,7 +362,6 @@ MUTANTS = {
         b_no_mask_in_the_context,
         scores_returned_for_weights,
         log_weights_returned,
-        weights_without_a_gradient,
         values_without_a_gradient,
         a_column_too_many,
         masked_in_place,

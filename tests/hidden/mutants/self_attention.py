@@ -163,11 +163,6 @@ def bare_exponentials(q, k, v):
     return _weighted(exponentials / exponentials.sum(-1, keepdim=True), v)
 
 
-def weights_detached(q, k, v):
-    output, weights = _weighted((q @ k.mT / math.sqrt(q.size(-1))).softmax(-1), v)
-    return output, weights.detach()
-
-
 def weights_cut_from_the_output(q, k, v):
     weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
     return weights.detach() @ v, weights
@@ -417,7 +412,6 @@ MUTANTS = {
         reshaped_keys,
         normalised_without_exponential,
         bare_exponentials,
-        weights_detached,
         weights_cut_from_the_output,
         query_scaled_in_place,
         one_batch_for_all,
