@@ -9,6 +9,7 @@ from course.exercise import call, exercise
 from course.exercise.key import NoKey, key_of, pack_cases, read_key_file, unpack_cases, write_key_file
 from course.exercise.runner import run
 from course.judge import judge
+from course.judge.judging import Unanswered
 from course.judge.report import html, text
 
 
@@ -63,6 +64,17 @@ def test_what_is_public_earns_nothing_by_itself():
     verdict, failed = judged(known_by_heart)
     assert failed["known to all"].startswith("right, and known to everybody")
     assert verdict.score == 0 and verdict.kind == "wrong"
+
+
+def test_what_is_public_counts_where_time_ran_out_before_anything_hidden_was_asked():
+    def respond(script):
+        if len(script.steps[0].args[0]) == 7:
+            raise Unanswered("time", "no answer in time")
+        return run(script, positive)
+
+    verdict = judge(key_of(clamped, 5), respond, 6)
+    assert (verdict.kind, verdict.score) == ("time", 3.0)
+    assert all(case.passed for case in verdict.cases)
 
 
 def test_in_a_notebook_what_is_public_is_all_there_is(tmp_path):
