@@ -90,17 +90,18 @@ def checkpoints_in(folder: Path) -> dict[str, Checkpoint]:
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """The checkpoint at `path`; None where the file is none."""
-    with path.open("rb") as file:
-        whole, length = path.stat().st_size, int.from_bytes(file.read(8), "little")
-        if not 0 < length <= min(LARGEST_HEADER, whole - 8) or whole > LARGEST:
-            return None
-        try:
+    """The checkpoint at `path`; None where the file is none, or cannot be read."""
+    try:
+        whole = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= min(LARGEST_HEADER, whole - 8) or whole > LARGEST:
+                return None
             table = json.loads(file.read(length))
-            about = table.pop("__metadata__", None)
-            tensors = tuple(_stored(name, told, 8 + length, whole) for name, told in sorted(table.items()))
-        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-            return None
+        about = table.pop("__metadata__", None)
+        tensors = tuple(_stored(name, told, 8 + length, whole) for name, told in sorted(table.items()))
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        return None
     return Checkpoint(path, 8 + length, tensors, _record(about)) if len(tensors) <= MOST_TENSORS else None
 
 

@@ -89,6 +89,11 @@ def test_tables_that_do_not_fit(tmp_path, table):
     assert read_checkpoint(written(tmp_path / "a.safetensors", table, bytes(8))) is None
 
 
+def test_what_cannot_be_read(tmp_path):
+    assert read_checkpoint(tmp_path) is None
+    assert read_checkpoint(tmp_path / "gone.safetensors") is None
+
+
 def test_a_table_longer_than_the_file_is_not_read(tmp_path):
     assert read_checkpoint(written(tmp_path / "a.safetensors", {"w": entry()}, bytes(8), length=10**6)) is None
 
