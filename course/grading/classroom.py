@@ -10,7 +10,6 @@ from __future__ import annotations
 import glob
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from nbformat import NotebookNode
 
 from course.grading.economy import economise
 from course.grading.executor import crew, execute_all, most_workers
+from course.grading.fault import Fault, stops_all, told
 from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
@@ -35,7 +35,7 @@ from course.grading.released import ReleasedNotebook, read_released
 from course.grading.sole import sole_grader
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
-from course.grading.untrusted import everything, printable, refuse_name
+from course.grading.untrusted import everything, printable, refuse_name, remove
 from course.judge.verdict import Verdict
 from course.syllabus import TOPICS, Topic
 
@@ -206,9 +206,15 @@ class Classroom:
         return JudgedExecute(config=self.config).store()
 
     def save(self, student: str, results: Path | None = None) -> str:
-        """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing."""
+        """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing.
+
+        Raises:
+            Fault: it failed by a fault of the machine, as everybody's would.
+            OSError: a file of this student's may not be read or written.
+        """
         from nbgrader.converters import Autograde
         from nbgrader.converters.base import NbGraderException
+        from sqlalchemy.exc import SQLAlchemyError
 
         from course.grading.repair import Sanitized
 
@@ -221,7 +227,12 @@ class Classroom:
             converter.force, converter.exporter_class = True, Sanitized
             try:
                 converter.start()
-            except (NbGraderException, SystemExit) as error:
+            except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
+                cause = said.cause or error
+                if stops_all(cause):
+                    raise Fault(f"what became of {student} could not be saved: {told(cause)}") from error
+                if isinstance(cause, OSError) and told(cause):
+                    raise cause from None
                 return reason_of(said, error)
         return ""
 
@@ -239,10 +250,8 @@ class Classroom:
         self._sanitized.pop(student, None)
         clear_scores(self.coursedir().db_url, self.topic.folder, student, [self.topic.folder])
         folder = self.autograded(student)
-        for path in (folder, *folder.rglob("*")):
-            if path.is_dir():
-                path.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.is_dir():
+            remove(folder)
 
     def stale(self, student: str) -> frozenset[str]:
         """The exercises of a student's graded work whose tests are no longer those they were judged with."""
@@ -385,8 +394,13 @@ class _Round:
                 self.notes[student] = examine(folder, self.classroom.topic.folder)
             except Undated as problem:
                 undated = str(problem)
-            except (Problem, OSError) as problem:
+            except Problem as problem:
                 self._refuse(student, str(problem))
+                continue
+            except OSError as error:
+                if stops_all(error):
+                    raise
+                self._refuse(student, told(error) or str(error))
                 continue
             with quiet():
                 try:
@@ -437,7 +451,12 @@ class _Round:
             self._refuse(student, reason, outcome)
 
     def _save(self, student: str, results: Path | None = None, outcome: Outcome | None = None) -> None:
-        reason = self.classroom.save(student, results)
+        try:
+            reason = self.classroom.save(student, results)
+        except OSError as error:
+            self.graded[student] = Graded(student, reason=told(error))
+            self.progress.done(student, outcome)
+            return
         if reason:
             self._refuse(student, reason, outcome)
         else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.grading.fault import demand_short_names
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ def grade_topic(
     `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
 
     Raises:
-        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine.
+        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine, or its folder for
+            temporary files has too long a path.
     """
     if scheduler is None:
+        demand_short_names()
         _demand(settings or {})
         if force or _work_waits(root, topic):
             from course.grading.executor import get_ready
