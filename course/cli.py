@@ -110,6 +110,7 @@ def _say_no_more() -> None:
 
 def _end_politely() -> None:
     """Have what asks a program to end be met as Ctrl-C is, unless whoever began it (nohup) says otherwise."""
+    _terminals[:] = filter(os.isatty, range(3))
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
@@ -117,7 +118,15 @@ def _end_politely() -> None:
 
 
 def _terminate(number: int, _: object) -> None:
+    if number == getattr(signal, "SIGHUP", 0):
+        with contextlib.suppress(OSError):
+            for descriptor in _terminals:  # gone: what writes there would fail amid tidying up
+                os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
     raise Terminated(number)
+
+
+_terminals: list[int] = []
+"""The descriptors of the standard streams that were a terminal's when the command began."""
 
 
 def new(arguments: argparse.Namespace) -> int:

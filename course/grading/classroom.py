@@ -89,7 +89,10 @@ class Classroom:
             self.config.JudgedExecute[name] = value
         self.config.Exporter.optimistic_validation = True  # once a pass, and not after each of its steps
         self._sanitized: dict[str, str] = {}
+        self.forgotten = False
+        """Whether the gradebook knew nothing of a topic that was graded before: it was lost, with what people gave."""
         if not is_registered(root, topic, self.coursedir().db_url):
+            self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
             register(root, topic, self.coursedir().db_url)
 
     def coursedir(self, student: str = "*") -> Any:

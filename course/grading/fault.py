@@ -87,7 +87,8 @@ def _of_the_system(error: OSError) -> str:
     if error.errno in FULL:
         what = "no space is left on the disk" if error.errno == errno.ENOSPC else "your quota is used up on the disk"
         places = [where] if where else list(map(str, full_places()))
-        return f"{what}{' of ' if places else ''}{' and of '.join(places)}: make room there{_elsewhere(places)}"
+        which = f"of {' and of '.join(places)}" if places else "that this goes to (`df -h` shows it)"
+        return f"{what} {which}: make room there{_elsewhere(places)}"
     if error.errno == errno.EROFS:
         what = f"{where or 'a file'} cannot be written, as its disk is mounted read-only"
         return f"{what}: have it mounted for writing{_elsewhere([where])}"

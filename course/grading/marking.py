@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from course.grading.classroom import Graded
 
 
+FORGOTTEN = (
+    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments of a person's are "
+    "not in it. If there is a copy of gradebook.db, put it back, and grade again"
+)
+
+
 def grade_one(path: Path, policy: str) -> int:
     """Grade one notebook, print what the judge says, and return the exit status."""
     from course.grading.alone import grade_notebook
@@ -74,6 +80,8 @@ def grade_topic(
     summary.show(topic, graded)
     for stray in classroom.misplaced():
         print(f"  {stray}")
+    if classroom.forgotten:
+        print(f"  {FORGOTTEN}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     return int(not all(work.complete for work in graded))

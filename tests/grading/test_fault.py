@@ -10,15 +10,19 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
+from filelock import FileLock
 from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.grading import classroom as classrooms
-from course.grading import execution, executor, fault
+from course.grading import collect, execution, executor, fault
 from course.grading.classroom import Classroom, grade_class
+from course.grading.export import export_grades
 from course.grading.fault import Fault, stops_all, told
+from course.grading.marking import grade_topic
 from course.grading.problem import Problem
 from course.grading.quiet import quiet
 from course.grading.store import Store
@@ -250,3 +254,63 @@ def test_where_no_worker_can_begin_nothing_of_its_is_left(monkeypatch, tmp_path)
     with pytest.raises(Problem, match="they need /dev/shm"), executor.crew(1):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nbgraders_own_autograding_waits_its_turn(graded, undisturbed):
+    lock = FileLock(graded / ".course" / "locks" / f"{TOPIC.folder}.lock")
+    with lock:
+        assert "being graded by another process" in Classroom(graded, TOPIC, SETTINGS).save("s00")
+    assert grade(graded) == undisturbed[1]
+
+
+def test_nbgraders_own_commands_say_what_is_wrong_with_the_gradebook(graded, monkeypatch):
+    from nbgrader.converters import Autograde
+    from nbgrader.converters.base import NbGraderException
+
+    from course.grading.preprocessors import SaveVerdicts
+
+    classroom = Classroom(graded, TOPIC, SETTINGS)
+    monkeypatch.setattr(SaveVerdicts, "preprocess", lambda *_: (_ for _ in ()).throw(of_sqlite("database is locked")))
+    with quiet() as said, pytest.raises(NbGraderException):
+        converter = Autograde(coursedir=classroom.coursedir("s00"), config=classroom.config)
+        converter.force = True
+        converter.start()
+    assert said[-1].startswith("another program holds the gradebook locked")
+
+
+def test_a_table_that_could_not_be_written_whole_leaves_the_one_there_was(graded, monkeypatch):
+    from nbgrader.plugins import CsvExportPlugin
+
+    table, _ = export_grades(graded, "csv", [TOPIC])
+    before = table.read_text()
+
+    def fail(self, gradebook) -> None:
+        Path(self.to).write_text("half a li")
+        raise of(errno.ENOSPC, None)
+
+    monkeypatch.setattr(CsvExportPlugin, "export", fail)
+    with pytest.raises(Problem, match=r"csv\.csv cannot be written: No space left"):
+        export_grades(graded, "csv", [TOPIC])
+    assert table.read_text() == before and os.listdir(table.parent) == [table.name]  # noqa: PTH208
+
+
+def test_archives_are_not_blamed_for_a_disk_that_is_full(tmp_path, monkeypatch):
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    with ZipFile(archive / "ada.zip", "w") as packed:
+        packed.writestr("work.ipynb", "{}")
+    monkeypatch.setattr(collect, "unzip", lambda *_, **__: (_ for _ in ()).throw(of(errno.ENOSPC)))
+    with pytest.raises(SystemExit, match=r"make room there; then run it again with --force"):
+        collect.EachAlone().extract(str(archive), str(tmp_path / "extracted"))
+
+
+def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(graded, undisturbed, capsys):
+    def run() -> str:
+        grade_topic(graded, TOPIC, workers=1, settings=SETTINGS)
+        return capsys.readouterr().out
+
+    assert "comments of a person's are not in it" not in run()
+    (graded / "gradebook.db").unlink()
+    assert "comments of a person's are not in it" in run()
+    assert "comments of a person's are not in it" not in run()
+    assert grade(graded) == undisturbed[1]
