@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from course.grading.fault import Fault, told
 from course.grading.problem import Problem
 from course.grading.root import find_root
-from course.grading.signals import ENDING, pass_over
+from course.grading.signals import ENDING
 from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt as stop:
         for number in ENDING:
-            signal.signal(number, pass_over)  # it ends already
+            signal.signal(number, signal.SIG_IGN)  # it ends already; Python takes any other handler away on the way
         with contextlib.suppress(OSError):  # its terminal is gone
             print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
         return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from nbgrader.converters import Autograde
 
     from course.grading.task import Task
+
+
+LOCKED = "{} may not be read by you, so nobody knows whether work lies in it: change its rights"
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,17 @@ class Classroom:
         return {student: path for student, path in self._handed_in().items() if not _unfit(student)}
 
     def misnamed(self) -> list[Graded]:
-        """The folders handed in that have no student's name, each with the reason why it is not graded."""
+        """The folders handed in that have no student's name or cannot be looked into, each with the reason why."""
         handed_in = self._handed_in()
-        return [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+        unfit = [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+        return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
+
+    def _locked(self) -> list[Path]:
+        """The students' folders of which nobody knows whether they hold this topic's work."""
+        coursedir = self.coursedir()
+        work = Path(coursedir.format_path(coursedir.submitted_directory, "*", self.topic.folder))
+        folders = [path for path in map(Path, sorted(glob.glob(str(work.parent)))) if path.is_dir()]  # noqa: PTH207
+        return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
 
     def _handed_in(self) -> dict[str, Path]:
         coursedir = self.coursedir()
@@ -235,6 +247,7 @@ class Classroom:
                 if stops_all(cause):
                     raise Fault(f"what became of {student} could not be saved: {told(cause)}") from error
                 if isinstance(cause, OSError) and told(cause):
+                    cause.filename = str(self.autograded(student) / str(cause.filename))  # which may say its name alone
                     raise cause from None
                 return reason_of(said, error)
         return ""

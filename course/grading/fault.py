@@ -119,12 +119,22 @@ def full_places() -> Iterator[Path]:
 
 def _elsewhere(places: list[str]) -> str:
     """The variable that names another folder, where all of `places` are in the folder that it names."""
-    if not places or not all(places):
-        return ""
-    for variable, folder in (("TMPDIR", _temporary()), ("COURSE_CACHE", cache_folder())):
-        if all(Path(place).is_relative_to(folder) or Path(place) == folder for place in places):
+    for variable, folder, inside in (("TMPDIR", _temporary(), OURS), ("COURSE_CACHE", cache_folder(), ("",))):
+        if places and all(_lies_in(place, folder, inside) for place in places):
             return f", or export {variable}=another folder"
     return ""
+
+
+OURS = ("course-", "crew-", "judge-", "probe-", "zygote-", "tmp", "pymp-")
+"""What the folders that grading makes among the temporary ones begin with: a whole course may lie beside them."""
+
+
+def _lies_in(place: str, folder: Path, inside: tuple[str, ...]) -> bool:
+    """Whether a place is a folder, or in something in it with a name that begins with one of `inside`."""
+    if not place or not Path(place).is_relative_to(folder):
+        return False
+    below = Path(place).relative_to(folder).parts
+    return not below or below[0].startswith(inside)
 
 
 def _temporary() -> Path:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 FORGOTTEN = (
-    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments of a person's are "
-    "not in it. If there is a copy of gradebook.db, put it back, and grade again"
+    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments by hand "
+    "are not in it. If there is a copy of gradebook.db, put it back, and grade again"
 )
 
 

@@ -128,7 +128,7 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
 
     def fail(self, assignment: str, student: str) -> bool:
         if student == "s00":
-            raise of(number, str(graded / "autograded" / "s00"))
+            raise of(number, "notebook.ipynb")  # as what removes a folder says it
         return begin(self, assignment, student)
 
     shutil.rmtree(graded / "autograded")
@@ -139,7 +139,8 @@ def test_a_disk_that_becomes_full_ends_it_and_a_locked_folder_is_one_students(
                 grade(graded)
         else:
             one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
-            assert "change its rights" in one.reason and not one.complete
+            place = graded / "autograded" / "s00" / TOPIC.folder / "notebook.ipynb"
+            assert one.reason.startswith(f"{place} may not be") and not one.complete
             assert plain([other])["s01"] == undisturbed[1]["s01"]
     assert grade(graded) == undisturbed[1]
 
@@ -309,8 +310,18 @@ def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(gra
         grade_topic(graded, TOPIC, workers=1, settings=SETTINGS)
         return capsys.readouterr().out
 
-    assert "comments of a person's are not in it" not in run()
+    assert "comments by hand are not in it" not in run()
     (graded / "gradebook.db").unlink()
-    assert "comments of a person's are not in it" in run()
-    assert "comments of a person's are not in it" not in run()
+    assert "comments by hand are not in it" in run()
+    assert "comments by hand are not in it" not in run()
     assert grade(graded) == undisturbed[1]
+
+
+def test_a_students_folder_that_may_not_be_read_is_not_passed_over(graded, undisturbed, monkeypatch):
+    """nbgrader finds nothing in it, and so nobody."""
+    locked, access, found = graded / "submitted" / "s01", os.access, Classroom._handed_in
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and access(path, mode))
+    monkeypatch.setattr(Classroom, "_handed_in", lambda self: {"s00": found(self)["s00"]})
+    one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
+    assert plain([one])["s00"] == undisturbed[1]["s00"]
+    assert other.student == "s01" and "s01 may not be read by you" in other.reason and not other.complete
