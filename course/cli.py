@@ -7,7 +7,9 @@ work, imported there and then, so that `course list` does not wait for torch.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
+import logging
 import os
 import signal
 import sys
@@ -15,8 +17,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.grading.fault import Fault, told
 from course.grading.problem import Problem
 from course.grading.root import find_root
+from course.grading.signals import ENDING
 from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
@@ -27,19 +31,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
     run: Run = arguments.run
-    signal.signal(signal.SIGTERM, _terminate)
-    for stream in (sys.stdout, sys.stderr):  # a terminal, or a file on Windows, that knows no ✓ gets a question mark
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    _see_to_streams()
+    _end_politely()
+    resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
     try:
-        return run(arguments)
+        status = run(arguments)
+        sys.stdout.flush()
+        return status
     except (Problem, Faulty) as problem:
-        print(f"course {arguments.command}: {problem}", file=sys.stderr)
+        goes_on = resume if isinstance(problem, Fault) else ""
+        print(f"course {arguments.command}: {problem}{goes_on}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
-        resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
-        print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
-        return 143 if isinstance(stop, Terminated) else 130
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)  # it ends already; Python takes any other handler away on the way
+        with contextlib.suppress(OSError):  # its terminal is gone
+            print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
+        return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except ModuleNotFoundError as missing:
         if (missing.name or "course").split(".")[0] == "course":
             raise
@@ -47,23 +55,78 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"course {arguments.command}: this {needs}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         return 141
     except EOFError:
         print(f"\ncourse {arguments.command}: it asks, and nobody answered", file=sys.stderr)
         return 2
-    except OSError as error:  # a folder where a file should be, a disk that is full, a file nobody may read
-        where = f"{error.filename}: " if error.filename else ""
+    except Exception as error:
+        if fault := told(error):
+            _say_no_more()
+            print(f"course {arguments.command}: {fault}{resume}", file=sys.stderr)
+            return 2
+        if not isinstance(error, OSError):
+            raise
+        where = f"{error.filename}: " if error.filename else ""  # a folder where a file should be, and the like
         print(f"course {arguments.command}: {where}{error.strerror or error}", file=sys.stderr)
         return 2
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: the command ends as after Ctrl-C."""
+    """SIGTERM came, or SIGHUP, as the terminal is closed: the command ends as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
-def _terminate(*_: object) -> None:
-    raise Terminated
+def _see_to_streams() -> None:
+    """Who starts a command may have closed what it reads and writes: what it opens next must not take their place.
+
+    A terminal, or a file on Windows, that knows no ✓ gets a question mark.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader's, of what it raises as well
+
+
+def _say_no_more() -> None:
+    """What stands in the buffer of standard output goes nowhere: it cannot be written, or nobody reads it."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end_politely() -> None:
+    """Have what asks a program to end be met as Ctrl-C is, unless whoever began it (nohup) says otherwise."""
+    _terminals[:] = filter(os.isatty, range(3))
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _: object) -> None:
+    if number == getattr(signal, "SIGHUP", 0):
+        with contextlib.suppress(OSError):
+            for descriptor in _terminals:  # gone: what writes there would fail amid tidying up
+                os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+    raise Terminated(number)
+
+
+_terminals: list[int] = []
+"""The descriptors of the standard streams that were a terminal's when the command began."""
 
 
 def new(arguments: argparse.Namespace) -> int:

@@ -86,6 +86,49 @@ def test_a_file_that_knows_no_tick_gets_a_question_mark() -> None:
     assert done.stdout.endswith(b"?\n")
 
 
+def test_closed_streams_are_no_matter() -> None:
+    code = "import sys; from course.cli import main; main(['list']); "
+    code += "sys.exit(sys.stderr.isatty() or open('README.md').fileno() < 3)"
+    subprocess.run(f'"{sys.executable}" -c "{code}" <&- >&- 2>&-', shell=True, check=True, cwd=ROOT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
+def test_a_terminal_that_is_closed_ends_a_command_as_ctrl_c_does() -> None:
+    """Even where something is said while it tidies up: nobody hears it."""
+    code = """
+import sys, time
+from course import cli
+
+def work(_):
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    finally:
+        print("tidied up", file=sys.stderr, flush=True)
+
+cli.COMMANDS["list"] = work, cli._with_topics
+sys.exit(cli.main(["list"]))
+"""
+    import pty
+
+    child, terminal = pty.fork()
+    if not child:
+        os.chdir(ROOT)
+        os.execv(sys.executable, [sys.executable, "-c", code])
+    assert b"begun" in os.read(terminal, 100)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 129
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file that is full")
+def test_output_that_cannot_be_written_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "course", "list"]
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("course list: no space is left") and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("name", ["seq [26]", "what?"])
 def test_a_folder_nbgrader_gets_lost_in_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

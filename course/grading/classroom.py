@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 
 from course.grading.economy import economise, one_gradebook
 from course.grading.executor import crew, execute_all, most_workers
+from course.grading.fault import Fault, stops_all, told
 from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
@@ -35,7 +36,7 @@ from course.grading.released import ReleasedNotebook, read_released
 from course.grading.sole import sole_grader
 from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
-from course.grading.untrusted import everything, printable, refuse_name
+from course.grading.untrusted import everything, printable, refuse_name, remove
 from course.judge.verdict import Verdict
 from course.syllabus import TOPICS, Topic
 
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from nbgrader.converters import Autograde
 
     from course.grading.task import Task
+
+
+LOCKED = "{} may not be read by you, so nobody knows whether work lies in it: change its rights"
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,10 @@ class Classroom:
             self.config.JudgedExecute[name] = value
         self.config.Exporter.optimistic_validation = True  # once a pass, and not after each of its steps
         self._sanitized: dict[str, str] = {}
+        self.forgotten = False
+        """Whether the gradebook knew nothing of a topic that was graded before: it was lost, with what people gave."""
         if not is_registered(root, topic, self.coursedir().db_url):
+            self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
             register(root, topic, self.coursedir().db_url)
 
     def coursedir(self, student: str = "*") -> Any:
@@ -106,9 +113,17 @@ class Classroom:
         return {student: path for student, path in self._handed_in().items() if not _unfit(student)}
 
     def misnamed(self) -> list[Graded]:
-        """The folders handed in that have no student's name, each with the reason why it is not graded."""
+        """The folders handed in that have no student's name or cannot be looked into, each with the reason why."""
         handed_in = self._handed_in()
-        return [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+        unfit = [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+        return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
+
+    def _locked(self) -> list[Path]:
+        """The students' folders of which nobody knows whether they hold this topic's work."""
+        coursedir = self.coursedir()
+        work = Path(coursedir.format_path(coursedir.submitted_directory, "*", self.topic.folder))
+        folders = [path for path in map(Path, sorted(glob.glob(str(work.parent)))) if path.is_dir()]  # noqa: PTH207
+        return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
 
     def _handed_in(self) -> dict[str, Path]:
         coursedir = self.coursedir()
@@ -207,9 +222,15 @@ class Classroom:
         return JudgedExecute(config=self.config).store()
 
     def save(self, student: str, results: Path | None = None) -> str:
-        """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing."""
+        """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing.
+
+        Raises:
+            Fault: it failed by a fault of the machine, as everybody's would.
+            OSError: a file of this student's may not be read or written.
+        """
         from nbgrader.converters import Autograde
         from nbgrader.converters.base import NbGraderException
+        from sqlalchemy.exc import SQLAlchemyError
 
         from course.grading.repair import Sanitized
 
@@ -223,7 +244,13 @@ class Classroom:
             try:
                 with one_gradebook(converter.coursedir.db_url):
                     converter.start()
-            except (NbGraderException, SystemExit) as error:
+            except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
+                cause = said.cause or error
+                if stops_all(cause):
+                    raise Fault(f"what became of {student} could not be saved: {told(cause)}") from error
+                if isinstance(cause, OSError) and told(cause):
+                    cause.filename = str(self.autograded(student) / str(cause.filename))  # which may say its name alone
+                    raise cause from None
                 return reason_of(said, error)
         return ""
 
@@ -241,10 +268,8 @@ class Classroom:
         self._sanitized.pop(student, None)
         clear_scores(self.coursedir().db_url, self.topic.folder, student, [self.topic.folder])
         folder = self.autograded(student)
-        for path in (folder, *folder.rglob("*")):
-            if path.is_dir():
-                path.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.is_dir():
+            remove(folder)
 
     def stale(self, student: str) -> frozenset[str]:
         """The exercises of a student's graded work whose tests are no longer those they were judged with."""
@@ -387,8 +412,13 @@ class _Round:
                 self.notes[student] = examine(folder, self.classroom.topic.folder)
             except Undated as problem:
                 undated = str(problem)
-            except (Problem, OSError) as problem:
+            except Problem as problem:
                 self._refuse(student, str(problem))
+                continue
+            except OSError as error:
+                if stops_all(error):
+                    raise
+                self._refuse(student, told(error) or str(error))
                 continue
             with quiet():
                 try:
@@ -439,7 +469,12 @@ class _Round:
             self._refuse(student, reason, outcome)
 
     def _save(self, student: str, results: Path | None = None, outcome: Outcome | None = None) -> None:
-        reason = self.classroom.save(student, results)
+        try:
+            reason = self.classroom.save(student, results)
+        except OSError as error:
+            self.graded[student] = Graded(student, reason=told(error))
+            self.progress.done(student, outcome)
+            return
         if reason:
             self._refuse(student, reason, outcome)
         else:

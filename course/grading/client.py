@@ -33,6 +33,7 @@ from nbformat.v4 import new_output
 from traitlets import Int
 from zmq.utils.monitor import parse_monitor_message
 
+from course.grading.fault import told
 from course.grading.kernel import ACCELERATOR
 from course.grading.task import Limits, notebook_bytes
 from course.grading.untrusted import MOST_NESTED, depth
@@ -322,7 +323,7 @@ class NotebookRun(NotebookClient):
             if self.order.confines.gpu:
                 await self._demand_accelerator()
         except Exception as error:
-            raise KernelFault(f"the kernel did not start: {error}{self._complaint()}") from error
+            raise KernelFault(f"the kernel did not start: {told(error) or f'{error}{self._complaint()}'}") from error
 
     def _complaint(self) -> str:
         """The last thing the kernel wrote down, if anything."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from nbgrader.plugins import ExtractorPlugin
 from nbgrader.utils import unzip
 
+from course.grading.fault import stops_all, told
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, printable, remove
 
@@ -24,8 +26,18 @@ class EachAlone(ExtractorPlugin):
     """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Unpack or copy everything below `archive_path` to the same place below `extracted_path`."""
-        source, target = Path(archive_path), Path(extracted_path)
+        """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
+
+        A machine that cannot, as its disk is full, ends it: no archive is to blame.
+        """
+        try:
+            self._extract(Path(archive_path), Path(extracted_path))
+        except OSError as error:
+            if not stops_all(error):
+                raise
+            sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
+
+    def _extract(self, source: Path, target: Path) -> None:
         self.failed = 0
         files = [path for path in everything(source) if path.is_file()]
         if not files:
@@ -49,6 +61,8 @@ class EachAlone(ExtractorPlugin):
             _refuse(archive, level)
             unzip(str(archive), str(folder), zip_ext=self.zip_ext, create_own_folder=True)
         except Exception as error:  # zipfile and tarfile have a dozen ways to say it
+            if stops_all(error):
+                raise
             self.failed += 1
             reason = str(error) if isinstance(error, Problem) else f"it is damaged, encrypted, or no {archive.suffix}"
             self.log.error("%s cannot be unpacked: %s. Ask for it again.", printable(archive.name), reason)

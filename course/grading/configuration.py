@@ -6,6 +6,7 @@ import logging
 import re
 import sys
 import traceback
+from contextlib import ExitStack
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -72,6 +73,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
         c.AssignLatePenalties.plugin_class = "course.grading.late.LatePolicy"
     guard_submissions()
+    guard_topics()
 
 
 def stop_at_faults() -> None:
@@ -181,3 +183,39 @@ def guard_submissions() -> None:
 
     init_assignment.guarded = True  # type: ignore[attr-defined]
     Autograde.init_assignment = init_assignment
+
+
+def guard_topics() -> None:
+    """Make nbgrader's own autograding, formgrader's button included, wait its turn while somebody grades the topic.
+
+    What it says of a gradebook that fails, that it was recently upgraded, is told as it is. nbgrader has no hook here.
+    """
+    from nbgrader.converters import Autograde
+    from nbgrader.converters.base import NbGraderException
+
+    convert = Autograde.convert_notebooks
+    if getattr(convert, "guarded", False):
+        return
+
+    def convert_notebooks(self: Any) -> None:
+        from course.grading.fault import told
+        from course.grading.problem import Problem
+        from course.grading.sole import is_sole_grader, sole_grader
+
+        root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
+        with ExitStack() as stack:
+            try:
+                if not is_sole_grader(root, topic):
+                    stack.enter_context(sole_grader(root, topic))
+            except (Problem, OSError) as error:
+                self.log.error(told(error) or str(error))
+                raise NbGraderException(told(error) or str(error)) from error
+            try:
+                convert(self)
+            except NbGraderException as error:
+                if fault := told(error.__context__):
+                    self.log.error(fault)
+                raise
+
+    convert_notebooks.guarded = True  # type: ignore[attr-defined]
+    Autograde.convert_notebooks = convert_notebooks

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +24,7 @@ from nbformat import NotebookNode
 from course.grading import corpora
 from course.grading.client import LIMIT, CellEnd, KernelFault, NotebookRun
 from course.grading.engine import fingerprint
+from course.grading.fault import FULL_TEXTS, told
 from course.grading.kernel import added, environment
 from course.grading.notebooks import grade_id
 from course.grading.origins import origins
@@ -234,10 +236,12 @@ def _execute_once(task: Task) -> Outcome:
     try:
         examination = Examination(nb, names, task)
     except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine
-        return Outcome(task.notebook, fault=f"the judge could not listen: {error}")
+        return Outcome(task.notebook, fault=f"the judge could not listen: {told(error) or error}")
     try:
         with closing(examination), _private_folder(task) as private:
+            room = shutil.disk_usage(private).free
             run = _run(nb, task, examination, private, tier)
+            _demand_room(task, private, min(room, shutil.disk_usage(private).free), _complaints(nb, examination))
             outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
             if examination.session is not None:
                 outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
@@ -245,6 +249,8 @@ def _execute_once(task: Task) -> Outcome:
                 outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
     except KernelFault as error:
         outcome = replace(outcome, fault=str(error))
+    except OSError as error:
+        outcome = replace(outcome, fault=told(error) or str(error))
     verdicts = tuple(examination.verdicts.values())
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
@@ -267,8 +273,32 @@ def _private_folder(task: Task) -> Iterator[Path]:
                 (private / name).mkdir()
             write_files(task.files, private / "work")
         except (OSError, ValueError) as error:
-            raise KernelFault(f"the notebook's folder could not be made: {error}") from error
+            raise KernelFault(f"the notebook's folder could not be made: {told(error) or error}") from error
         yield private
+
+
+ROOM = 512 * 2**20
+"""Bytes that a notebook whose disk has no limit of its own should find free."""
+
+
+def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
+    """Where a disk was full that had less room than a notebook may use, nobody's code is to blame.
+
+    Raises:
+        KernelFault: something in the notebook met such a disk, or a quota.
+    """
+    no_space, no_quota = (text in complaints for text in FULL_TEXTS)
+    if no_quota or (no_space and room < (task.limits.allowance.disk or ROOM)):
+        what = "your quota was used up on the disk" if no_quota else "no space was left on the disk"
+        disk = next(place for place in private.parents if place.is_mount())
+        raise KernelFault(f"{what} of {disk} while the notebook ran: make room there, or export TMPDIR=another folder")
+
+
+def _complaints(nb: NotebookNode, examination: Examination) -> str:
+    """What the errors of the cells say, and those that the judge met."""
+    outputs = (output for cell in nb.cells for output in cell.get("outputs", ()))
+    errors = (f"{output.get('evalue')}" for output in outputs if output.output_type == "error")
+    return "\n".join([*errors, *(verdict.message for verdict in examination.verdicts.values())])
 
 
 def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, tier: Tier) -> NotebookRun:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -21,8 +22,10 @@ from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any, Protocol
 
+from course.grading.fault import SHORT, told
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
+from course.grading.signals import pass_over, undisturbed
 from course.grading.task import Outcome, Task
 from course.grading.untrusted import remove
 
@@ -129,7 +132,8 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
     except BrokenProcessPool:
         return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
     except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
-        return Outcome(task.notebook, fault=f"{type(error).__name__}: {error}").to_bytes(), False
+        fault = told(error) or f"{type(error).__name__}: {error}"
+        return Outcome(task.notebook, fault=fault).to_bytes(), False
 
 
 class LocalCrew:
@@ -148,8 +152,12 @@ class LocalCrew:
         self._nursery = nursery(environment) if environment and FORKS else None
         self._address = (self._nursery.address, environment) if self._nursery and environment else None
         self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
-        Path(self._folder, EXPECTED).mkdir()
-        self._pool = self._start()
+        try:
+            Path(self._folder, EXPECTED).mkdir()
+            self._pool = self._start()
+        except BaseException:
+            remove(Path(self._folder))
+            raise
 
     def submit(self, task: bytes) -> Future[bytes]:
         """Have a task executed by one of the processes."""
@@ -179,7 +187,13 @@ class LocalCrew:
 
     def _start(self) -> ProcessPoolExecutor:
         begin = dict(os.environ), self._address, self._folder
-        return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
+        try:
+            return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
+        except OSError as error:
+            if error.errno in SHORT:
+                raise
+            needs = "they need /dev/shm, a file system in memory that can be written"
+            raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
 
 
 def get_ready(policy: str) -> None:
@@ -261,7 +275,8 @@ def crew(
     try:
         yield made
     except BaseException:
-        made.close(at_once=True)
+        with undisturbed():
+            made.close(at_once=True)
         raise
     made.close()
 
@@ -279,6 +294,7 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
     os.environ.clear()
     os.environ.update(variables)
+    signal.signal(signal.SIGINT, pass_over)  # a terminal sends it to everybody: the grader says when it is over
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     tempfile.tempdir = folder
     if zygote is not None:

@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.grading.fault import demand_short_names
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
     from course.grading.classroom import Graded
+
+
+FORGOTTEN = (
+    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments by hand "
+    "are not in it. If there is a copy of gradebook.db, put it back, and grade again"
+)
 
 
 def grade_one(path: Path, policy: str) -> int:
@@ -41,9 +48,11 @@ def grade_topic(
     `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
 
     Raises:
-        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine.
+        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine, or its folder for
+            temporary files has too long a path.
     """
     if scheduler is None:
+        demand_short_names()
         _demand(settings or {})
         if force or _work_waits(root, topic):
             from course.grading.executor import get_ready
@@ -71,6 +80,8 @@ def grade_topic(
     summary.show(topic, graded)
     for stray in classroom.misplaced():
         print(f"  {stray}")
+    if classroom.forgotten:
+        print(f"  {FORGOTTEN}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     return int(not all(work.complete for work in graded))

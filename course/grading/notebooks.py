@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -243,7 +244,8 @@ def _is_stale(notebook: Path, source: Path) -> bool:
         built = notebook.stat().st_mtime_ns
     except FileNotFoundError:
         return True
-    return built < max(path.stat().st_mtime_ns for path in made_from)
+    ahead = built > time.time_ns()  # a clock was, then: what was edited since may look older
+    return ahead or built < max(path.stat().st_mtime_ns for path in made_from)
 
 
 def _expand(cell: NotebookNode, topic: Topic) -> None:

@@ -44,7 +44,7 @@ class Undated(Problem):
 
 
 def _refuse_timestamp(folder: Path) -> None:
-    from dateutil.parser import ParserError
+    from dateutil.parser import ParserError, UnknownTimezoneWarning
     from dateutil.tz import gettz
     from nbgrader.utils import parse_utc
 
@@ -54,13 +54,19 @@ def _refuse_timestamp(folder: Path) -> None:
     right = "write it as 2027-01-31 23:40:00+01:00"
     try:
         text = path.read_text(encoding="utf-8").strip()
-        if text:
-            parse_utc(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnknownTimezoneWarning)
+            if text:
+                parse_utc(text)
+    except UnknownTimezoneWarning:  # which nbgrader takes for UTC
+        raise Undated(f"timestamp.txt names a zone that nobody knows, {text:.60}: {right}") from None
     except (ValueError, OverflowError, ParserError):
         raise Undated(f"timestamp.txt does not hold a date: {right}") from None
     *_, zone = text.split() or [""]
-    if len(text.split()) == 3 and zone[0].isalpha() and gettz(zone) is None:  # which nbgrader takes for UTC
+    if len(text.split(" ")) == 3 and zone[0].isalpha() and gettz(zone) is None:  # as above
         raise Undated(f"timestamp.txt names a zone, {zone:.20}, that nobody knows: {right}")
+    if len(text.split(" ")) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
+        raise Undated(f"timestamp.txt has a blank before {zone:.20}, which nbgrader then misreads: {right}")
     if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
         raise Undated(f"timestamp.txt leaves open which number is the month: {right}")
 

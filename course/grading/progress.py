@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from course.grading.task import Outcome
+from course.notebook.folder import write_atomically
 
 COLUMNS = ("student", "seconds", "cpu_seconds", "memory_mb", "sandbox", "kernel", "kept", "fault")
 
@@ -108,18 +111,18 @@ class Timings:
         self._rows[student] = dict(zip(COLUMNS, values, strict=True))
 
     def write(self) -> None:
-        """Put the table into its file, whole."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_suffix(".new")
-        with temporary.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, COLUMNS)
-            table.writeheader()
-            table.writerows(self._rows[student] for student in sorted(self._rows))
-        temporary.replace(self.path)
+        """Put the table into its file, whole; one that cannot be written is missed by nobody's grade."""
+        text = io.StringIO(newline="")
+        table = csv.DictWriter(text, COLUMNS)
+        table.writeheader()
+        table.writerows(self._rows[student] for student in sorted(self._rows))
+        with contextlib.suppress(OSError):
+            write_atomically(self.path, text.getvalue().encode())
 
     def _read(self) -> Iterable[dict[str, str]]:
-        if not self.path.is_file():
+        try:
+            with self.path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+        except (OSError, ValueError, csv.Error):
             return []
-        with self.path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
         return [row for row in rows if set(row) == set(COLUMNS)]

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
+class Said(list[str]):
+    """The messages of nbgrader's errors, and the first exception that it told of and went on."""
+
+    cause: BaseException | None = None
+
+
 @contextmanager
-def quiet() -> Iterator[list[str]]:
+def quiet() -> Iterator[Said]:
     """Keep nbgrader's log off the screen and hand over the messages of its errors."""
     from traitlets.log import get_logger
 
-    said: list[str] = []
+    said = Said()
 
     class Keep(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             said.append(record.getMessage())
+            said.cause = said.cause or sys.exc_info()[1]
 
     logger, handler = logging.getLogger(get_logger().name), Keep(logging.ERROR)
     before = logger.propagate, list(logger.handlers)

@@ -8,6 +8,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.grading.fault import told
 from course.grading.home import write_home
 from course.grading.notebooks import refresh, source_path
 from course.grading.opening import released_at
@@ -152,7 +153,7 @@ def _generate(
                 try:
                     converter.start()
                 except (NbGraderException, SystemExit) as error:
-                    reason = reason_of(said, error)
+                    reason = told(said.cause) or reason_of(said, error)
                     if reason.startswith("Cannot add or remove cells"):
                         raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
                     raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error

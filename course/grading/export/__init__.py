@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.notebook.folder import whole
 from course.syllabus import Topic
 
 TABLES = ("csv", "canvas", "moodle")
@@ -32,12 +33,12 @@ def export_grades(
     grades = read_grades(config.CourseDirectory.db_url, topics)
     path = to or root / "exports" / f"{platform}.csv"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if platform == "csv":
-            _write_csv(config, topics, path)
-            return path, grades.notes()
-        write = write_canvas if platform == "canvas" else write_moodle
-        return path, write(grades, path, into)
+        with whole(path) as unfinished:
+            if platform == "csv":
+                _write_csv(config, topics, unfinished)
+                return path, grades.notes()
+            write = write_canvas if platform == "canvas" else write_moodle
+            return path, write(grades, unfinished, into)
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+from course.notebook.folder import write_atomically
 from course.syllabus import Topic
 
 
@@ -24,8 +25,7 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
         page = render(collect(Classroom(root, topic)), datetime.datetime.now())
     path = to or root / "reports" / f"{topic.folder}.html"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        write_atomically(path, page.encode())
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
     return path
