@@ -70,8 +70,8 @@ def LoRALinear(rng):
         .laws_only()
         .call(x)
         .call(x, on="base", into="the base's own")
+        .read("A")  # which the base alone has not
         .law("equal", to="the base's own", because="before any training it should do exactly what its base does")
-        .counts_with("what learns")
     )
     yield (
         layer("how A and B begin", 5, 7, 2, 6.0, public=True, weight=2.0)
@@ -120,8 +120,8 @@ def LoRALinear(rng):
         .laws_only()
         .call(rng.normal(11, 3))
         .gradients(wrt="parameters")
+        .read("A")
         .law("something_learns")
-        .counts_with("what learns")
     )
     yield layer("r and alpha", 5, 7, 3, 2.5, weight=0.5).read("r").read("alpha")
     yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
@@ -580,15 +580,29 @@ def add_lora(rng):
 
     ids = rng.integers(0, 11, 3, 5)
     yield added("two kinds of layers", 2, 6, ["q", "v"], public=True, weight=2.0).learning()
-    yield (
-        given("the model does what it did", model=_model(rng), public=True)
-        .laws_only()
-        .call(ids, on="model", into="before")
-        .call(Ref("model"), 3, 7, ["v", "q"], on="answer", into="count")
-        .call(ids, on="model", into="after")
-        .law("equal", of="after", to="before", because="before any training, the model should do exactly what it did")
-        .counts_with("two kinds of layers")
-    )
+
+    def unmoved(title, **settings):
+        return (
+            given(title, model=_model(rng), **settings)
+            .laws_only()
+            .call(ids, on="model", into="before")
+            .learning(into="what learned")
+            .call(Ref("model"), 3, 7, ["v", "q"], on="answer", into="count")
+            .call(ids, on="model", into="after")
+            .learning()
+            .law(
+                "equal", of="after", to="before", because="before any training, the model should do exactly what it did"
+            )
+            .law(
+                "different",
+                of="what learns",
+                to="what learned",
+                because="what learns is what learned before: have any layers been put in?",
+            )
+        )
+
+    yield unmoved("the model does what it did", public=True)
+    yield unmoved("another model does what it did", weight=0.1)
     yield added("a layer at the top, others in blocks", 3, 7, ["head", "v"], public=True, weight=0.5).learning()
     yield added("a single name", 1, 5, ["query"]).learning()
     yield added("a name that matches nothing, beside one that does", 2, 5, ["seq", "k"]).learning()

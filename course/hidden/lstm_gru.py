@@ -1034,7 +1034,9 @@ def lstm_gru_task(rng):
     some = new("better than a coin", 1500, parentheses.LONGER, 0.65, public=True)
     yield some
     yield some.judged_again("the lengths of training, 90 % right", bar=0.9, weight=2.0)
-    yield new("the longest of training, 80 % right", 1500, (longest, longest), 0.8)
+    others = new("the longest of training, 80 % right", 1500, (longest, longest), 0.8)
+    yield others
+    yield others.judged_again("better than a coin, for the longest", bar=0.55, weight=0.1)
     yield new("twice the length, better than Elman", 3000, (2 * longest, 2 * longest), 0.58, weight=2.0)
     ids, sizes, _ = parentheses.examples(200, parentheses.LONGER, torch.Generator().manual_seed(rng.seed()))
     yield (

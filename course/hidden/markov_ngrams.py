@@ -456,7 +456,7 @@ def the_same_throw_at_every_step(P, start, length, generator):
 _SHAPES = "for a context of any length, an answer is a tensor of the V next probabilities"
 
 
-FREQUENCIES = "no context: the single tokens' frequencies"
+IN_ORDER = "two tokens of context, in their order"
 """The case that no constant passes: what holds of any distribution counts together with it."""
 
 
@@ -486,28 +486,28 @@ def NGramModel(rng):
         .law("bounded", low=0.0, because="a probability is below zero")
         .law("bounded", high=1.000001, because="a probability is above one")
         .law("sums_to_one")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
     yield (
         _fitted("after the last token of the text", 3, 6, 0.5, torch.cat([text, last, text, last]), public=True)
         .call(last, method="next_distribution")
         .law("shape_is", shape=(6,), because=_SHAPES)
         .law("sums_to_one")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
     yield (
         _asked("asked twice", 3, 7, 0.5, text, [*contexts, *contexts], public=True)
         .map([*contexts, *contexts], method="next_distribution", into="again")
         .law("repeats", to="again", because="the same question gets another answer later on, and nothing was read "
              "in between")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )  # fmt: skip
     # After (a, a) comes b, after (a, b) b, after (b, b) a, after (b, a) a: one token of context tells nothing.
     a, b = (int(name) for name in names[:2])
     memory = torch.tensor([a, a, b, b] * 12)
     because = "the two tokens before it decide what comes next here"
     yield (
-        _asked("two tokens of context, in their order", 3, 5, 0.01, memory, _contexts([a, a], [b, b]), public=True)
+        _asked(IN_ORDER, 3, 5, 0.01, memory, _contexts([a, a], [b, b]), public=True)
         .law("argmax_is", index=torch.tensor([b, a]), because=because)
         .map(_contexts([a, b], [b, a]), method="next_distribution", into="two different ones")
         .law("argmax_is", of="two different ones", index=torch.tensor([b, a]), because=because)
@@ -524,7 +524,7 @@ def NGramModel(rng):
         .call(text[7:9], method="next_distribution", into="kept")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
     # Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them.
     low, middle, high = names[:3].sort().values
@@ -550,7 +550,7 @@ def NGramModel(rng):
         .call(memory, on="fresh", method="fit", into="fitted")
         .map(contexts, on="fresh", method="next_distribution", into="expected")
         .law("equal", to="expected", because="after a second `fit` the first text still shows")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
     yield _worth_something(rng)
 
@@ -578,7 +578,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     frequencies = torch.zeros(5, dtype=torch.float64).index_put_((names,), counts.double() / 42)
     nothing = torch.tensor([], dtype=torch.long)
     yield (
-        _fitted(FREQUENCIES, 3, 5, 0.0, text, public=True)
+        _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(nothing, method="next_distribution")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
@@ -628,12 +628,12 @@ def _never_impossible(rng: Rng, names: Tensor):
         .law("finite")
         .law("positive", because=because)
         .law("sums_to_one")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
     yield (
         _asked("with alpha everything is possible", 3, 7, 0.4, ring, contexts)
         .law("positive", because="alpha is positive, and yet a token has probability 0")
-        .counts_with(FREQUENCIES)
+        .counts_with(IN_ORDER)
     )
 
 

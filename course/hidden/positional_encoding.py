@@ -504,6 +504,7 @@ def deterministic_at_the_first_place(encode, n, d):
 
 
 ADDED, OWN = "the marks are added to the words", "a vector of its own for every place"
+"""The cases that neither a constant passes nor who returns the words; what marks must not do counts with the second."""
 
 
 @exercise(
@@ -521,12 +522,10 @@ def LearnedPositions(rng):
         return torch.zeros(*shape)
 
     def filled(title, max_len, width, **options):
-        return apart(build(title, max_len, width, **options).fill(rng))
+        made = build(title, max_len, width, **options).fill(rng)
+        return made if title in (ADDED, OWN) else made.counts_with(OWN)
 
-    def apart(case):
-        """Constants pass many of these cases, and so does who returns the words: both fail one of two."""
-        return case.counts_with(*(title for title in (ADDED, OWN) if title != case.title))
-
+    places = rng.choice(range(11, 60))
     x = rng.normal(2, 5, 3, dtype=torch.float32)  # not two numbers wide: a LayerNorm would leave only their signs
     yield (
         filled(ADDED, 7, 3, public=True, weight=2.0)
@@ -536,12 +535,13 @@ def LearnedPositions(rng):
         .law("shape_is", shape=(2, 5, 3), meaning="words (B, T, D), as many numbers each as before")
         .law("different", to="other", because="two different texts get the same: is anything of the words left?")
         .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
+        .law("exceeds", of="marks", value=0.0, because="nothing is added to words of zeros: where are the marks?")
         .laws_only()
     )
     yield (
-        filled(OWN, 11, 3, public=True)
-        .call(zeros(1, 11, 3))
-        .law("shape_is", shape=(1, 11, 3))
+        filled(OWN, places, 3, public=True)
+        .call(zeros(1, places, 3))
+        .law("shape_is", shape=(1, places, 3))
         .law("slices_differ", dim=1, because="two places get the same vector")
         .laws_only()
     )
@@ -594,10 +594,11 @@ def LearnedPositions(rng):
         .laws_only()
     )
     yield (
-        apart(build("as it starts", 7, 5))
+        build("as it starts", 7, 5)
         .call(zeros(1, 7, 5))
         .law("slices_differ", dim=1, because="all places start with the same vector", within=1e-9)
         .laws_only()
+        .counts_with(OWN)
     )
     yield build("more words than places", 5, 3, raises="ValueError").call(zeros(2, 7, 3))
 

@@ -1008,7 +1008,9 @@ def rnn_task(rng):
     some = new("better than a coin", 1200, 0.65, public=True)
     yield some
     yield some.judged_again("better than any window of four", bar=0.77)
-    yield new("at least 85 % right", 2000, 0.85, weight=3.0)
+    others = new("at least 85 % right", 2000, 0.85, weight=3.0)
+    yield others
+    yield others.judged_again("better than a coin, for others", bar=0.65, weight=0.1)
     ids, lengths, labels = parentheses.examples(400, parentheses.LENGTHS, torch.Generator().manual_seed(rng.seed()))
     yield (
         given_model("what stands behind the end", public=True)

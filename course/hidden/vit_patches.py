@@ -1171,6 +1171,7 @@ def vit_patches_task(rng):
     more = asked("the same at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
     yield more
     yield more.judged_again("at other places, 80 % right", bar=0.8, weight=2.0)
+    yield more.judged_again("better than any linear model, at other places", bar=0.6, weight=0.1)
     scans, labels = mixed("test")
     middle = F.pad(scans, (2, 2, 2, 2))
     yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5)

@@ -18,6 +18,7 @@ from course.exercise.key import Key, KeyCase, key_of
 from course.exercise.recording import Raised, Recording
 from course.exercise.runner import run
 from course.exercise.script import Script, Step
+from course.exercise.values import Ref
 from course.exercise.wire import pack
 from course.judge import judge
 from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS, SEED, key_at
@@ -76,10 +77,19 @@ def constant(key: Key, number: float) -> Respond:
     asked = dict(zip(key.scripts, key.cases, strict=True))
 
     def respond(script: Script) -> Recording:
-        said = asked[script].expected.outputs
-        return Recording({into: None if _is_gradient(into) else _like(one, number) for into, one in said.items()})
+        said, given = dict(asked[script].expected.outputs), _said_by_others(script)
+        said |= {step.into: {} for step in script.steps if step.verb == "learning"}  # nothing, by any name
+        changed = {into: None if _is_gradient(into) else _like(one, number) for into, one in said.items()}
+        return Recording({into: said[into] if into in given else one for into, one in changed.items()})
 
     return respond
+
+
+def _said_by_others(script: Script) -> set[str]:
+    """The outputs that come from a layer or a model that was handed over, of inputs that are the judge's."""
+    made = {step.into for step in script.steps if step.verb == "make"}
+    calls = (step for step in script.steps if step.verb == "call" and step.on in made)
+    return {step.into for step in calls if not any(isinstance(value, Ref) for value in step.args)}
 
 
 def _is_gradient(into: str) -> bool:

@@ -112,10 +112,11 @@ def rows_follow(outputs: Outputs, rows: Tensor, of: str = "out", because: str = 
     """Slices along the first axis are the same where the numbers in `rows` (B,) are, and differ where these differ.
 
     So what comes depends on what was asked, and on nothing else: neither a constant does that, nor what was written
-    down when other copies were asked for.
+    down when other copies were asked for. `within` is a share of the largest number.
     """
     found = tensor(outputs[of]).double().flatten(1)
-    apart = (found[:, None] - found).abs().amax(-1) > within
+    size = max(1.0, float(found.abs().max()))
+    apart = (found[:, None] - found).abs().amax(-1) > within * size
     if len(found) == len(rows) and bool((apart == (rows[:, None] != rows)).all()):
         return ""
     return because or "copies should get the same answer, and what is different another one"
