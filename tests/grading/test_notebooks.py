@@ -94,6 +94,15 @@ def test_refresh_builds_what_is_missing_or_stale(root: Path) -> None:
     assert [path.name for path in built.parent.iterdir()] == [built.name], "nothing else may lie in nbgrader's folder"
 
 
+def test_a_notebook_that_was_built_while_the_clock_was_ahead_hides_no_edit(root: Path) -> None:
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    os.utime(built, (time.time() + 1e6,) * 2)
+    source = notebooks.source_path(root, SAMPLE)
+    source.write_text(source.read_text("utf-8").replace("# %%", "# %%\n# edited since", 1), "utf-8")
+    assert notebooks.refresh(root, (SAMPLE,)) == [built] and "edited since" in built.read_text("utf-8")
+    assert notebooks.refresh(root, (SAMPLE,)) == []
+
+
 def test_refresh_builds_nothing_when_fresh(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(source: Path, topic: Topic) -> nbformat.NotebookNode:
         raise AssertionError(f"{source.name} was built again")
