@@ -1021,8 +1021,9 @@ class BagOfTokens(nn.Module):
 def lstm_gru_task(rng):
     """New sequences of the training's lengths and of twice its longest, behind whose end stand random tokens.
 
-    Over ten seeds an LSTM reaches 96 to 98 %, 86 to 94 % at the longest and 64 to 76 % at twice that, a GRU the same;
-    Elman's network 77 to 84 %, 60 to 69 % and 52 to 58 %; an LSTM whose cell state is not carried at most 86, 71, 57.
+    With a rate that falls, an LSTM reaches 96 to 98 % over ten seeds, 90 to 95 % at the longest and 63 to 72 % at twice
+    that, a GRU the same; Elman's network 84 to 88 %, 69 to 77 % and 57 to 63 %, so that now and then it is beyond the
+    last bar, and never the others; an LSTM whose cell state is not carried at most 84, 70, 58.
     """
 
     def new(title, count, lengths, bar, **settings):
@@ -1037,7 +1038,7 @@ def lstm_gru_task(rng):
     others = new("the longest of training, 80 % right", 1500, (longest, longest), 0.8)
     yield others
     yield others.judged_again("better than a coin, for the longest", bar=0.55, weight=0.1)
-    yield new("twice the length, better than Elman", 3000, (2 * longest, 2 * longest), 0.58, weight=2.0)
+    yield new("twice the length, 58 % right", 3000, (2 * longest, 2 * longest), 0.58, weight=2.0)
     ids, sizes, _ = parentheses.examples(200, parentheses.LONGER, torch.Generator().manual_seed(rng.seed()))
     yield (
         given_model("what stands behind the end", public=True)
@@ -1068,6 +1069,15 @@ def as_good_as_a_coin(ids, lengths):
 def sees_a_few_tokens(ids, lengths):
     """What a window of five tokens can know."""
     return reading.answers(~parentheses.window_sees(ids, lengths, 5))
+
+
+@lstm_gru_task.misconception(
+    "It has learned something real, forgets too fast, and guesses beyond its lengths. Which states does a step hand on "
+    "to the next, and how long does a forget gate of one half remember?"
+)
+def sees_a_few_tokens_and_is_lost_beyond(ids, lengths):
+    within = (lengths <= parentheses.LONGER[1])[:, None]
+    return torch.where(within, sees_a_few_tokens(ids, lengths), reading.answers(lengths > 0))
 
 
 @lstm_gru_task.misconception(

@@ -1,10 +1,12 @@
 """The task of topic 04 over ten seeds: gates clear every bar of the judge, Elman and the commonest bugs do not.
 
-Measured on one core with the budget of the syllabus (100,000 sequences, about 10 s a run), on the lengths of training,
-on 24 tokens and on 48: an LSTM reaches 95 to 99 %, 86 to 96 % and 61 to 78 % forty times of forty; a GRU 95 to 97 %, 89
-to 91 % and 65 to 67 %. Elman's network, at the best of three learning rates, gets 77 to 84 %, 60 to 69 % and 52 to 58
-%; a cell state that is not carried 82 to 86 %, 65 to 71 % and 52 to 57 %; a detached state 72 to 73 %; reading the last
-column 56 to 59 % where the padding is random.
+Measured on one core with the budget of the syllabus (100,000 sequences, about 10 s a run) and the notebook's falling
+rate, on the lengths of training, on 24 tokens and on 48: an LSTM reaches 96 to 98 %, 90 to 95 % and 63 to 72 %; a GRU
+96 to 97 %, 90 to 91 % and 66 to 69 %. Elman's network, at two learning rates, gets 84 to 88 %, 69 to 77 % and 57 to 63
+%: it clears the last bar now and then, and no other; a cell state that is not carried 78 to 84 %, 63 to 70 % and 56 to
+58 %; a detached state 72 to 74 %; reading the last column 57 % where the padding is random. (At a constant rate: an
+LSTM 95 to 99 %, 86 to 96 % and 61 to 78 % forty times of forty, Elman's network 77 to 84 %, 60 to 69 % and 52 to 58
+%.)
 """
 
 from __future__ import annotations
@@ -88,16 +90,18 @@ class LastColumn(GatedClassifier):
 
 
 def trained(kind: type[nn.Module], seed: int, lr: float = 1e-2) -> nn.Module:
-    """The notebook's model and loop."""
+    """The notebook's model and loop, with a rate that falls to a tenth."""
     torch.manual_seed(seed)
     model, seen = kind(10, 64, 2), 0
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)
     for ids, lengths, labels in data.stream("lstm_gru_task", torch.Generator().manual_seed(seed)):
         loss = F.cross_entropy(model(ids, lengths), labels)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        falling.step()
         seen += len(ids)
         if seen >= BUDGET:
             break
@@ -141,7 +145,7 @@ def test_so_does_a_gru(seed):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     ("kind", "lr"),
-    [(Elman, 5e-3), (CellNotCarried, 1e-2), (Detached, 1e-2), (LastColumn, 1e-2)],
+    [(Elman, 5e-3), (Elman, 1e-2), (CellNotCarried, 1e-2), (Detached, 1e-2), (LastColumn, 1e-2)],
 )
 def test_elman_and_the_commonest_bugs_do_not(kind, lr, seed):
     model = trained(kind, seed, lr)
@@ -149,3 +153,4 @@ def test_elman_and_the_commonest_bugs_do_not(kind, lr, seed):
     verdict = verdict_on(model, seed)
     print(f"    {verdict.score} of {verdict.points} points, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points
+    assert verdict.misconception
