@@ -26,7 +26,7 @@ from nbformat import NotebookNode
 from course.grading.economy import economise, one_gradebook
 from course.grading.executor import crew, execute_all, most_workers
 from course.grading.fault import Fault, stops_all, told
-from course.grading.gradebook import Scores, arrival, clear_scores, read_scores
+from course.grading.gradebook import Scores, arrival, clear_scores, enrol, read_scores
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
@@ -266,6 +266,7 @@ class Classroom:
     def refuse(self, student: str) -> None:
         """Take back an earlier grading of a submission that can no longer be graded."""
         self._sanitized.pop(student, None)
+        enrol(self.coursedir().db_url, student)
         clear_scores(self.coursedir().db_url, self.topic.folder, student, [self.topic.folder])
         folder = self.autograded(student)
         if folder.is_dir():

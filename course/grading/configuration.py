@@ -168,11 +168,13 @@ def guard_submissions() -> None:
         return
 
     def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
-        from course.grading.gradebook import clear_scores, forget_arrival
+        from course.grading.gradebook import clear_scores, enrol, forget_arrival
         from course.grading.untrusted import refuse_links, refuse_name, refuse_shared
 
         refuse_name(student_id)
         names = [Path(notebook).stem for notebook in self.notebooks]
+        if self.create_student:
+            enrol(self.coursedir.db_url, student_id)
         clear_scores(self.coursedir.db_url, assignment_id, student_id, names)
         folder = Path(self._format_source(assignment_id, student_id))
         refuse_shared(folder)

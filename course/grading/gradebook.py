@@ -88,14 +88,10 @@ def _found(name: str, known: dict[str, Any]) -> Any:
 
 
 def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
-    """Forget the automatic scores of a student's notebooks; what was given by hand stays.
-
-    The gradebook knows the student afterwards: who handed in is in every list.
-    """
+    """Forget the automatic scores of a student's notebooks; what was given by hand stays."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(db_url) as gradebook:
-        gradebook.update_or_create_student(student)
         for name in notebooks:
             try:
                 submitted = gradebook.find_submission_notebook(name, assignment, student)
@@ -104,6 +100,14 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
             for grade in submitted.grades:
                 grade.auto_score, grade.needs_manual_grade = None, True
         gradebook.db.commit()
+
+
+def enrol(db_url: str, student: str) -> None:
+    """Have the gradebook know a student: who handed in is in every list, graded or not."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        gradebook.update_or_create_student(student)
 
 
 def forget_arrival(db_url: str, assignment: str, student: str) -> None:

@@ -14,6 +14,7 @@ CONFIG = "from course.grading.configuration import configure\n\nconfigure(get_co
 AUTOGRADING = "apps/test_nbgrader_autograde.py"
 REPRESENTATIVE = (
     "test_grade",
+    "test_missing_student",
     "test_showtraceback_exploit",
     "test_handle_failure",
     "test_infinite_loop",
