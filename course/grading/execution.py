@@ -7,7 +7,9 @@ nbgrader scores them as it always does.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -284,14 +286,33 @@ ROOM = 512 * 2**20
 def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
     """Where a disk was full that had less room than a notebook may use, nobody's code is to blame.
 
+    What a notebook says of a disk is only an occasion to look: anybody can raise such an error.
+
     Raises:
         KernelFault: something in the notebook met such a disk, or a quota.
     """
+    needed = task.limits.allowance.disk or ROOM
     no_space, no_quota = (text in complaints for text in FULL_TEXTS)
-    if no_quota or (no_space and room < (task.limits.allowance.disk or ROOM)):
-        what = "your quota was used up on the disk" if no_quota else "no space was left on the disk"
-        disk = next(place for place in private.parents if place.is_mount())
-        raise KernelFault(f"{what} of {disk} while the notebook ran: make room there, or export TMPDIR=another folder")
+    if no_quota and _is_over_quota(private, needed):
+        what = "your quota was used up on the disk"
+    elif no_space and room < needed:
+        what = "no space was left on the disk"
+    else:
+        return
+    disk = next(place for place in private.parents if place.is_mount())
+    raise KernelFault(f"{what} of {disk} while the notebook ran: make room there, or export TMPDIR=another folder")
+
+
+def _is_over_quota(folder: Path, size: int) -> bool:
+    """Whether a quota refuses a file of that size: what is left of one can only be found out by asking for it."""
+    if not hasattr(os, "posix_fallocate"):  # macOS
+        return False
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            return error.errno == errno.EDQUOT
+    return False
 
 
 def _complaints(nb: NotebookNode, examination: Examination) -> str:

@@ -188,19 +188,26 @@ def _writing(said: str) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize(
-    ("said", "free", "blamed"),
+    ("said", "free", "quota", "blamed"),
     [
-        ("No space left on device", 2**20, True),
-        ("No space left on device", 2**40, False),  # the notebook's own part of the memory, which is small
-        ("Disk quota exceeded", 2**40, True),
-        ("something else", 2**20, False),
+        ("No space left on device", 2**20, False, True),
+        ("No space left on device", 2**40, True, False),  # the notebook's own part of the memory, which is small
+        ("Disk quota exceeded", 2**40, True, True),
+        ("Disk quota exceeded", 2**40, False, False),  # anybody can say so
+        ("something else", 2**20, True, False),
     ],
 )
-def test_a_disk_that_is_full_while_a_notebook_runs_costs_no_points(undisturbed, monkeypatch, said, free, blamed):
+def test_a_disk_that_is_full_while_a_notebook_runs_costs_no_points(undisturbed, monkeypatch, said, free, quota, blamed):
     nb = solved(undisturbed[0])
     _writing(said)(nb)
     usage = shutil.disk_usage
     monkeypatch.setattr(execution.shutil, "disk_usage", lambda place: usage(place)._replace(free=free))
+
+    def allocate(*_: int) -> None:
+        if quota:
+            raise of(errno.EDQUOT)
+
+    monkeypatch.setattr(execution.os, "posix_fallocate", allocate)
     outcome = Outcome.from_bytes(execution.execute(Task(TOPIC.folder, notebook_bytes(nb)).to_bytes()))
     assert (not outcome.final) == blamed
     assert ("make room there" in outcome.fault) == blamed
