@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from course.grading.fault import Fault, told
 from course.grading.problem import Problem
 from course.grading.root import find_root
-from course.grading.signals import ENDING
+from course.grading.signals import ENDING, pass_over
 from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def _end_politely() -> None:
 
 
 def _terminate(number: int, _: object) -> None:
+    signal.signal(number, pass_over)  # a terminal that is closed may say so twice
     if number == getattr(signal, "SIGHUP", 0):
         with contextlib.suppress(OSError):
             for descriptor in _terminals:  # gone: what writes there would fail amid tidying up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -189,3 +190,16 @@ def test_a_closed_pipe_is_no_error() -> None:
     listing.stdout.close()
     assert b"Traceback" not in listing.stderr.read()
     listing.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
+def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch) -> None:
+    """Linux tells the leader of a session, and then its group: the second time must not end the tidying up."""
+    monkeypatch.setattr(cli, "_terminals", [])
+    before = signal.signal(signal.SIGHUP, cli._terminate)
+    try:
+        with pytest.raises(cli.Terminated):
+            signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1162,8 +1162,8 @@ def vit_patches_task(rng):
     def mixed(part):
         """The scans in an order of their own: an answer is no list."""
         images, labels = digits.scans(part)
-        order = rng.permutation(len(labels))
-        return images[order], labels[order]
+        shuffled = rng.permutation(len(labels))
+        return images[shuffled], labels[shuffled]
 
     some = asked("better than any linear model: 60 % right", *anywhere(times=3), 0.6, public=True)
     yield some

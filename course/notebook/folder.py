@@ -72,8 +72,8 @@ def whole(path: Path, by_way_of: Path | None = None) -> Iterator[Path]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename in (None, str(unfinished)):  # a full disk is not said by name
-            error.filename = str(path)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(unfinished)):
+            error.filename = str(path)  # a full disk is not said by name
         raise
 
 

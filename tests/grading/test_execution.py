@@ -49,8 +49,8 @@ def outcome_of(**task) -> Outcome:
     ("broken", "files", "said"),
     [
         (None, {"a\\b": b"1"}, r"folder could not be made: 'a\\\\b' does not stay inside its folder"),
-        ("write_files", {}, "folder could not be made: .*No space left on device"),
-        ("tempfile.mkdtemp", {}, "No space left on device"),
+        ("write_files", {}, "folder could not be made: no space is left on the disk"),
+        ("tempfile.mkdtemp", {}, "no space is left on the disk"),
     ],
 )
 def test_a_folder_that_cannot_be_made_is_a_fault_and_leaves_nothing(broken, files, said, folders, monkeypatch):
@@ -64,5 +64,5 @@ def test_a_folder_that_cannot_be_made_is_a_fault_and_leaves_nothing(broken, file
 
 def test_a_judge_that_cannot_listen_is_a_fault(folders, monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", no_thread)
-    assert "the judge could not listen: can't start new thread" in outcome_of().fault
+    assert "the judge could not listen: no more processes or threads" in outcome_of().fault
     assert list(folders.iterdir()) == []
