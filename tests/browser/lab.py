@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests.serving import jupyter
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -26,47 +24,20 @@ def jupyter_lab(folder: Path, state: Path) -> Iterator[str]:
     settings = state / "settings" / "@jupyterlab"
     _settings(settings / "notebook-extension" / "tracker", windowingMode="none", autoStartDefaultKernel=True)
     _settings(settings / "apputils-extension" / "notification", fetchNews="false", checkForUpdates=False)
-    runtime = state / "runtime"
     environment = {
-        **os.environ,
-        "JUPYTER_RUNTIME_DIR": str(runtime),
         "JUPYTER_DATA_DIR": str(state / "data"),
         "JUPYTERLAB_SETTINGS_DIR": str(state / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(state / "workspaces"),
         "IPYTHONDIR": str(state / "ipython"),
     }
-    with (state / "lab.log").open("w") as log:
-        options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--expose-app-in-browser"]
-        folders = [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *options, *folders],
-            cwd=folder,
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            yield _address(server, runtime, state / "lab.log")
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+    options = ["--expose-app-in-browser", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
+    with jupyter("jupyterlab", folder, state, *options, environment=environment) as address:
+        yield address
 
 
 def _settings(path: Path, **values: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".jupyterlab-settings").write_text(json.dumps(values))
-
-
-def _address(server: subprocess.Popen, runtime: Path, log: Path) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and server.poll() is None:
-        for path in runtime.glob("jpserver-*.json"):
-            try:
-                return str(json.loads(path.read_text())["url"])
-            except (ValueError, KeyError):
-                pass  # still being written
-        time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
 @contextmanager

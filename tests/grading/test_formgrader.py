@@ -5,17 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 
 import pytest
 from nbformat.v4 import new_markdown_cell
 
 from course.grading.sandbox.tier import how_executed, strongest
+from tests.serving import jupyter
 
 from .lesson import NAME, answers, first, hand_in, make_course, solved
 
@@ -48,29 +44,15 @@ def server(tmp_path_factory):
     root = make_course(tmp_path_factory.mktemp("formgrader"))
     wrong = {"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"}
     hand_in(root, "ada", solved(root), answers(wrong), first(SCRIPTS), told(MARKDOWN))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    settings = [f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}", "--ServerApp.open_browser=False"]
-    settings += ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True", "--allow-root"]
-    environment = {**os.environ, "USER": os.environ.get("USER", "grader"), "JUPYTER_CONFIG_DIR": str(root / "none")}
-    log = (root / "server.log").open("w")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyter_server", *settings], cwd=root, env=environment, stdout=log, stderr=log
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(240):
-            try:
-                ask(address, "/api/status")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert process.poll() is None, (root / "server.log").read_text()[-3000:]
-                time.sleep(0.25)
-        yield address, root
-    finally:
-        process.terminate()
-        process.wait(20)
+    options = [
+        f"--IdentityProvider.token={TOKEN}",
+        "--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True",
+    ]
+    environment = {"USER": os.environ.get("USER", "grader"), "JUPYTER_CONFIG_DIR": str(root / "none")}
+    with jupyter(
+        "jupyter_server", root, tmp_path_factory.mktemp("state"), *options, environment=environment
+    ) as address:
+        yield address.rstrip("/"), root
 
 
 def ask(address: str, path: str, method: str = "GET") -> str:

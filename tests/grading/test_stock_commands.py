@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from nbgrader.api import Gradebook
 from course.grading.lint import solution_lines
 from course.grading.notebooks import build, source_path
 from course.syllabus import find_topic
+from tests.serving import jupyter
 
 ROOT = Path(__file__).parents[2]
 TOPIC = find_topic("self_attention")
@@ -110,35 +110,12 @@ def test_validate_names_what_fails_and_passes_what_does_not(clone: Path) -> None
 
 
 def test_formgrader_shows_the_class(clone: Path, tmp_path: Path) -> None:
-    server, address = _serve(clone, tmp_path)
-    try:
+    with jupyter("jupyter_server", clone, tmp_path, "--IdentityProvider.token=") as address:
         assignments = json.loads(_get(f"{address}formgrader/api/assignments"))
         (listed,) = [assignment for assignment in assignments if assignment["name"] == TOPIC.folder]
         assert (listed["num_submissions"], listed["max_score"]) == (1, TOPIC.points)
         assert "ada" in _get(f"{address}formgrader/api/submissions/{TOPIC.folder}")
         assert "Manage Assignments" in _get(f"{address}formgrader/manage_assignments")
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def _serve(clone: Path, state: Path) -> tuple[subprocess.Popen, str]:
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(state)}
-    options = ["--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token="]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyter_server", *options],
-        cwd=clone,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    for _ in range(300):
-        for path in state.glob("jpserver-*.json"):
-            if path.stat().st_size:
-                return server, json.loads(path.read_text())["url"]
-        time.sleep(0.1)
-    server.kill()
-    raise AssertionError("the server did not start")
 
 
 def _get(address: str) -> str:
