@@ -16,13 +16,15 @@ from course.grading.lint import imported_modules
 PACKAGE = Path(course.__file__).parent
 ROOT = PACKAGE.parent
 
-# What each part may know besides itself and the syllabus, which is plain data. The public side (data, show, blocks)
-# knows nothing of how exercises are tested; the judge is handed exercises and never looks for them in hidden.
+# What each part may know besides itself, the syllabus, which is plain data, and how source text is read. The public
+# side (data, show, blocks) knows nothing of how exercises are tested; the judge is handed exercises and never looks for
+# them in hidden.
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"notebook", "data", "show", "blocks"},
     "__main__": {"cli"},
     "outline": set(),
     "syllabus": {"outline"},
+    "source": set(),
     "blocks": set(),
     "data": set(),
     "show": {"blocks", "data"},
@@ -71,7 +73,7 @@ def test_every_part_has_its_place() -> None:
 @pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_one_way(path: Path) -> None:
     part = _part(path)
-    forbidden = _parts_imported(path) - MAY_IMPORT[part] - {part, "syllabus"}
+    forbidden = _parts_imported(path) - MAY_IMPORT[part] - {part, "syllabus", "source"}
     assert not forbidden, f"{part} may not import {', '.join(sorted(forbidden))}"
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..source import tree
 from .cache import datasets_library, kept
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def docstrings_in(path: Path) -> Iterator[tuple[str, str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the library's own invalid escapes are no news
-            tree = ast.parse(path.read_bytes())
+            module = tree(path.read_bytes())
     except (SyntaxError, ValueError, OSError):
         return
-    for name, node in _documented(tree, ""):
+    for name, node in _documented(module, ""):
         text = prose(ast.get_docstring(node, clean=False) or "")
         if text:
             yield name, text

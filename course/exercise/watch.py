@@ -15,6 +15,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from ..source import parsed
+
 _ROOTS = {"torch": torch, "nn": nn, "F": nn.functional, "Tensor": torch.Tensor}
 _PARTS = ("nn", "functional", "autograd", "func", "Tensor", "blocks")
 _OFTEN_ONES_OWN = {"backward"}
@@ -34,9 +36,8 @@ def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
 
     A forbidden name without a dot is a whole package: whoever imports or names it uses it.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return []
     packages = {name for name in forbidden if "." not in name}
     last = {name.rsplit(".", 1)[-1] for name in forbidden if "." in name}

@@ -16,6 +16,7 @@ from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
 from course.grading.stills import is_still
+from course.source import parsed
 from course.syllabus import TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
 def _imports(cells: Sequence[NotebookNode]) -> Found:
     code = [(index, cell) for index, cell in enumerate(cells) if cell.cell_type == "code" and not is_setup(cell)]
     for position, (index, cell) in enumerate(code):
-        tree = _parse(cell)
+        tree = parsed(cell.source)
         if tree is None:
             yield index, "this is no Python"
             continue
@@ -246,7 +247,7 @@ def _lengths(cells: Sequence[NotebookNode]) -> Found:
 def _code_lines(cell: NotebookNode) -> int:
     """Lines with code on them: no blank lines, no docstrings."""
     lines = {number for number, line in enumerate(cell.source.splitlines(), 1) if line.strip()}
-    for node in ast.walk(_parse(cell) or ast.Module([], [])):
+    for node in ast.walk(parsed(cell.source) or ast.Module([], [])):
         is_definition = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
         if is_definition and ast.get_docstring(node) is not None:  # type: ignore[arg-type]
             docstring = node.body[0]  # type: ignore[attr-defined]
@@ -293,14 +294,6 @@ def _markdown_lines(cells: Sequence[NotebookNode]) -> Iterator[tuple[int, str]]:
                 fenced = not fenced
             elif not fenced:
                 yield index, line
-
-
-def _parse(cell: NotebookNode) -> ast.Module | None:
-    plain = "\n".join(re.sub(r"^(\s*)[%!].*", r"\1pass", line) for line in cell.source.splitlines())
-    try:
-        return ast.parse(plain)
-    except SyntaxError:
-        return None
 
 
 def _read(path: Path) -> NotebookNode:

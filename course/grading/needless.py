@@ -21,6 +21,8 @@ from math import inf
 
 from nbformat import NotebookNode
 
+from course.source import UNREADABLE, tree
+
 INDIRECT = frozenset(
     {
         "globals",
@@ -119,13 +121,13 @@ def _need(needed: dict[str, float], cell: _Cell, index: int) -> None:
 def _read(source: str) -> _Cell | None:
     """A cell read once, as most are the same in all notebooks of a class; None if it is not Python as it stands."""
     try:
-        tree = ast.parse(source)
-        at_once, within = _mentioned(source, tree)
-        at_once |= _roundabout(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        code = tree(source)
+        at_once, within = _mentioned(source, code)
+        at_once |= _roundabout(code)
+    except UNREADABLE:
         return None
-    found = at_once, within, _bound(tree), _touched(tree)
-    return _Cell(_settles(tree), *map(frozenset, found))
+    found = at_once, within, _bound(code), _touched(code)
+    return _Cell(_settles(code), *map(frozenset, found))
 
 
 def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:

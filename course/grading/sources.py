@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from course.source import tree
+
 OWN = ("hidden", "reference")
 """Folders with a module for each topic."""
 
@@ -24,12 +26,8 @@ class Import(NamedTuple):
 
 
 @cache
-def tree(source: bytes) -> ast.Module:
-    """The statements of a module that reads so."""
-    try:
-        return ast.parse(source)
-    except SystemError:  # Python before 3.11.8, when collected garbage has something parsed meanwhile (gh-106905)
-        return ast.parse(source)
+def _read(source: bytes) -> ast.Module:
+    return tree(source)
 
 
 def statements(package: Path, file: str) -> ast.Module:
@@ -39,9 +37,9 @@ def statements(package: Path, file: str) -> ast.Module:
     """
     path = package / file
     try:
-        return tree(path.read_bytes() if path.is_file() else b"")
+        return _read(path.read_bytes() if path.is_file() else b"")
     except (SyntaxError, ValueError):
-        return tree(b"")
+        return _read(b"")
 
 
 def imports(package: Path, file: str) -> Iterator[Import]:

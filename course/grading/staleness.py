@@ -15,11 +15,12 @@ from functools import cache
 from pathlib import Path, PurePath
 
 import course
-from course.grading.sources import data_files, imports, statements, tree
+from course.grading.sources import data_files, imports, statements
+from course.source import tree
 from course.syllabus import Topic, find_item
 
-SHARED = ("exercise", "judge", "data")
-"""Folders that every exercise's tests rest on."""
+SHARED = ("exercise", "judge", "data", "source.py")
+"""Folders, and a file, that every exercise's tests rest on."""
 
 TELLING = ("judge/report.py",)
 """What only puts a verdict into words."""
@@ -56,13 +57,17 @@ def _declaring(topic: Topic) -> str:
 def shared_by_all(package: Path) -> str:
     """A name for the state of what all exercises share."""
     digest = hashlib.sha256()
-    for path in sorted(path for folder in SHARED for path in (package / folder).rglob("*.py")):
+    for path in sorted(path for place in SHARED for path in _modules(package / place)):
         relative = path.relative_to(package).as_posix()
         if relative not in TELLING:
             digest.update(f"{relative}\0{ast.dump(tree(path.read_bytes()))}".encode())
     for path in data_files(package):
         digest.update(path.relative_to(package).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _modules(place: Path) -> list[Path]:
+    return [place] if place.suffix == ".py" else list(place.rglob("*.py"))
 
 
 def _closure(package: Path, start: Place) -> set[str]:

@@ -11,14 +11,13 @@ import linecache
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..source import parsed
+
 
 def digests(source: str) -> dict[str, str]:
     """A digest of each function and class that `source` defines, comments and layout ignored; none of broken code."""
-    try:
-        tree = ast.parse("".join(line for line in source.splitlines(True) if line[:1] not in ("%", "!")))
-    except (SyntaxError, ValueError):
-        return {}
-    defined = (node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    tree = parsed(source)
+    defined = (node for node in (tree.body if tree else ()) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
     return {node.name: hashlib.sha256(ast.unparse(node).encode()).hexdigest()[:16] for node in defined}
 
 

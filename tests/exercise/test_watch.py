@@ -17,6 +17,12 @@ def test_blocks_are_found_in_the_source():
     assert not forbidden_in_source("class EncoderLayer: ...\nx = EncoderLayer()\ny = self.EncoderLayer", FORBIDDEN)
 
 
+def test_a_magic_in_the_cell_hides_nothing():
+    for cell in ("%matplotlib inline\n{}", "def f():\n    %time\n    {}", "!ls\n{}", "x = (7\n% 4)\n{}"):
+        assert forbidden_in_source(cell.format("blocks.EncoderLayer"), FORBIDDEN) == ["blocks.EncoderLayer"]
+    assert not forbidden_in_source("what is this?\nblocks.EncoderLayer", FORBIDDEN)
+
+
 def test_blocks_are_noticed_while_they_run():
     seen = []
     with watching(FORBIDDEN, seen):

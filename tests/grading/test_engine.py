@@ -12,8 +12,8 @@ import pytest
 
 import course
 from course.grading import engine
-from course.grading.sources import tree
 from course.outline import Outline
+from course.source import tree
 from course.syllabus import Topic
 
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.source import UNREADABLE, parsed
 
 COURSE_OWN = frozenset({"check", "fit", "hint", "progress", "load"})
 """What notebooks import from the course, and nobody needs to define anew."""
-
-UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What reading somebody's code may end with."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,6 @@ class Statement:
         """The line of the cell that a part of the statement stands in."""
         lines, number = self.source.splitlines(), getattr(node, "lineno", 1)
         return lines[number - 1].strip()[:160] if number <= len(lines) else ""
-
-
-def parsed(source: str) -> ast.Module | None:
-    """A cell's code without its magics, every line at its number; None where it is no Python."""
-    try:
-        return ast.parse("".join("\n" if line[:1] in ("%", "!") else line for line in source.splitlines(True)))
-    except UNREADABLE:
-        return None
 
 
 def statements(notebook: NotebookNode, locked: Mapping[str, str], given: frozenset[str]) -> list[Statement]:

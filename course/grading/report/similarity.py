@@ -18,6 +18,8 @@ from itertools import combinations
 
 from rapidfuzz.distance import Indel
 
+from course.source import parsed
+
 Tokens = tuple[str, ...]
 
 ALIKE = 0.85
@@ -116,10 +118,8 @@ def _tokens(source: str, prose: bool) -> Tokens:
 
 def _bound(source: str) -> frozenset[str]:
     """The names that code binds: parameters, variables, functions, imports. Of broken code, none is known."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+    code = parsed(source)
+    nodes = list(ast.walk(code)) if code else []
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}

@@ -1,0 +1,36 @@
+"""A student's code as statements, whatever was written."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
+"""What reading somebody's code may end with."""
+
+
+def tree(source: str | bytes) -> ast.Module:
+    """The statements of a module that reads so.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: `source` is no Python, or too much of it.
+    """
+    try:
+        return ast.parse(source)
+    except SystemError:  # Python before 3.11.8, when collected garbage has something parsed meanwhile (gh-106905)
+        return ast.parse(source)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """A cell's code, magics passed over, every line at its number; None where it is no Python."""
+    for code in (source, _without_magics(source)):
+        try:
+            return tree(code)
+        except UNREADABLE:
+            continue
+    return None
+
+
+def _without_magics(source: str) -> str:
+    """The same lines, with `pass` for what only IPython understands."""
+    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
