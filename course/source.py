@@ -8,6 +8,9 @@ import re
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 """What reading somebody's code may end with."""
 
+_MAGIC = re.compile(r"^([ \t]*)(?:(?:\w[\w, ]*=[ \t]*)?[%!].*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$", re.MULTILINE)
+"""`%time f()`, `!ls`, `files = !ls`, `?f` and `f??`, each on a line of its own."""
+
 
 def tree(source: str | bytes) -> ast.Module:
     """The statements of a module that reads so.
@@ -33,4 +36,4 @@ def parsed(source: str) -> ast.Module | None:
 
 def _without_magics(source: str) -> str:
     """The same lines, with `pass` for what only IPython understands."""
-    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
+    return _MAGIC.sub(r"\1pass", source)
