@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -116,7 +115,7 @@ class Timings:
         table = csv.DictWriter(text, COLUMNS)
         table.writeheader()
         table.writerows(self._rows[student] for student in sorted(self._rows))
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             write_atomically(self.path, text.getvalue().encode())
 
     def _read(self) -> Iterable[dict[str, str]]:
