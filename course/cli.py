@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -30,46 +31,57 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
-    run: Run = arguments.run
     _see_to_streams()
     _end_politely()
     resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
+    try:
+        return _status(arguments, resume)
+    except KeyboardInterrupt as stop:
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)  # it ends already; Python takes any other handler away on the way
+        _tell(f"course {arguments.command}: stopped{resume}")
+        return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
+
+
+def _status(arguments: argparse.Namespace, resume: str) -> int:
+    """Run the command; what it could not do is told in a sentence, with `resume` where it can go on from there."""
+    run: Run = arguments.run
     try:
         status = run(arguments)
         sys.stdout.flush()
         return status
     except (Problem, Faulty) as problem:
         goes_on = resume if isinstance(problem, Fault) else ""
-        print(f"course {arguments.command}: {problem}{goes_on}", file=sys.stderr)
+        _tell(f"course {arguments.command}: {problem}{goes_on}")
         return 2
-    except KeyboardInterrupt as stop:
-        for number in ENDING:
-            signal.signal(number, signal.SIG_IGN)  # it ends already; Python takes any other handler away on the way
-        with contextlib.suppress(OSError):  # its terminal is gone
-            print(f"course {arguments.command}: stopped{resume}", file=sys.stderr)
-        return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except ModuleNotFoundError as missing:
         if (missing.name or "course").split(".")[0] == "course":
             raise
         needs = f"needs {missing.name}, which is not installed: pip install 'sequence-course[grading]'"
-        print(f"course {arguments.command}: this {needs}", file=sys.stderr)
+        _tell(f"course {arguments.command}: this {needs}")
         return 2
     except BrokenPipeError:
         _say_no_more()
         return 141
     except EOFError:
-        print(f"\ncourse {arguments.command}: it asks, and nobody answered", file=sys.stderr)
+        _tell(f"\ncourse {arguments.command}: it asks, and nobody answered")
         return 2
     except Exception as error:
+        if _is_without_terminal(error):
+            raise Terminated(HANGUP) from error
         if fault := told(error):
             _say_no_more()
-            print(f"course {arguments.command}: {fault}{resume}", file=sys.stderr)
+            _tell(f"course {arguments.command}: {fault}{resume}")
             return 2
         if not isinstance(error, OSError):
             raise
         where = f"{error.filename}: " if error.filename else ""  # a folder where a file should be, and the like
-        print(f"course {arguments.command}: {where}{error.strerror or error}", file=sys.stderr)
+        _tell(f"course {arguments.command}: {where}{error.strerror or error}")
         return 2
+
+
+HANGUP = getattr(signal, "SIGHUP", 1)
+"""What Windows has no signal for."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -99,6 +111,12 @@ def _see_to_streams() -> None:
     logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader's, of what it raises as well
 
 
+def _tell(sentence: str) -> None:
+    """Say it on standard error, if anybody is left to hear it."""
+    with contextlib.suppress(OSError, ValueError):
+        print(sentence, file=sys.stderr, flush=True)
+
+
 def _say_no_more() -> None:
     """What stands in the buffer of standard output goes nowhere: it cannot be written, or nobody reads it."""
     with contextlib.suppress(OSError, ValueError):
@@ -119,11 +137,24 @@ def _end_politely() -> None:
 
 def _terminate(number: int, _: object) -> None:
     signal.signal(number, pass_over)  # a terminal that is closed may say so twice
-    if number == getattr(signal, "SIGHUP", 0):
-        with contextlib.suppress(OSError):
-            for descriptor in _terminals:  # gone: what writes there would fail amid tidying up
-                os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+    if number == HANGUP:
+        _leave_terminals()
     raise Terminated(number)
+
+
+def _is_without_terminal(error: Exception) -> bool:
+    """Whether it failed to write to a terminal that is closed, which may come before the signal that says so."""
+    gone = isinstance(error, OSError) and error.errno == errno.EIO and not all(map(os.isatty, _terminals))
+    if gone:
+        _leave_terminals()
+    return gone
+
+
+def _leave_terminals() -> None:
+    """Write nowhere from now on what was for a terminal: it is gone, and tidying up would fail there."""
+    with contextlib.suppress(OSError):
+        for descriptor in _terminals:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
 
 _terminals: list[int] = []

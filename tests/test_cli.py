@@ -121,6 +121,30 @@ sys.exit(cli.main(["list"]))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 129
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
+def test_a_terminal_may_be_gone_before_the_signal_that_says_so(monkeypatch) -> None:
+    import pty
+
+    master, terminal = pty.openpty()
+    monkeypatch.setattr(cli, "_terminals", [])
+
+    def writes(_: object) -> int:
+        cli._terminals[:] = [terminal]
+        os.close(master)
+        os.write(terminal, b"nobody reads this")
+        return 0
+
+    monkeypatch.setitem(cli.COMMANDS, "list", (writes, cli._with_topics))
+    before = [signal.getsignal(number) for number in cli.ENDING]
+    try:
+        assert cli.main(["list"]) == 129
+        assert os.write(terminal, b"nor this") == 8
+    finally:
+        os.close(terminal)
+        for number, handler in zip(cli.ENDING, before, strict=True):
+            signal.signal(number, handler)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file that is full")
 def test_output_that_cannot_be_written_is_one_sentence() -> None:
     with Path("/dev/full").open("w") as full:
