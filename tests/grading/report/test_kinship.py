@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from course.reference.rnn import ElmanClassifier
 State = dict[str, Tensor]
 
 
+@cache
 def trained(seed: int) -> State:
     """A small network after some steps on parentheses."""
     torch.manual_seed(seed)

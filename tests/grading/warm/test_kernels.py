@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading import client, corpora, execution
 from course.grading import kernel as kernels
+from course.grading.edition import assemble
 from course.grading.execution import execute
 from course.grading.problem import Problem
 from course.grading.sandbox import tier as tiers
@@ -499,6 +501,7 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         for canary in (Path(f"{root}{name}") for name in names):
             canary.parent.mkdir(parents=True, exist_ok=True)
             canary.write_text("canary")
+        shutil.copytree(assemble(), f"{root}/cache/editions/{assemble().name}")  # to make it anew takes half a minute
         monkeypatch.chdir(root)
         monkeypatch.setenv("COURSE_CACHE", f"{root}/cache")
         execution._assembled.cache_clear()
