@@ -103,8 +103,9 @@ def test_public_checks_alone_recognise_what_they_reject(topic, exercise):
     assert [held.case.title for held in key.cases] == public, (
         f"{exercise.name}: a public case stands behind rest_hidden"
     )
+    held = dict(zip(key.scripts, key.cases, strict=True))
     for misconception in exercise.misconceptions:
-        verdict = judge(key, lambda script, m=misconception: run(script, m.wrong), exercise.points)
+        verdict = judge(key, lambda script, m=misconception: held[script].wrong(m.name), exercise.points)
         if verdict.kind != "passed":
             assert verdict.misconception, f"{exercise.name}: {misconception.name} fails publicly without a hint"
 

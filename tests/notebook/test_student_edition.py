@@ -26,11 +26,12 @@ def test_answer_keys_diagnose_like_the_declarations(edition, topic):
     keys = read_key_file(edition / "course" / "keys" / f"{topic.name}.key")
     for exercise in exercises(topic):
         declared = key_of(exercise, public_only=True)
+        held = dict(zip(declared.scripts, declared.cases, strict=True))
         for misconception in exercise.misconceptions:
-            verdicts = [
-                judge(key, lambda script, m=misconception: run(script, m.wrong), exercise.points)
-                for key in (declared, keys[exercise.name])
-            ]
+            verdicts = (
+                judge(declared, lambda script, m=misconception, held=held: held[script].wrong(m.name), exercise.points),
+                judge(keys[exercise.name], lambda script, m=misconception: run(script, m.wrong), exercise.points),
+            )
             first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)
             assert first == second, f"{exercise.name}: {misconception.name}"
         assert keys[exercise.name].hints == exercise.hints
