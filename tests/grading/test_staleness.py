@@ -28,6 +28,7 @@ NAMES = ("softmax", "attention_for_one", "attention_cost", "crossover_length", "
 def package(tmp_path: Path) -> Path:
     for part in PARTS:
         shutil.copytree(Path(course.__file__).parent / part, tmp_path / part)
+    shutil.copy(Path(course.__file__).parent / "source.py", tmp_path)
     return tmp_path
 
 
@@ -56,6 +57,7 @@ OVERFLOWS = "def overflows(x, dim):"
         ("hidden/reading.py", "another first token changes", "a first token changes", {"ElmanClassifier"}),
         ("judge/report.py", "not right yet", "wrong", set()),
         ("judge/compare.py", '"""', '"""Another docstring. ', set(NAMES)),
+        ("source.py", "[%!].*", "[%].*", set(NAMES)),
     ],
 )
 def test_what_a_change_touches(package, file, before, after, who):
