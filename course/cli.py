@@ -68,6 +68,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
     except Exception as error:
         if _is_without_terminal(error):
+            _leave_terminals()
             raise Terminated(HANGUP) from error
         if fault := told(error):
             _say_no_more()
@@ -81,7 +82,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
 
 
 HANGUP = getattr(signal, "SIGHUP", 1)
-"""What Windows has no signal for."""
+"""The signal that says that a terminal is closed: its number, as Windows has none."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -144,10 +145,7 @@ def _terminate(number: int, _: object) -> None:
 
 def _is_without_terminal(error: Exception) -> bool:
     """Whether it failed to write to a terminal that is closed, which may come before the signal that says so."""
-    gone = isinstance(error, OSError) and error.errno == errno.EIO and not all(map(os.isatty, _terminals))
-    if gone:
-        _leave_terminals()
-    return gone
+    return isinstance(error, OSError) and error.errno == errno.EIO and not all(map(os.isatty, _terminals))
 
 
 def _leave_terminals() -> None:

@@ -1,4 +1,4 @@
-"""A student's code as statements, whatever was written."""
+"""Source text as statements: a module's, or a student's cell, whatever was written there."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def tree(source: str | bytes) -> ast.Module:
 
 def parsed(source: str) -> ast.Module | None:
     """A cell's code, magics passed over, every line at its number; None where it is no Python."""
-    for code in (source, _without_magics(source)):
+    for reading in (str, _without_magics):
         try:
-            return tree(code)
+            return tree(reading(source))
         except UNREADABLE:
             continue
     return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from course.source import parsed
+from course.source import parsed, tree
 
 
 @pytest.mark.parametrize(
@@ -26,9 +27,9 @@ from course.source import parsed
     ],
 )
 def test_every_line_keeps_its_number_and_its_meaning(cell: str, line: int) -> None:
-    tree = parsed(cell)
-    assert tree is not None
-    (call,) = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = parsed(cell)
+    assert found is not None
+    (call,) = [node for node in ast.walk(found) if isinstance(node, ast.Call)]
     assert (call.lineno, ast.unparse(call)) == (line, "f(1)")
 
 
@@ -38,8 +39,8 @@ def test_what_stands_beside_a_magic_is_read_as_it_is() -> None:
 
 @pytest.mark.parametrize("cell", ["", "# nothing", "%time", "\n\n!ls"])
 def test_an_empty_cell_holds_no_statement_of_its_own(cell: str) -> None:
-    tree = parsed(cell)
-    assert tree is not None and all(isinstance(node, ast.Pass) for node in tree.body)
+    found = parsed(cell)
+    assert found is not None and all(isinstance(node, ast.Pass) for node in found.body)
 
 
 @pytest.mark.parametrize("cell", ["what is this?", "def f(:", "x = '\0'", "(" * 5_000])
@@ -51,5 +52,26 @@ def test_no_python_is_nothing(cell: str) -> None:
 @example("x" + " + x" * 50_000)
 @settings(max_examples=200, derandomize=True)
 def test_any_text_is_read_or_is_nothing(cell: str) -> None:
-    tree = parsed(cell)
-    assert tree is None or isinstance(tree, ast.Module)
+    found = parsed(cell)
+    assert found is None or isinstance(found, ast.Module)
+
+
+class Dying:
+    """Garbage in a circle, at whose end Python has something else parsed, as when a traceback is written."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        compile("1 + 1", "<end>", "eval", ast.PyCF_ONLY_AST)
+
+
+def test_a_module_is_read_though_garbage_is_collected_amid_it():
+    """Python before 3.11.8 loses count of its depth there, and raises a SystemError."""
+    gc.disable()
+    try:
+        for _ in range(5):
+            Dying()
+    finally:
+        gc.enable()
+    assert len(tree(b"x = [f(a, b) for a in c]\n" * 2000).body) == 2000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 import course
 from course.grading import engine
 from course.outline import Outline
-from course.source import tree
 from course.syllabus import Topic
 
 
@@ -81,24 +78,3 @@ def test_an_instructors_own_tests_name_what_they_rest_on(package, tmp_path, monk
 
     tests.write_text("def right(:")
     assert package / "reference" / "rnn.py" not in engine._files(package, frozenset({"smoothing"}))
-
-
-class Dying:
-    """Garbage in a circle, at whose end Python has something else parsed, as when a traceback is written."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-    def __del__(self) -> None:
-        compile("1 + 1", "<end>", "eval", ast.PyCF_ONLY_AST)
-
-
-def test_a_module_is_read_though_garbage_is_collected_amid_it():
-    """Python before 3.11.8 loses count of its depth there, and raises a SystemError."""
-    gc.disable()
-    try:
-        for _ in range(5):
-            Dying()
-    finally:
-        gc.enable()
-    assert len(tree(b"x = [f(a, b) for a in c]\n" * 2000).body) == 2000

@@ -14,6 +14,7 @@ from course.grading.edition import assemble
 from course.hidden import exercises
 from course.judge import judge
 from course.syllabus import TOPICS
+from tests.recorded import recorded
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,9 @@ def test_answer_keys_diagnose_like_the_declarations(edition, topic):
     keys = read_key_file(edition / "course" / "keys" / f"{topic.name}.key")
     for exercise in exercises(topic):
         declared = key_of(exercise, public_only=True)
-        held = dict(zip(declared.scripts, declared.cases, strict=True))
         for misconception in exercise.misconceptions:
             verdicts = (
-                judge(declared, lambda script, m=misconception, held=held: held[script].wrong(m.name), exercise.points),
+                judge(declared, recorded(declared, misconception.name), exercise.points),
                 judge(keys[exercise.name], lambda script, m=misconception: run(script, m.wrong), exercise.points),
             )
             first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)
