@@ -385,7 +385,7 @@ def _tallied(title: str, n: int, length: int, rng: Rng, public: bool = False, we
         case.law("shape_is", shape=(n, length), because="each text should hold `length` tokens, without the start")
         .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
         .law("slices_vary", because=f"{n} texts drawn one after the other from one generator are the same: {ANEW}")
-        .law("frequencies", probabilities=P, start=start)
+        .law("frequencies", probabilities=P, draws=n * length, start=start)
     )
 
 

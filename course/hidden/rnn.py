@@ -759,7 +759,7 @@ def generate(rng):
         return (
             draws(title, 1, step, start_state, 0, length, temperature, rng.generator(), **settings)
             .law("shape_is", shape=(1, length))
-            .law("frequencies", probabilities=probabilities, because=because)
+            .law("frequencies", probabilities=probabilities, draws=length, because=because)
         )
 
     def written(title, clocks, vocabulary, length, temperature, **settings):
@@ -776,7 +776,7 @@ def generate(rng):
             draws(title, 1, step, start_state, 2, length, temperature, rng.generator(), **settings)
             .law("shape_is", shape=(1, length), because="`length` tokens are asked for, the start not among them")
             .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
-            .law("frequencies", probabilities=torch.softmax(logits[0] / temperature, -1), start=2)
+            .law("frequencies", probabilities=torch.softmax(logits[0] / temperature, -1), draws=length, start=2)
         )
 
     yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
@@ -889,7 +889,8 @@ def scheduled_inputs(rng):
 
     def coins(title, n, B, T, p, **settings):
         share = torch.tensor([p, 1 - p], dtype=torch.float64)
-        return draws(title, n, *table(B, T), p, rng.generator(), **settings).law("frequencies", probabilities=share)
+        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
+        return case.law("frequencies", probabilities=share, draws=n * B * T)
 
     targets, own = rng.integers(0, 50, 3, 5), rng.integers(50, 99, 3, 5)
     yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(

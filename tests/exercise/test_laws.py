@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -131,7 +133,12 @@ CASES = [
         {"gradients of out": {"w": torch.ones(2)}},
         {"gradients of out": {"w": torch.ones(2), "b": torch.zeros(2)}},
     ),
-    ("frequencies", {"probabilities": HALF}, {"out": torch.tensor([0, 1] * 200)}, {"out": torch.tensor([0] * 400)}),
+    (
+        "frequencies",
+        {"probabilities": HALF, "draws": 400},
+        {"out": torch.tensor([0, 1] * 200)},
+        {"out": torch.tensor([0] * 400)},
+    ),
     (
         "tossed_one_by_one",
         {"p": 0.5},
@@ -225,31 +232,39 @@ def test_a_right_sampler_keeps_the_law(seed, k, n):
     p = torch.rand(k, generator=generator, dtype=torch.float64) ** 3 + 1e-6
     p = p / p.sum()
     drawn = torch.multinomial(p, n, replacement=True, generator=generator)
-    assert broken(LawUse("frequencies", {"probabilities": p}), {"out": drawn}) == ""
+    assert broken(LawUse("frequencies", {"probabilities": p, "draws": n}), {"out": drawn}) == ""
 
 
 def test_chains_are_counted_by_the_token_before():
-    use = LawUse("frequencies", {"probabilities": torch.full((3, 3), 1 / 3), "start": 2})
+    use = LawUse("frequencies", {"probabilities": torch.full((3, 3), 1 / 3), "draws": 4, "start": 2})
     table = counts(use, {"out": torch.tensor([[0, 1], [0, 0]])})
     assert table.tolist() == [[1, 1, 0], [0, 0, 0], [2, 0, 0]]
 
 
 def test_what_was_impossible_and_came_breaks_the_law():
     p = torch.tensor([1.0, 0.0])
-    assert broken(LawUse("frequencies", {"probabilities": p}), {"out": torch.tensor([0, 0, 1])})
+    assert broken(LawUse("frequencies", {"probabilities": p, "draws": 3}), {"out": torch.tensor([0, 0, 1])})
 
 
 def test_nothing_drawn_follows_no_distribution():
-    use = LawUse("frequencies", {"probabilities": HALF})
-    asked = {"out": torch.tensor([0, 1] * 200)}
+    use = LawUse("frequencies", {"probabilities": HALF, "draws": 400})
+    for few in ([], [0, 1], [0, 1] * 199):
+        assert "fewer draws" in broken(use, {"out": torch.tensor(few).long()})
+    assert "more" in broken(use, {"out": torch.tensor([0, 1] * 201)})
+    assert not broken(use, {"out": torch.tensor([0, 1] * 200)})
+
+
+def test_as_much_is_tossed_as_by_the_reference():
+    use = LawUse("tossed_one_by_one", {"p": 0.5})
+    tosses = {"out": torch.randint(0, 2, (100, 5), generator=torch.Generator().manual_seed(1))}
     assert broken(use, {"out": torch.zeros(0).long()})
-    assert broken(use, {"out": torch.tensor([0, 1]), EXPECTED: asked})
-    assert not broken(use, {"out": asked["out"].flip(0), EXPECTED: asked})
+    assert broken(use, {"out": tosses["out"][:1], EXPECTED: tosses})
+    assert not broken(use, {"out": tosses["out"].flip(0), EXPECTED: tosses})
 
 
-def test_laws_of_chance_are_given_the_references_own_draws():
+def test_laws_of_chance_know_how_much_is_asked_for():
     for name, law in LAWS.items():
-        assert law.relative or law.counts is None, name
+        assert law.counts is None or law.relative or "draws" in signature(law.holds).parameters, name
 
 
 def test_perplexity_is_of_distributions_over_the_vocabulary_and_nothing_else():

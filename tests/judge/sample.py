@@ -41,7 +41,7 @@ def coin(p, n, generator):
 @exercise(coin, name="sample_text")
 def tosses(rng):
     yield draws("many tosses", 50, 0.3, 40, rng.generator(), public=True).law(
-        "frequencies", probabilities=torch.tensor([0.7, 0.3])
+        "frequencies", probabilities=torch.tensor([0.7, 0.3]), draws=50 * 40
     )
 
 

@@ -77,8 +77,7 @@ def by_values(rng):
 
 
 def beside_the_reference(rng):
-    tosses = draws("tosses", 3, torch.zeros(4, dtype=torch.long))
-    yield tosses.law("frequencies", probabilities=torch.tensor([1.0, 0.0]))
+    yield draws("tosses", 3, torch.zeros(5, dtype=torch.long)).law("tossed_one_by_one", p=1.0)
 
 
 def test_where_laws_alone_decide_the_reference_is_not_asked():

@@ -34,23 +34,30 @@ def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", s
     return table.view(-1).index_add_(0, flat, torch.ones(flat.numel(), dtype=torch.float64)).view(table.shape)
 
 
-def frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", start: Any = None, because: str = "") -> str:
-    """Draws follow `probabilities` ((K,), or (K, K) by previous token with `start`).
+def frequencies(
+    outputs: Outputs, probabilities: Tensor, draws: int, of: str = "out", start: Any = None, because: str = ""
+) -> str:
+    """`draws` ids, which follow `probabilities` ((K,), or (K, K) by previous token with `start`).
 
     Each cell's count is held against Chernoff's bound P(|p̂ − p| as large) ≤ 2·exp(−n·KL(p̂‖p)), which is exact
     for any n, over all cells: a right sampler breaks it with probability below `FALSE_ALARM`.
     """
-    return unlike(outputs, lambda found: frequency_counts(found, probabilities, of, start), probabilities, because)
+    return _unlike(frequency_counts(outputs, probabilities, of, start), draws, probabilities, because)
 
 
 def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: Tensor, because: str) -> str:
     """The sentence for counts that the `probabilities` do not explain; empty for those that they do.
 
-    Nothing drawn would follow any distribution: as much is counted as of the reference's own draws, where they are.
+    As much should be counted as of the reference's own draws, where they are, and something where they are not.
     """
     table = count(outputs)
-    drawn = float(table.sum())
-    if drawn != (float(count(outputs[EXPECTED]).sum()) if EXPECTED in outputs else max(drawn, 1.0)):
+    asked = float(count(outputs[EXPECTED]).sum()) if EXPECTED in outputs else max(float(table.sum()), 1.0)
+    return _unlike(table, asked, probabilities, because)
+
+
+def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) -> str:
+    """The same for a table of counts whose sum should be `asked`: nothing drawn would follow any distribution."""
+    if float(table.sum()) != asked:
         return "what came back holds more or fewer draws than were asked for: compare its shape with what is asked for"
     p = probabilities.double().reshape(table.shape)
     n = table.sum(-1, keepdim=True)
@@ -61,7 +68,7 @@ def unlike(outputs: Outputs, count: Callable[[Outputs], Tensor], probabilities: 
     return because or "the draws do not follow the distribution they should: tally a few thousand of them"
 
 
-LAWS["frequencies"] = Law(frequencies, frequency_counts, relative=True)
+LAWS["frequencies"] = Law(frequencies, frequency_counts)
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:
