@@ -15,7 +15,11 @@ from course.judge.verdict import Verdict
 from course.syllabus import Topic
 
 MARKS = {"error": "!", "time": "⧖", "memory": "!", "forbidden": "✗", "missing": "·", "not-graded": "?"}
-LEGEND = "! raised an error   ⧖ out of time   ✗ a forbidden call   · no answer   ? not graded   – for you to grade"
+RESTS = "↑"
+LEGEND = (
+    "! raised an error   ⧖ out of time   ✗ a forbidden call   · no answer   ↑ rests on an answer that fails"
+    "   ? not graded   – for you to grade"
+)
 
 
 def show(topic: Topic, graded: Sequence[Graded]) -> None:
@@ -100,7 +104,7 @@ def not_graded(graded: Sequence[Graded]) -> list[str]:
 def _cell(work: Graded, name: str) -> str:
     assert work.scores is not None
     score, verdict = work.scores.cells.get(name), work.verdicts.get(name)
-    mark = MARKS.get(verdict.kind, "") if verdict else ""
+    mark = MARKS.get(verdict.kind, RESTS if verdict.rests_on else "") if verdict else ""
     return mark or "–" if score is None else f"{score:g}{mark and ' ' + mark}"
 
 
@@ -136,7 +140,7 @@ def _print_table(topic: Topic, header: Sequence[str], rows: Sequence[Sequence[st
         drawn.add_column("\n".join(name), justify="left" if index == 0 else "right", no_wrap=True)
     for row in rows:
         drawn.add_row(*map(escape, row))
-    console = Console(width=terminal if narrow else _width(heads, rows), highlight=False)
+    console = Console(width=terminal if narrow else max(_width(heads, rows), min(100, terminal)), highlight=False)
     console.print(escape(f"{topic.folder}  {topic.title}"), style="bold")
     console.print(drawn)
     below = "\n".join(textwrap.fill(line, console.width) for line in (key, LEGEND) if line)
@@ -158,7 +162,7 @@ def _broken(name: str, widest: int = 12) -> list[str]:
 def _width(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int:
     """How wide the boxed table is."""
     widths = [max(map(len, (*head, *(row[index] for row in rows))), default=0) for index, head in enumerate(heads)]
-    return max(len(LEGEND), sum(widths) + 3 * len(widths) + 1)
+    return sum(widths) + 3 * len(widths) + 1
 
 
 def _plain(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:

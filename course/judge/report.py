@@ -59,8 +59,7 @@ def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     shown = _to_show(verdict)
     lines += [f"  ✗ {case.title}: {case.message}" for case in shown]
     lines += [f"  {line}" for line in _further(verdict, shown)]
-    if verdict.hint:
-        lines.append(f"  Look here: {verdict.hint}")
+    lines += [f"  Look here: {hint}" for hint in where_to_look(verdict)]
     if note or public:
         lines.append(f"  {note or PUBLIC_NOTE}")
     return "\n".join(lines)
@@ -79,11 +78,11 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     rows = "".join(_row(case) for case in shown)
     body = f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
     body += "".join(f'<div style="margin-top:6px">{sentence(line)}</div>' for line in _further(verdict, shown))
-    if verdict.hint:
-        body += (
-            f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
-            f'<span style="font-weight:600">Look here.</span> {sentence(verdict.hint)}</div>'
-        )
+    body += "".join(
+        f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
+        f'<span style="font-weight:600">Look here.</span> {sentence(hint)}</div>'
+        for hint in where_to_look(verdict)
+    )
     foot = note or (PUBLIC_NOTE if public else "")
     if foot:
         body += f'<div style="margin-top:6px;opacity:.72;font-size:.9em">{escape(foot)}</div>'
@@ -91,6 +90,12 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
         f'<div role="status" style="border-left:4px solid {colour};padding:6px 12px;margin:4px 0;max-width:52em;'
         f'line-height:1.45;color:inherit;font-family:system-ui,sans-serif;font-size:14px">{head}{body}</div>'
     )
+
+
+def where_to_look(verdict: Verdict) -> list[str]:
+    """Where a failing answer is to be mended: in one it rests on, by what a misconception points at."""
+    ground = f"It rests on your `{verdict.rests_on}`, and that does not pass either: begin there."
+    return [hint for hint in (ground if verdict.rests_on else "", verdict.hint) if hint]
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:

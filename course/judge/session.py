@@ -22,6 +22,7 @@ from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
 from .expected import expected
+from .ground import grounded
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -201,7 +202,8 @@ class Session:
         try:
             key = expected(exercise, self.seed)
             deadline = time.monotonic() + self.seconds
-            return judge(key, respond, exercise.points, self.sources.get(name, ""))
+            source = self.sources.get(name, "")
+            return grounded(judge(key, respond, exercise.points, source), source, self.verdicts)
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)

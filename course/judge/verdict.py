@@ -24,7 +24,8 @@ class Verdict:
     """The judge's decision on one exercise.
 
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
-    hint; `message` is the first thing to say; `convention` names the published variant that was computed instead.
+    hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
+    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
     """
 
@@ -36,6 +37,7 @@ class Verdict:
     misconception: str = ""
     hint: str = ""
     convention: str = ""
+    rests_on: str = ""
     cases: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import socket
+import sys
+from textwrap import dedent
 from typing import Any
 
 from torch import nn
@@ -14,6 +16,7 @@ from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
+from ..judge.ground import grounded
 from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
@@ -24,6 +27,10 @@ from .keys import key
 from .unwritten import speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
+
+
+_checked: dict[str, tuple[Any, Verdict]] = {}
+"""By exercise, the answer that was checked last, and what came of it."""
 
 
 class CheckFailed(AssertionError):
@@ -49,7 +56,9 @@ def check(name: str, answer: Any) -> None:
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    verdict = public_verdict(name, answer)
+    verdict = grounded(public_verdict(name, answer), _source(answer), _standing())
+    if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
+        _checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
     note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
@@ -75,9 +84,17 @@ def public_verdict(name: str, answer: Any) -> Verdict:
     return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
 
 
+def _standing() -> dict[str, Verdict]:
+    """What came of the answers that have not been written anew since they were checked."""
+    now = vars(sys.modules["__main__"])
+    return {name: verdict for name, (answer, verdict) in _checked.items() if now.get(name) is answer}
+
+
 def _source(answer: Any) -> str:
+    """The text of a function, or of a class's methods: of a notebook's classes Python knows no more."""
+    written = filter(inspect.isfunction, vars(answer).values()) if inspect.isclass(answer) else [answer]
     try:
-        return inspect.getsource(answer)
+        return "\n".join(dedent(inspect.getsource(part)) for part in written)
     except (OSError, TypeError):
         return ""
 

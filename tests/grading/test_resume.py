@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,11 @@ def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(u
     assert not classroom.is_done("s00", task) and classroom.is_done("s00", replace(task, isolated=False))
 
 
+def heeding(how: signal.Signals) -> None:
+    """Have a program that begins end at the signal: whoever runs the tests in the background ignores some."""
+    signal.signal(how, signal.SIG_DFL)
+
+
 def killed(root: Path, how: signal.Signals, after: float) -> int | None:
     """Grade, and send the signal after so many seconds; returns the status, None when it was done before."""
     grader = subprocess.Popen(
@@ -218,6 +224,7 @@ def killed(root: Path, how: signal.Signals, after: float) -> int | None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=None if how == signal.SIGKILL else partial(heeding, how),
     )
     try:
         grader.wait(after)
@@ -276,7 +283,7 @@ def test_a_polite_signal_ends_the_grader_with_its_own_status_and_nothing_left(
         text=True,
         env={**os.environ, "TMPDIR": str(short)},
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(how, signal.SIG_DFL),  # whoever runs the tests in the background ignores it
+        preexec_fn=partial(heeding, how),
     )
     deadline = time.monotonic() + 90
     while not list((root / ".course" / "results").glob("*/*.zip")) and time.monotonic() < deadline:

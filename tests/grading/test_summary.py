@@ -39,6 +39,12 @@ def test_a_row_for_each_graded_student():
     assert [row[0] for row in rows] == ["ada", "bea", "cy"]
 
 
+def test_what_fails_with_an_earlier_answer_is_marked():
+    rests = [Verdict("bptt", kind, 0, 5, rests_on="rnn_cell") for kind in ("wrong", "time")]
+    _, rows = summary.table(TOPIC, [graded("ada", verdict) for verdict in rests])
+    assert [row[3] for row in rows] == ["0 ↑", "0 ⧖"]
+
+
 def test_misunderstandings_are_counted_and_named():
     assert summary.misunderstandings(CLASS) == ["  2  rnn_cell: no bias   (ada, bea)"]
 

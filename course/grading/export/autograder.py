@@ -160,8 +160,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
         lines.append(f"A correct computation, under another convention: {verdict.convention}.")
     if verdict.message and (not verdict.cases or verdict.kind == "forbidden"):
         lines.append(verdict.message)
-    if verdict.hint:
-        lines.append(f"Look here: {verdict.hint}")
+    lines += [f"Look here: {hint}" for hint in report.where_to_look(verdict)]
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import csv
 import statistics
 import tempfile
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,8 @@ OTHER_CELLS = "cells of their own"
 class Success:
     """How an exercise went: how many got all, some and none of its points; `mean` is a share of the points.
 
-    `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing.
+    `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
+    and `grounds` the earlier exercises whose failing answers these rest on.
     """
 
     item: Item
@@ -46,6 +47,7 @@ class Success:
     open: int
     mean: float | None
     kinds: dict[str, int]
+    grounds: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ def _read(path: Path) -> NotebookNode | None:
 def _success(item: Item, scored: Sequence[Graded]) -> Success:
     full = some = none = undecided = 0
     shares: list[float] = []
-    kinds: dict[str, int] = defaultdict(int)
+    kinds, grounds = Counter[str](), Counter[str]()
     for work in scored:
         assert work.scores is not None
         if item.name not in work.scores.maxima:
@@ -243,9 +245,11 @@ def _success(item: Item, scored: Sequence[Graded]) -> Success:
         verdict = work.verdicts.get(item.name)
         if verdict is not None and verdict.kind != "passed":
             kinds[verdict.kind] += 1
+            grounds.update([verdict.rests_on] if verdict.rests_on else [])
         if score is None:
             undecided += 1
             continue
         shares.append(score / most if most else 0.0)
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
-    return Success(item, full, some, none, undecided, statistics.fmean(shares) if shares else None, dict(kinds))
+    mean = statistics.fmean(shares) if shares else None
+    return Success(item, full, some, none, undecided, mean, dict(kinds), dict(grounds))

@@ -99,6 +99,17 @@ def test_scores_and_exercises(page):
     assert all(student in everybody for student in ("ada", "bea", "cy", "dan", "eve")) and "fay" not in everybody
 
 
+def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    for student in ("bea", "cy"):
+        path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
+        graded = json.loads(path.read_text())
+        graded["metadata"]["course"]["verdicts"]["attention_for_one"].update(kind="wrong", rests_on="softmax")
+        path.chmod(0o644)
+        path.write_text(json.dumps(graded))
+    assert "2 wrong 2 rest on softmax" in section(write_report(root, TOPIC).read_text("utf-8"), "exercises")
+
+
 def test_what_was_not_graded_and_why(page):
     assert f"fay {NAME}.ipynb is not valid JSON (line 1): it may have been cut off" in section(page, "ungraded")
 
