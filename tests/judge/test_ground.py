@@ -73,7 +73,7 @@ def test_told_is_where_it_begins():
 def test_the_report_says_where_to_begin_before_any_hint():
     verdict = wrong("rnn_forward", rests_on="rnn_cell", hint="Does the state move?")
     for said in (text(verdict), html(verdict)):
-        assert said.index("rnn_cell") < said.index("begin there") < said.index("Does the state move?")
+        assert said.index("rnn_cell") < said.index("mend that first") < said.index("Does the state move?")
     assert Verdict.from_dict(verdict.to_dict()) == verdict
 
 
@@ -120,7 +120,10 @@ def test_in_a_notebook_until_it_is_written_anew(notebook, capsys):
     check("softmax", softmax)
     assert "rests on" not in capsys.readouterr().out
     check("attention_for_one", attention_for_one)
-    assert "It rests on your `softmax`, and that does not pass either: begin there." in capsys.readouterr().out
+    assert (
+        "It rests on your `softmax`, which does not pass either: mend that first, and check again."
+        in capsys.readouterr().out
+    )
     notebook("softmax", torch.softmax)
     check("attention_for_one", attention_for_one)
     assert "rests on" not in capsys.readouterr().out
