@@ -20,11 +20,11 @@ from ..judge.ground import grounded
 from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
-from ..syllabus import find_item
+from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
 from .keys import key
-from .unwritten import speak_plainly
+from .unwritten import is_stub, speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 
@@ -56,7 +56,7 @@ def check(name: str, answer: Any) -> None:
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    verdict = grounded(public_verdict(name, answer), _source(answer), _standing())
+    verdict = grounded(public_verdict(name, answer), _source(answer), _standing(find_item(name)[0]))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         _checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
@@ -84,10 +84,12 @@ def public_verdict(name: str, answer: Any) -> Verdict:
     return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
 
 
-def _standing() -> dict[str, Verdict]:
-    """What came of the answers that have not been written anew since they were checked."""
+def _standing(topic: Topic) -> dict[str, Verdict]:
+    """What came of a topic's answers that have not been written anew since they were checked; some are not written."""
     now = vars(sys.modules["__main__"])
-    return {name: verdict for name, (answer, verdict) in _checked.items() if now.get(name) is answer}
+    unwritten = [item for item in topic.items if item.name in now and is_stub(_source(now[item.name]))]
+    missing = {item.name: Verdict.without_points(item.name, "missing", item.points, "") for item in unwritten}
+    return missing | {name: verdict for name, (answer, verdict) in _checked.items() if now.get(name) is answer}
 
 
 def _source(answer: Any) -> str:

@@ -39,6 +39,12 @@ def speak_plainly() -> None:
     shell.set_custom_exc((*others, NotImplementedError), handle)
 
 
+def is_stub(source: str) -> bool:
+    """Whether it is as it was given out: nothing written yet."""
+    lines = [line.strip() for line in source.splitlines()]
+    return MARK in lines and STUB in lines
+
+
 def unwritten(error: BaseException, tb: TracebackType | None) -> str:
     """The function whose stub raised `error`, as its class and it are called; empty for every other error."""
     while tb is not None and tb.tb_next is not None:
