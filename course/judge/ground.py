@@ -1,38 +1,75 @@
-"""The ground of an answer: the earlier answers it calls. Where one of those fails, that is where to begin."""
+"""The ground of an answer: the earlier answers it calls. Where one of those fails, that is where to begin.
+
+Where it is known what mistake that one shows, it can be told, too, whether the later answer is right but for that: the
+reference is asked what it would answer if it called the mistaken one.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec, module_from_spec
+from typing import Any
 
+from ..exercise import Exercise
+from ..exercise.key import Key, KeyCase, Known, Wrong
+from ..exercise.runner import run
 from ..source import parsed
+from .judging import judge
 from .verdict import Verdict
 
+FOLLOWS = "right but for its ground"
+"""What a key calls the answer that is right but for the earlier one it calls."""
 
-def grounded(verdict: Verdict, source: str, earlier: Mapping[str, Verdict]) -> Verdict:
-    """`verdict`, and where it fails, the answer it rests on: one that its `source` calls, and that fails itself.
+
+def ground_of(name: str, source: str, earlier: Mapping[str, Verdict]) -> str:
+    """The exercise that the answer to `name` rests on: one that its `source` calls, and that fails; empty for none.
 
     That may rest on another one. Told is the one where it begins, as the others may well be right but for that.
     """
-    if verdict.kind in ("passed", "forbidden", "not-graded"):
+    called = _called(source) - {name}
+    for other, verdict in earlier.items():
+        first = verdict.rests_on or other
+        if other in called and _fails(verdict) and first in earlier and _fails(earlier[first]):
+            return first
+    return ""
+
+
+def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> Key:
+    """`key` that also knows the answer which is right but for the `mistake` in what it calls."""
+    wrong = {known.name: known.wrong for known in ground.misconceptions}.get(mistake)
+    answer = wrong and _answer_with(exercise.reference, ground.reference, wrong)
+    if answer is None:
+        return key
+    cases: list[KeyCase] = []
+    for held in key.cases:
+        wrong = cases[-1].wrong if cases and held.case.again else _wrong_too(held, answer)
+        cases.append(replace(held, wrong=wrong))
+    return replace(key, cases=tuple(cases), misconceptions=(*key.misconceptions, Known(FOLLOWS, "")))
+
+
+def grounded(verdict: Verdict, ground: str, key: Key) -> Verdict:
+    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that."""
+    follows = verdict.misconception == FOLLOWS
+    if follows:
+        verdict = replace(verdict, misconception="")
+    if not ground or verdict.kind in ("passed", "forbidden", "not-graded"):
         return verdict
-    called = _called(source)
-    for name, before in earlier.items():
-        first = before.rests_on or name
-        if (
-            name in called
-            and name != verdict.exercise
-            and _fails(before)
-            and first in earlier
-            and _fails(earlier[first])
-        ):
-            return replace(verdict, rests_on=first)
-    return verdict
+    return replace(verdict, rests_on=ground, but_for_that=follows and _explains_all(key, verdict))
 
 
-def _fails(verdict: Verdict) -> bool:
-    return verdict.kind not in ("passed", "not-graded")
+def _explains_all(key: Key, verdict: Verdict) -> bool:
+    """Whether the answer that is right but for its ground fails in the same cases, and in one by a value.
+
+    Whoever does no more than call what raises an error raises it, too.
+    """
+    said = (held.wrong(FOLLOWS) for held in key.cases if not held.case.again)
+    other = judge(key, lambda _: next(said), verdict.points)
+    pairs = list(zip(key.cases, verdict.cases, other.cases, strict=True))
+    shown = any(held.wrong(FOLLOWS).raised is None for held, case, _ in pairs if not case.passed)
+    return shown and all(case.passed == follows.passed for _, case, follows in pairs)
 
 
 def _called(source: str) -> set[str]:
@@ -44,3 +81,29 @@ def _called(source: str) -> set[str]:
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             used[False].add(node.name)
     return used[True] - used[False]
+
+
+def _fails(verdict: Verdict) -> bool:
+    return verdict.kind not in ("passed", "not-graded")
+
+
+@cache
+def _answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Callable[..., Any] | None:
+    """The reference in a copy of its module in which `wrong` stands for what it calls; None where that is elsewhere.
+
+    A copy, as other judges in this process go on asking the module itself.
+    """
+    home = reference.__module__
+    spec = find_spec(home) if home == called.__module__ else None
+    if spec is None or spec.loader is None:
+        return None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    setattr(module, called.__name__, wrong)
+    return getattr(module, reference.__name__, None)
+
+
+def _wrong_too(held: KeyCase, answer: Callable[..., Any]) -> Wrong:
+    """`held.wrong`, which knows what `answer` does, too."""
+    follows = cache(lambda: run(held.case.script(), answer))
+    return lambda name: follows() if name == FOLLOWS else held.wrong(name)

@@ -95,6 +95,8 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
 def where_to_look(verdict: Verdict) -> list[str]:
     """Where a failing answer is to be mended: in one it rests on, by what a misconception points at."""
     ground = f"It rests on your `{verdict.rests_on}`, which does not pass either: mend that first, and check again."
+    if verdict.but_for_that:
+        ground = f"It rests on your `{verdict.rests_on}`, which does not pass either. But for that it is right."
     if verdict.kind == "missing":
         ground = f"It rests on `{verdict.rests_on}`, which is not written yet: write that first, and check again."
     return [hint for hint in (ground if verdict.rests_on else "", verdict.hint) if hint]

@@ -16,13 +16,14 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from ..exercise import Exercise
+from ..exercise.key import Key
 from ..exercise.recording import Recording
 from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
 from .expected import expected
-from .ground import grounded
+from .ground import following, ground_of, grounded
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -200,13 +201,20 @@ class Session:
                 raise Unanswered("error", "the kernel went away while the exercise was being judged") from None
 
         try:
-            key = expected(exercise, self.seed)
-            deadline = time.monotonic() + self.seconds
             source = self.sources.get(name, "")
-            return grounded(judge(key, respond, exercise.points, source), source, self.verdicts)
+            key, ground = self._key(exercise, source)
+            deadline = time.monotonic() + self.seconds
+            return grounded(judge(key, respond, exercise.points, source), ground, key)
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
+
+    def _key(self, exercise: Exercise, source: str) -> tuple[Key, str]:
+        """What is expected of an answer, and the failing answer that it rests on, if any."""
+        key, ground = expected(exercise, self.seed), ground_of(exercise.name, source, self.verdicts)
+        if ground and (mistake := self.verdicts[ground].misconception):
+            key = following(key, exercise, self.find(ground), mistake)
+        return key, ground
 
 
 def _request(script: Script) -> bytes:

@@ -25,7 +25,8 @@ class Verdict:
 
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
     hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
-    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself.
+    `rests_on` names an earlier exercise whose answer this one calls, and which fails itself; `but_for_that` says that
+    this answer was seen to be right otherwise.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
     """
 
@@ -38,6 +39,7 @@ class Verdict:
     hint: str = ""
     convention: str = ""
     rests_on: str = ""
+    but_for_that: bool = False
     cases: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
 

@@ -16,7 +16,7 @@ from ..exercise.script import Script
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
-from ..judge.ground import grounded
+from ..judge.ground import ground_of, grounded
 from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
@@ -56,7 +56,8 @@ def check(name: str, answer: Any) -> None:
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    verdict = grounded(public_verdict(name, answer), _source(answer), _standing(find_item(name)[0]))
+    ground = ground_of(name, _source(answer), _standing(find_item(name)[0]))
+    verdict = grounded(public_verdict(name, answer), ground, key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         _checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 
 import pytest
 import torch
 
 from course import check
+from course.exercise.key import key_of
+from course.exercise.runner import run
 from course.hidden import find
-from course.judge.ground import grounded
+from course.judge.ground import FOLLOWS, _answer_with, following, ground_of, grounded
+from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
@@ -30,20 +34,14 @@ def wrong(name, **more):
 
 
 @pytest.mark.parametrize("kind", ["partial", "wrong", "error", "time", "memory", "missing"])
-def test_what_a_failing_answer_calls_and_fails_is_told(kind):
+def test_what_an_answer_calls_and_fails_is_its_ground(kind):
     earlier = {"softmax": wrong("softmax"), "rnn_cell": Verdict("rnn_cell", kind, 0, 2)}
-    assert grounded(Verdict("rnn_forward", kind, 0, 3), FORWARD, earlier).rests_on == "rnn_cell"
-
-
-@pytest.mark.parametrize("kind", ["passed", "forbidden", "not-graded"])
-def test_what_does_not_fail_by_it_is_not_blamed_on_anything(kind):
-    verdict = Verdict("rnn_forward", kind, 0, 3)
-    assert grounded(verdict, FORWARD, {"rnn_cell": wrong("rnn_cell")}) == verdict
+    assert ground_of("rnn_forward", FORWARD, earlier) == "rnn_cell"
 
 
 @pytest.mark.parametrize("kind", ["passed", "not-graded"])
 def test_what_stands_is_no_ground_for_a_failure(kind):
-    assert not grounded(wrong("rnn_forward"), FORWARD, {"rnn_cell": Verdict("rnn_cell", kind, 2, 2)}).rests_on
+    assert not ground_of("rnn_forward", FORWARD, {"rnn_cell": Verdict("rnn_cell", kind, 2, 2)})
 
 
 @pytest.mark.parametrize(
@@ -57,24 +55,81 @@ def test_what_stands_is_no_ground_for_a_failure(kind):
         "rnn_cell = None\ndef rnn_forward(xs):\n    return rnn_cell(xs)",
     ],
 )
-def test_nothing_is_told_where_nothing_is_called(source):
+def test_there_is_no_ground_where_nothing_is_called(source):
     earlier = {"rnn_cell": wrong("rnn_cell"), "rnn_forward": wrong("rnn_forward")}
-    assert not grounded(wrong("rnn_forward"), source, earlier).rests_on
+    assert not ground_of("rnn_forward", source, earlier)
 
 
 def test_told_is_where_it_begins():
-    earlier = {"rnn_cell": wrong("rnn_cell")}
-    earlier["rnn_forward"] = grounded(wrong("rnn_forward"), FORWARD, earlier)
-    assert grounded(wrong("bptt"), BACK, earlier).rests_on == "rnn_cell"
+    earlier = {"rnn_cell": wrong("rnn_cell"), "rnn_forward": wrong("rnn_forward", rests_on="rnn_cell")}
+    assert ground_of("bptt", BACK, earlier) == "rnn_cell"
     earlier["rnn_cell"] = Verdict("rnn_cell", "passed", 2, 2)  # mended, and what rests on it not checked again
-    assert not grounded(wrong("bptt"), BACK, earlier).rests_on
+    assert not ground_of("bptt", BACK, earlier)
+
+
+@pytest.mark.parametrize("kind", ["passed", "forbidden", "not-graded"])
+def test_what_does_not_fail_by_it_is_not_blamed_on_anything(kind):
+    verdict = Verdict("rnn_forward", kind, 0, 3)
+    assert grounded(verdict, "rnn_cell", key_of(find("rnn_forward"), public_only=True)) == verdict
 
 
 def test_the_report_says_where_to_begin_before_any_hint():
     verdict = wrong("rnn_forward", rests_on="rnn_cell", hint="Does the state move?")
     for said in (text(verdict), html(verdict)):
         assert said.index("rnn_cell") < said.index("mend that first") < said.index("Does the state move?")
+    assert "But for that it is right" in text(wrong("bptt", rests_on="rnn_cell", but_for_that=True))
     assert Verdict.from_dict(verdict.to_dict()) == verdict
+
+
+PAIRS = [
+    ("rnn_forward", "rnn_cell"),
+    ("bptt", "rnn_cell"),
+    ("attention_for_one", "softmax"),
+    ("scaled_dot_product_attention", "softmax"),
+    ("self_attention", "softmax"),
+    ("multi_head_attention", "split_heads"),
+    ("embed_patches", "patchify"),
+]
+
+
+@pytest.mark.parametrize(("name", "called"), PAIRS)
+def test_the_reference_on_a_mistaken_ground_is_right_but_for_that(name, called):
+    exercise, ground = find(name), find(called)
+    plain, reference = key_of(exercise, 5), exercise.reference
+    seen = 0
+    for mistake in ground.misconceptions:
+        key = following(plain, exercise, ground, mistake.name)
+        answer = _answer_with(reference, ground.reference, mistake.wrong)
+        verdict = grounded(judge(key, lambda script, answer=answer: run(script, answer), 3), called, key)
+        seen += verdict.but_for_that
+        assert verdict.misconception != FOLLOWS and (verdict.kind == "passed") != (verdict.rests_on == called)
+        assert grounded(judge(key, lambda script: run(script, reference), 3), called, key).kind == "passed"
+    assert seen, "no mistake in what is called is ever recognised in what calls it"
+
+
+@pytest.mark.parametrize(("name", "called"), PAIRS)
+def test_a_mistake_of_its_own_is_not_right_but_for_another(name, called):
+    exercise, ground = find(name), find(called)
+    key = following(key_of(exercise, 5), exercise, ground, ground.misconceptions[0].name)
+    for mistake in exercise.misconceptions:
+        verdict = judge(key, lambda script, wrong=mistake.wrong: run(script, wrong), 3)
+        assert not grounded(verdict, called, key).but_for_that, mistake.name
+
+
+def test_who_only_calls_what_raises_has_shown_nothing():
+    exercise, ground = find("multi_head_attention"), find("split_heads")
+    left_behind = next(known for known in ground.misconceptions if known.name == "heads_left_behind_the_words")
+    key = following(key_of(exercise, 5), exercise, ground, left_behind.name)
+    answer = _answer_with(exercise.reference, ground.reference, left_behind.wrong)
+    verdict = grounded(judge(key, lambda script: run(script, answer), 3), "split_heads", key)
+    assert verdict.kind == "error" and verdict.rests_on and not verdict.but_for_that
+
+
+def test_a_mistake_nobody_knows_and_a_ground_elsewhere_say_nothing():
+    exercise = find("bptt")
+    key = key_of(exercise, 5)
+    assert following(key, exercise, find("rnn_cell"), "unheard_of") is key
+    assert following(key, exercise, find("softmax"), find("softmax").misconceptions[0].name) is key
 
 
 def softmax(x, dim):
@@ -82,28 +137,27 @@ def softmax(x, dim):
 
 
 def attention_for_one(query, keys, values):
-    weights = softmax(keys @ query, 0)
-    return weights @ values, weights
+    weights = softmax(keys @ query / keys.shape[-1] ** 0.5, 0)
+    return weights @ values
 
 
-SOURCES = {
-    "softmax": "def softmax(x, dim):\n    return x / x.sum(dim, keepdim=True)",
-    "attention_for_one": (
-        "def attention_for_one(query, keys, values):\n    weights = softmax(keys @ query, 0)\n"
-        "    return weights @ values, weights"
-    ),
-}
+def attention_in_reverse(query, keys, values):
+    return softmax(keys @ query / keys.shape[-1] ** 0.5, 0) @ values.flip(0)
 
 
-def test_at_grading(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("answer", "but_for_that"), [(attention_for_one, True), (attention_in_reverse, False)])
+def test_at_grading(monkeypatch, tmp_path, answer, but_for_that):
     monkeypatch.chdir(tmp_path)
-    with Session(find, seed=5, sources=SOURCES) as session:
+    sources = {"softmax": inspect.getsource(softmax), "attention_for_one": inspect.getsource(answer)}
+    with Session(find, seed=5, sources=sources) as session:
         monkeypatch.setenv("COURSE_JUDGE", session.address)
-        for name, answer in (("softmax", softmax), ("attention_for_one", attention_for_one)):
+        for name, given in (("softmax", softmax), ("attention_for_one", answer)):
             session.enter(name)
-            check(name, answer)
+            check(name, given)
             session.leave()
-        assert [verdict.rests_on for verdict in session.verdicts.values()] == ["", "softmax"]
+    first, second = session.verdicts.values()
+    assert first.misconception and not first.rests_on
+    assert (second.rests_on, second.but_for_that) == ("softmax", but_for_that)
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ class Success:
     """How an exercise went: how many got all, some and none of its points; `mean` is a share of the points.
 
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
-    and `grounds` the earlier exercises whose failing answers these rest on.
+    and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
+    right otherwise.
     """
 
     item: Item
@@ -48,6 +49,7 @@ class Success:
     mean: float | None
     kinds: dict[str, int]
     grounds: dict[str, int]
+    but_for_that: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,7 @@ def _read(path: Path) -> NotebookNode | None:
 def _success(item: Item, scored: Sequence[Graded]) -> Success:
     full = some = none = undecided = 0
     shares: list[float] = []
-    kinds, grounds = Counter[str](), Counter[str]()
+    kinds, grounds, but_for_that = Counter[str](), Counter[str](), Counter[str]()
     for work in scored:
         assert work.scores is not None
         if item.name not in work.scores.maxima:
@@ -245,11 +247,12 @@ def _success(item: Item, scored: Sequence[Graded]) -> Success:
         verdict = work.verdicts.get(item.name)
         if verdict is not None and verdict.kind != "passed":
             kinds[verdict.kind] += 1
-            grounds.update([verdict.rests_on] if verdict.rests_on else [])
+            grounds[verdict.rests_on] += bool(verdict.rests_on)
+            but_for_that[verdict.rests_on] += verdict.but_for_that
         if score is None:
             undecided += 1
             continue
         shares.append(score / most if most else 0.0)
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
-    return Success(item, full, some, none, undecided, mean, dict(kinds), dict(grounds))
+    return Success(item, full, some, none, undecided, mean, dict(kinds), dict(+grounds), dict(+but_for_that))

@@ -101,13 +101,17 @@ def test_scores_and_exercises(page):
 
 def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_path):
     root = shutil.copytree(graded_class, tmp_path / "course")
-    for student in ("bea", "cy"):
+    for student, right in (("bea", True), ("cy", False)):
         path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
         graded = json.loads(path.read_text())
-        graded["metadata"]["course"]["verdicts"]["attention_for_one"].update(kind="wrong", rests_on="softmax")
+        graded["metadata"]["course"]["verdicts"]["attention_for_one"].update(
+            kind="wrong", rests_on="softmax", but_for_that=right
+        )
         path.chmod(0o644)
         path.write_text(json.dumps(graded))
-    assert "2 wrong 2 rest on softmax" in section(write_report(root, TOPIC).read_text("utf-8"), "exercises")
+    assert "2 wrong 2 rest on softmax, 1 right but for that" in section(
+        write_report(root, TOPIC).read_text("utf-8"), "exercises"
+    )
 
 
 def test_what_was_not_graded_and_why(page):
