@@ -38,7 +38,10 @@ def ground_of(name: str, source: str, earlier: Mapping[str, Verdict]) -> str:
 
 
 def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> Key:
-    """`key` that also knows the answer which is right but for the `mistake` in what it calls."""
+    """`key` that also knows the answer which is right but for the `mistake` in what it calls.
+
+    It comes first: where a mistake of the exercise's own would look the same, the one that was seen explains it.
+    """
     wrong = {known.name: known.wrong for known in ground.misconceptions}.get(mistake)
     answer = wrong and _answer_with(exercise.reference, ground.reference, wrong)
     if answer is None:
@@ -47,7 +50,7 @@ def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> K
     for held in key.cases:
         wrong = cases[-1].wrong if cases and held.case.again else _wrong_too(held, answer)
         cases.append(replace(held, wrong=wrong))
-    return replace(key, cases=tuple(cases), misconceptions=(*key.misconceptions, Known(FOLLOWS, "")))
+    return replace(key, cases=tuple(cases), misconceptions=(Known(FOLLOWS, ""), *key.misconceptions))
 
 
 def grounded(verdict: Verdict, ground: str, key: Key) -> Verdict:

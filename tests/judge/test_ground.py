@@ -92,6 +92,10 @@ PAIRS = [
 ]
 
 
+THE_SAME = {"exponentials_that_overflow", "split_by_reshaping", "words_of_strips"}
+"""Mistakes that answer just what the first mistake in what is called comes to: softmax overflows, too."""
+
+
 @pytest.mark.parametrize(("name", "called"), PAIRS)
 def test_the_reference_on_a_mistaken_ground_is_right_but_for_that(name, called):
     exercise, ground = find(name), find(called)
@@ -113,7 +117,7 @@ def test_a_mistake_of_its_own_is_not_right_but_for_another(name, called):
     key = following(key_of(exercise, 5), exercise, ground, ground.misconceptions[0].name)
     for mistake in exercise.misconceptions:
         verdict = judge(key, lambda script, wrong=mistake.wrong: run(script, wrong), 3)
-        assert not grounded(verdict, called, key).but_for_that, mistake.name
+        assert grounded(verdict, called, key).but_for_that == (mistake.name in THE_SAME), mistake.name
 
 
 def test_who_only_calls_what_raises_has_shown_nothing():
