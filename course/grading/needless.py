@@ -123,11 +123,10 @@ def _read(source: str) -> _Cell | None:
     try:
         code = tree(source)
         at_once, within = _mentioned(source, code)
-        at_once |= _roundabout(code)
+        found = at_once | _roundabout(code), within, _bound(code), _touched(code)
+        return _Cell(_settles(code), *map(frozenset, found))
     except UNREADABLE:
         return None
-    found = at_once, within, _bound(code), _touched(code)
-    return _Cell(_settles(code), *map(frozenset, found))
 
 
 def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:

@@ -162,7 +162,10 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     """Collect the definition of `thing`, after those of what it uses; whether all of it can stand in a notebook."""
     if not isinstance(thing, FunctionType | type):
         return False
-    definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    try:
+        definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    except OSError:  # no class statement made it, and Python 3.13 does not look for one of its name
+        return False
     if not isinstance(definition, ast.FunctionDef | ast.ClassDef) or not _is_own(definition, thing):
         return False
     own, definition.decorator_list, definition.name = definition.name, [], name

@@ -15,10 +15,33 @@ from ..source import parsed
 
 
 def digests(source: str) -> dict[str, str]:
-    """A digest of each function and class that `source` defines, comments and layout ignored; none of broken code."""
+    """A digest of each function and class that `source` defines, comments and layout ignored; none of broken code.
+
+    It is the same with every Python: who trains on Colab hands in to somebody with another one.
+    """
     tree = parsed(source)
     defined = (node for node in (tree.body if tree else ()) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
-    return {node.name: hashlib.sha256(ast.unparse(node).encode()).hexdigest()[:16] for node in defined}
+    try:
+        return {node.name: hashlib.sha256(_written_out(node).encode()).hexdigest()[:16] for node in defined}
+    except RecursionError:  # nested so deeply that only some Pythons read it
+        return {}
+
+
+def _written_out(node: ast.stmt) -> str:
+    return ast.unparse(_FormattedAsTuples().visit(node))
+
+
+class _FormattedAsTuples(ast.NodeTransformer):
+    """Formatted text as a tuple of its parts: which quotes stand around it depends on the Python, as do empty parts."""
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        self.generic_visit(node)
+        parts = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+        return ast.Tuple(parts, ast.Load())
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Tuple([node.value, ast.Constant(node.conversion), node.format_spec or ast.Constant("")], ast.Load())
 
 
 def defined(sources: Iterable[str]) -> dict[str, set[str]]:

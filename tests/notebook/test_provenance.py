@@ -36,6 +36,22 @@ def test_layout_and_comments_do_not_count_and_code_does() -> None:
     assert changed["Net"] != digests(CELL)["Net"] and changed["train"] == digests(CELL)["train"]
 
 
+FORMATTED = r"""
+def train(model, x):
+    for step in range(3):
+        print(f"step {step:>{len('abc')}}: {x['loss']!r:.3f} it's \"so\" {x}\n")
+"""
+
+
+def test_a_digest_is_the_same_with_every_python() -> None:
+    assert digests(FORMATTED) == {"train": "aa4d2bf92630ed01"}  # as 3.11, 3.12 and 3.13 have it
+    assert digests(FORMATTED) != digests(FORMATTED.replace("!r", "!s")) != digests(FORMATTED.replace(".3f", ".2f"))
+
+
+def test_what_is_nested_too_deeply_has_none() -> None:
+    assert digests("def f():\n    return " + " + ".join(["0"] * 5000)) == {}
+
+
 def test_magics_are_passed_over_and_broken_code_has_none() -> None:
     assert set(digests("%time\n!ls\ndef f(): pass")) == {"f"}
     assert digests("def f(:") == {}
