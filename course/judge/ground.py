@@ -43,7 +43,7 @@ def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> K
     It comes first: where a mistake of the exercise's own would look the same, the one that was seen explains it.
     """
     wrong = {known.name: known.wrong for known in ground.misconceptions}.get(mistake)
-    answer = wrong and _answer_with(exercise.reference, ground.reference, wrong)
+    answer = wrong and answer_with(exercise.reference, ground.reference, wrong)
     if answer is None:
         return key
     cases: list[KeyCase] = []
@@ -51,6 +51,22 @@ def following(key: Key, exercise: Exercise, ground: Exercise, mistake: str) -> K
         wrong = cases[-1].wrong if cases and held.case.again else _wrong_too(held, answer)
         cases.append(replace(held, wrong=wrong))
     return replace(key, cases=tuple(cases), misconceptions=(Known(FOLLOWS, ""), *key.misconceptions))
+
+
+@cache
+def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Callable[..., Any] | None:
+    """The reference in a copy of its module in which `wrong` stands for what it calls; None where that is elsewhere.
+
+    A copy, as other judges in this process go on asking the module itself.
+    """
+    home = reference.__module__
+    spec = find_spec(home) if home == called.__module__ else None
+    if spec is None or spec.loader is None:
+        return None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    setattr(module, called.__name__, wrong)
+    return getattr(module, reference.__name__, None)
 
 
 def grounded(verdict: Verdict, ground: str, key: Key) -> Verdict:
@@ -88,22 +104,6 @@ def _called(source: str) -> set[str]:
 
 def _fails(verdict: Verdict) -> bool:
     return verdict.kind not in ("passed", "not-graded")
-
-
-@cache
-def _answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Callable[..., Any] | None:
-    """The reference in a copy of its module in which `wrong` stands for what it calls; None where that is elsewhere.
-
-    A copy, as other judges in this process go on asking the module itself.
-    """
-    home = reference.__module__
-    spec = find_spec(home) if home == called.__module__ else None
-    if spec is None or spec.loader is None:
-        return None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    setattr(module, called.__name__, wrong)
-    return getattr(module, reference.__name__, None)
 
 
 def _wrong_too(held: KeyCase, answer: Callable[..., Any]) -> Wrong:

@@ -12,7 +12,7 @@ from course import check
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.judge.ground import FOLLOWS, _answer_with, following, ground_of, grounded
+from course.judge.ground import FOLLOWS, answer_with, following, ground_of, grounded
 from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
@@ -103,7 +103,7 @@ def test_the_reference_on_a_mistaken_ground_is_right_but_for_that(name, called):
     seen = 0
     for mistake in ground.misconceptions:
         key = following(plain, exercise, ground, mistake.name)
-        answer = _answer_with(reference, ground.reference, mistake.wrong)
+        answer = answer_with(reference, ground.reference, mistake.wrong)
         verdict = grounded(judge(key, lambda script, answer=answer: run(script, answer), 3), called, key)
         seen += verdict.but_for_that
         assert verdict.misconception != FOLLOWS and (verdict.kind == "passed") != (verdict.rests_on == called)
@@ -124,7 +124,7 @@ def test_who_only_calls_what_raises_has_shown_nothing():
     exercise, ground = find("multi_head_attention"), find("split_heads")
     left_behind = next(known for known in ground.misconceptions if known.name == "heads_left_behind_the_words")
     key = following(key_of(exercise, 5), exercise, ground, left_behind.name)
-    answer = _answer_with(exercise.reference, ground.reference, left_behind.wrong)
+    answer = answer_with(exercise.reference, ground.reference, left_behind.wrong)
     verdict = grounded(judge(key, lambda script: run(script, answer), 3), "split_heads", key)
     assert verdict.kind == "error" and verdict.rests_on and not verdict.but_for_that
 
