@@ -56,7 +56,7 @@ def check(name: str, answer: Any) -> None:
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    ground = ground_of(name, _source(answer), _standing(find_item(name)[0]))
+    ground = ground_of(name, _made_of(answer), _standing(find_item(name)[0]))
     verdict = grounded(public_verdict(name, answer), ground, key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         _checked[name] = answer, verdict
@@ -91,6 +91,13 @@ def _standing(topic: Topic) -> dict[str, Verdict]:
     unwritten = [item for item in topic.items if item.name in now and is_stub(_source(now[item.name]))]
     missing = {item.name: Verdict.without_points(item.name, "missing", item.points, "") for item in unwritten}
     return missing | {name: verdict for name, (answer, verdict) in _checked.items() if now.get(name) is answer}
+
+
+def _made_of(answer: Any) -> str:
+    """The text of an answer; of a trained model, the names of the classes it was built from."""
+    if isinstance(answer, nn.Module):
+        return "\n".join(sorted({type(part).__name__ for part in answer.modules()}))
+    return _source(answer)
 
 
 def _source(answer: Any) -> str:

@@ -202,7 +202,7 @@ def test_in_a_notebook_what_is_not_written_need_not_be_checked(notebook, capsys)
     assert "It rests on `rnn_cell`, which is not written yet" in capsys.readouterr().out
 
 
-def test_in_a_notebook_methods_are_read_too(notebook, capsys):
+def test_in_a_notebook_methods_are_read_and_models_known_by_their_class(notebook, capsys):
     class ElmanClassifier(torch.nn.Module):
         def __init__(self, *sizes):
             super().__init__()
@@ -213,4 +213,7 @@ def test_in_a_notebook_methods_are_read_too(notebook, capsys):
     notebook("softmax", softmax)
     check("softmax", softmax)
     check("ElmanClassifier", ElmanClassifier)
+    assert "It rests on your `softmax`" in capsys.readouterr().out
+    notebook("ElmanClassifier", ElmanClassifier)
+    check("rnn_task", ElmanClassifier())
     assert "It rests on your `softmax`" in capsys.readouterr().out
