@@ -17,6 +17,7 @@ from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
+from tests.recorded import recorded
 
 FORWARD = """
 def rnn_forward(xs, h0, W_x, W_h, b):
@@ -116,7 +117,7 @@ def test_a_mistake_of_its_own_is_not_right_but_for_another(name, called):
     exercise, ground = find(name), find(called)
     key = following(key_of(exercise, 5), exercise, ground, ground.misconceptions[0].name)
     for mistake in exercise.misconceptions:
-        verdict = judge(key, lambda script, wrong=mistake.wrong: run(script, wrong), 3)
+        verdict = judge(key, recorded(key, mistake.name), 3)
         assert grounded(verdict, called, key).but_for_that == (mistake.name in THE_SAME), mistake.name
 
 
