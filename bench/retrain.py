@@ -1,4 +1,5 @@
-"""Loading the weights handed in, or training anew: submissions a minute, where training takes longest.
+"""Loading the weights handed in, or training anew: submissions a minute, for the two classes of `grading` and where
+training takes longest.
 
 Two workers, solved submissions with their weights. They are trained anew with as many examples as a laptop gets, and
 as a GPU gets: what was trained on one is graded here without one. Set BENCH_STUDENTS for other sizes than 24; a sixth
@@ -18,7 +19,14 @@ from bench._classes import make_class
 from bench.grading import ALL, GRADE, REPOSITORY, RETRAINED, STUDENTS, run
 from course.syllabus import find_topic
 
-TOPICS = ("05_bahdanau_attention", "09_masking", "10_encoder_decoder", "11_vit_patches")
+TOPICS = (
+    "03_rnn",
+    "05_bahdanau_attention",
+    "06_self_attention",
+    "09_masking",
+    "10_encoder_decoder",
+    "11_vit_patches",
+)
 
 
 def rows() -> Iterator[list[str]]:

@@ -49,10 +49,18 @@ def forbidden_in_source(source: str, forbidden: Sequence[str]) -> list[str]:
     for node in ast.walk(tree):
         found += [name for name in _packages_named(node) if name in packages]
         if isinstance(node, ast.Attribute) and node.attr in last and _counts(node, forbidden):
-            found.append(ast.unparse(node)[:80])
+            found.append(_written(node))
         elif isinstance(node, ast.Name) and node.id in imported:
             found.append(node.id)
     return list(dict.fromkeys(found))
+
+
+def _written(node: ast.Attribute) -> str:
+    """What stands there, or its end where that is too deeply nested to be written out."""
+    try:
+        return ast.unparse(node)[:80]
+    except RecursionError:
+        return node.attr
 
 
 def _packages_named(node: ast.AST) -> list[str]:

@@ -129,7 +129,8 @@ class Classroom:
         coursedir = self.coursedir()
         step, folder = coursedir.submitted_directory, self.topic.folder
         pattern = coursedir.format_path(step, "(?P<student>.*)", folder, escape=True)
-        found = sorted(glob.glob(coursedir.format_path(step, "*", folder)))  # noqa: PTH207, as nbgrader does
+        everywhere = coursedir.format_path(step, "*", folder)
+        found = sorted(glob.glob(everywhere, include_hidden=True))  # noqa: PTH207, as nbgrader does
         matches = ((re.fullmatch(pattern, path, re.DOTALL), Path(path)) for path in found)
         return {match["student"]: path for match, path in matches if match}
 
@@ -408,11 +409,11 @@ class _Round:
         """The submissions that have to be executed; all others are seen to on the way."""
         self.progress.begin(len(self.chosen))
         for student, folder in self.chosen.items():
-            undated = ""
+            aside = ""
             try:
                 self.notes[student] = examine(folder, self.classroom.topic.folder)
             except Undated as problem:
-                undated = str(problem)
+                aside = str(problem)
             except Problem as problem:
                 self._refuse(student, str(problem))
                 continue
@@ -421,13 +422,15 @@ class _Round:
                     raise
                 self._refuse(student, told(error) or str(error))
                 continue
+            except Exception as error:  # in what nobody thought of: everybody else is graded all the same
+                aside = f"it cannot be looked at ({printable(str(error)) or type(error).__name__:.80})"
             with quiet():
                 try:
                     task = self.classroom.task(student, folder)
                 except Exception:  # nbgrader's own pass meets it again, and says what it is
                     task = None
-            if undated:
-                self._set_aside(student, task, undated)
+            if aside:
+                self._set_aside(student, task, aside)
             elif task is None:
                 self._save(student)
             elif not self.force and self.classroom.is_done(student, task):

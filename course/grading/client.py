@@ -54,6 +54,10 @@ LIMIT = "LimitExceeded"
 """The name of the error in a cell during which the notebook used too much."""
 
 
+GIVEN = "from course import check"
+"""What the cells that check need of the course: they are ours, and a student's imports may lack it."""
+
+
 class KernelFault(Exception):
     """The kernel could not be started, or its keeper ended: nothing the student did."""
 
@@ -322,6 +326,8 @@ class NotebookRun(NotebookClient):
             await self._meet()
             if self.order.confines.gpu:
                 await self._demand_accelerator()
+            if self.kc is not None and "COURSE_JUDGE" in self.order.environment:
+                self.kc.execute(GIVEN, silent=True)  # whose reply nobody waits for: cells come after it
         except Exception as error:
             raise KernelFault(f"the kernel did not start: {told(error) or f'{error}{self._complaint()}'}") from error
 

@@ -15,6 +15,7 @@ from typing import Any
 import nh3
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import InvalidNotebook
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
@@ -81,7 +82,7 @@ def markdown2html(context: Any, source: str) -> str:
     """A text as a page shows it: nbconvert's own filter, cleaned."""
     try:
         return clean(_exporter().markdown2html(context, source))
-    except (RecursionError, ValueError):  # nested without end
+    except (RecursionError, ValueError, InvalidNotebook):  # nested without end; a picture that did not come with it
         return _as_text(source)
 
 

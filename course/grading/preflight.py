@@ -12,7 +12,7 @@ from typing import Any
 
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
-from course.grading.untrusted import LARGEST, parse_notebook, printable, refuse_folder, refuse_shared
+from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, refuse_folder, refuse_shared
 from course.syllabus import TOPICS, Topic, find_topic
 
 
@@ -49,22 +49,24 @@ def _refuse_timestamp(folder: Path) -> None:
     from nbgrader.utils import parse_utc
 
     path = folder / "timestamp.txt"
-    if not path.is_file():
+    if not path.exists():
         return
     right = "write it as 2027-01-31 23:40:00+01:00"
     try:
         text = path.read_text(encoding="utf-8").strip()
+        *_, zone = text.split() or [""]
         with warnings.catch_warnings():
-            warnings.simplefilter("error", UnknownTimezoneWarning)
+            warnings.simplefilter("error", UnknownTimezoneWarning)  # nbgrader takes such a zone for UTC
+            warnings.simplefilter("error", FutureWarning)  # and looks for one that is a path among the system's files
             if text:
                 parse_utc(text)
-    except UnknownTimezoneWarning:  # which nbgrader takes for UTC
-        raise Undated(f"timestamp.txt names a zone that nobody knows, {text:.60}: {right}") from None
-    except (ValueError, OverflowError, ParserError):
+            unknown = len(text.split(" ")) == 3 and zone[0].isalpha() and gettz(zone) is None
+    except (UnknownTimezoneWarning, FutureWarning):
+        raise Undated(f"timestamp.txt names a zone that nobody knows, {printable(text):.60}: {right}") from None
+    except (ValueError, OverflowError, ParserError, IsADirectoryError):
         raise Undated(f"timestamp.txt does not hold a date: {right}") from None
-    *_, zone = text.split() or [""]
-    if len(text.split(" ")) == 3 and zone[0].isalpha() and gettz(zone) is None:  # as above
-        raise Undated(f"timestamp.txt names a zone, {zone:.20}, that nobody knows: {right}")
+    if unknown:
+        raise Undated(f"timestamp.txt names a zone, {printable(zone):.20}, that nobody knows: {right}")
     if len(text.split(" ")) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
         raise Undated(f"timestamp.txt has a blank before {zone:.20}, which nbgrader then misreads: {right}")
     if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
@@ -75,10 +77,24 @@ def _find(folder: Path, name: str) -> Path:
     path = folder / f"{name}.ipynb"
     if path.is_file():
         return path
-    others = sorted(other.name for other in folder.glob("*.ipynb"))
-    if others:
-        raise Problem(f"there is no {name}.ipynb but {', '.join(others)}: if that is it, rename it")
-    raise Problem(f"there is no {name}.ipynb in the submission")
+    missing = f"there is no {name}.ipynb in the submission"
+    files = [other for other in everything(folder) if not other.is_dir()]
+    there = [other for other in files if not re.search(r"/(\.|__MACOSX/)", f"/{other.relative_to(folder).as_posix()}")]
+    notebooks = [other for other in there if other.suffix == ".ipynb"]
+    if beside := [other.name for other in notebooks if other.parent == folder]:
+        raise Problem(f"{missing} but {_some(beside)}: if that is it, rename it")
+    if below := [str(other.relative_to(folder)) for other in notebooks]:
+        raise Problem(f"{missing} but {_some(below)}: if that is it, move it up")
+    if packed := [other.name for other in there if other.suffix in (".zip", ".gz", ".tar", ".7z", ".rar")]:
+        raise Problem(f"{missing} but {_some(packed)}: unpack it")
+    if others := [other.name for other in there if other.name != "timestamp.txt"]:
+        raise Problem(f"{missing} but {_some(others)}: ask for the notebook")
+    raise Problem(f"{missing}: its folder is empty")
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names out of a submission, for a sentence."""
+    return ", ".join(f"{printable(name):.60}" for name in names[:3]) + (" and others" if len(names) > 3 else "")
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -88,11 +104,14 @@ def read_document(path: Path) -> dict[str, Any]:
         Problem: the file is no notebook, or one in a format that is not graded.
     """
     document = parse_notebook(path.read_bytes(), path.name)
-    version = document.get("nbformat")
-    if not isinstance(version, int):
+    version, minor = document.get("nbformat"), document.get("nbformat_minor", 0)
+    if type(version) is not int:
         raise Problem(f"{path.name} is not a notebook, whatever its name says")
     if version != 4:
         raise Problem(f"{path.name} is in notebook format {version}: open it in JupyterLab and save it again")
+    if type(minor) is not int:
+        told = f"{path.name} is in notebook format 4.{printable(str(minor)):.20}, and there is none"
+        raise Problem(f"{told}: open it in JupyterLab and save it again")
     _validate(path, document)
     return document
 
@@ -133,16 +152,34 @@ def _fault(document: dict[str, Any]) -> str:
             return f"cell {number} is neither code nor text"
     if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
         return ""
+    return _misfit(document) or _unreadable(cells)
+
+
+def _misfit(document: dict[str, Any]) -> str:
+    """Where a notebook is not as the format's schema has it."""
     import nbformat
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             nbformat.validate(nbformat.from_dict(_skeleton(document)))
-        except (nbformat.ValidationError, AttributeError, KeyError, TypeError, ValueError) as error:
+        except Exception as error:  # nbformat relies in many places on what it only then looks at
             place = list(getattr(error, "absolute_path", ()))
             where = f"cell {place[1] + 1}: " if place[:1] == ["cells"] else ""
-            return where + str(getattr(error, "message", error)).splitlines()[0][:80]
+            return where + (str(getattr(error, "message", error)).splitlines() or [type(error).__name__])[0][:80]
+    return ""
+
+
+def _unreadable(cells: list[dict[str, Any]]) -> str:
+    """Which cell's outputs, of whatever kind, nbformat cannot even read."""
+    import nbformat
+    from nbformat.v4.rwbase import rejoin_lines
+
+    for number, cell in enumerate(cells, 1):
+        try:
+            rejoin_lines(nbformat.from_dict({"cells": [cell]}))
+        except Exception:  # as above
+            return f"cell {number}: its outputs are none"
     return ""
 
 

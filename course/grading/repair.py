@@ -9,10 +9,13 @@ import hashlib
 import json
 import re
 from contextlib import suppress
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode, from_dict
+from nbformat.validator import iter_validate
 from nbgrader.api import MissingEntry
 from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, OverwriteKernelspec
@@ -50,6 +53,7 @@ class Repair(NbGraderPreprocessor):
         """
         for key in ("widgets", METADATA):
             nb.metadata.pop(key, None)
+        _drop_misfits(nb)
         released = {cell.name: cell for cell in notebook.source_cells}
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():
@@ -63,9 +67,6 @@ class Repair(NbGraderPreprocessor):
     def _repair_cell(
         self, cell: NotebookNode, released: dict[str, ReleasedCell], notebook: ReleasedNotebook, seen: set[str]
     ) -> None:
-        tags = cell.metadata.get("tags", [])
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            del cell.metadata["tags"]
         if "nbgrader" not in cell.metadata:
             return
         name = grade_id(cell)
@@ -150,6 +151,24 @@ class Sanitized(NotebookExporter):
             return super().from_filename(filename, resources, **settings)
         text, self.text = self.text, None
         return f"{text}\n", self._init_resources(resources)
+
+
+def _drop_misfits(nb: NotebookNode) -> None:
+    """Drop the metadata that the format's schema has otherwise: nbconvert refuses the notebook for it.
+
+    Of what is wrong with a cell nbformat tells one thing at a time.
+    """
+    while misfits := {_metadata_key(list(error.absolute_path)) for error in iter_validate(nb, relax_add_props=True)} - {
+        ()
+    }:
+        for *place, key in misfits:
+            del reduce(getitem, place, nb)[key]
+
+
+def _metadata_key(path: list[Any]) -> tuple[Any, ...]:
+    """The place of the key of metadata that something at `path` belongs to, if it does."""
+    end = path.index("metadata") + 2 if "metadata" in path else len(path) + 1
+    return tuple(path[:end]) if len(path) >= end else ()
 
 
 def _released(resources: dict) -> ReleasedNotebook:

@@ -179,7 +179,7 @@ def _record(path: Path) -> dict[str, Any] | None:
     try:
         with safetensors.safe_open(path, framework="np") as file:
             record = json.loads((file.metadata() or {}).get("record", "{}"))
-    except (safetensors.SafetensorError, OSError, ValueError):
+    except (safetensors.SafetensorError, OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else {}
 

@@ -91,6 +91,8 @@ def refuse_name(student: str) -> None:
     if not student.isprintable() or set(student) & set(UNFIT) or student != student.strip():
         told = "the folder's name cannot be a student's: rename it, without control characters, blanks around it"
         raise Problem(f"{told} and any of {' '.join(UNFIT)}")
+    if student.startswith("."):
+        raise Problem("the folder's name begins with a dot, and nbgrader passes over such: rename it")
 
 
 def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
@@ -125,9 +127,15 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
+        utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if utf16 or data.lstrip().startswith(b"{"):
+            told = "UTF-16" if utf16 else "another encoding than UTF-8, perhaps Windows-1252"
+            raise Problem(f"{name} is saved in {told}: open it in an editor, and save it as UTF-8") from None
         raise Problem(f"{name} is not a notebook: it is not even text") from None
     if text.startswith("\ufeff"):
         raise Problem(f"{name} begins with a mark (BOM) that Jupyter cannot read: save it as UTF-8 without one")
+    if not text.strip():
+        raise Problem(f"{name} is empty: it may have been cut off while it was saved")
     if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
         raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
     try:

@@ -19,7 +19,7 @@ BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUC
 AUTOGRAD = (
     *("torch.autograd.grad", "torch.autograd.backward", "Tensor.backward", "torch.enable_grad"),
     *("torch.func.grad", "torch.func.vjp", "torch.func.jvp", "torch.func.jacrev", "torch.func.jacfwd"),
-    "torch.func.linearize",
+    *("torch.func.linearize", "torch.autograd.forward_ad.make_dual"),
 )
 
 
@@ -342,6 +342,7 @@ def overwritten_instead_of_added(*inputs):
     ),
     forbidden=(
         "nn.utils.clip_grad_norm_",
+        "nn.utils.clip_grad_norm",
         "nn.utils.clip_grad_value_",
         "nn.utils.get_total_norm",
         "nn.utils.clip_grads_with_norm_",

@@ -40,7 +40,7 @@ def read_record(path: Path) -> dict[str, Any]:
         return facts if isinstance(facts, dict) else {}
     except (safetensors.SafetensorError, OSError):
         raise Unfit(f"{path} is no safetensors file") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

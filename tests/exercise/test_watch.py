@@ -23,6 +23,11 @@ def test_a_magic_in_the_cell_hides_nothing():
     assert not forbidden_in_source("what is this?\nblocks.EncoderLayer", FORBIDDEN)
 
 
+def test_a_call_that_is_too_deep_to_be_written_out_is_found():
+    deep = f"x{'[0]' * 400}.softmax(0)"
+    assert forbidden_in_source(deep, ("Tensor.softmax",)) == ["softmax"]
+
+
 def test_blocks_are_noticed_while_they_run():
     seen = []
     with watching(FORBIDDEN, seen):

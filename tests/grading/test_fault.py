@@ -157,6 +157,22 @@ def test_a_machine_that_cannot_look_at_work_takes_no_grade_back(graded, undistur
     assert grade(graded) == undisturbed[1]
 
 
+def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, undisturbed, monkeypatch):
+    look = classrooms.examine
+
+    def stumble(folder: Path, *rest: object) -> list[str]:
+        if folder.parent.name == "s00":
+            raise UnboundLocalError("cannot access local variable 'newcell'")
+        return look(folder, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classrooms, "examine", stumble)
+        one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
+    told = "it cannot be looked at (cannot access local variable 'newcell'); its earlier grading stays"
+    assert one.reason == told and plain([other])["s01"] == undisturbed[1]["s01"]
+    assert grade(graded) == undisturbed[1]
+
+
 def test_results_that_can_only_be_read_are_read(tmp_path, monkeypatch):
     store, task = Store(tmp_path), Task(TOPIC.folder, b"{}")
     store.put(task, Outcome(b"{}").to_bytes())

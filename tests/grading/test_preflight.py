@@ -15,10 +15,12 @@ from course.grading.untrusted import MOST_FILES, refuse_name, remove
 NAME = "03_rnn"
 
 
+CELL = {"id": "a", "cell_type": "code", "source": "1", "outputs": [], "execution_count": None, "metadata": {}}
+
+
 def notebook(**changes) -> str:
     marks = {"grade": True, "grade_id": "rnn_cell", "solution": False, "schema_version": 3, "points": 2}
-    cell = {"id": "a", "cell_type": "code", "source": "1", "outputs": [], "execution_count": None}
-    cells = [{**cell, "metadata": {"nbgrader": marks}}]
+    cells = [{**CELL, "metadata": {"nbgrader": marks}}]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells, **changes})
 
 
@@ -53,6 +55,16 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
         (b"\x89PNG\r\n\x1a\n\x00\x00", "not even text"),
         ('["a", "list"]', "is not a notebook"),
         ('{"title": "no notebook"}', "is not a notebook"),
+        (notebook(nbformat=True), "is not a notebook"),
+        (notebook(nbformat=4.0), "is not a notebook"),
+        (notebook(nbformat_minor=5.0), "in notebook format 4.5.0, and there is none"),
+        (notebook(nbformat_minor=None), "in notebook format 4.None"),
+        (notebook(nbformat_minor=[1]), "in notebook format 4.[1]"),
+        ("\n", "is empty"),
+        ('{"metadata": "Zoë"}'.encode("cp1252"), "another encoding than UTF-8, perhaps Windows-1252"),
+        (notebook().encode("utf-16"), "saved in UTF-16"),
+        (notebook(cells=[{**CELL, "outputs": 5}]), "(cell 1: its outputs are none)"),
+        (notebook(cells=[CELL, {**CELL, "id": "b", "outputs": [5]}]), "(cell 2: its outputs are none)"),
         ('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', "notebook format 3"),
         ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "it has no list of cells"),
         ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "cell 1 is neither code nor text"),
@@ -75,6 +87,28 @@ def test_the_notebook_of_another_topic(tmp_path):
 
 def test_a_missing_notebook(tmp_path):
     assert "there is no 03_rnn.ipynb" in complaint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([], "its folder is empty"),
+        (
+            ["timestamp.txt", ".ipynb_checkpoints/03_rnn-checkpoint.ipynb", "__MACOSX/03_rnn.ipynb"],
+            "its folder is empty",
+        ),
+        (["Homework.docx"], "but Homework.docx: ask for the notebook"),
+        (["03_rnn.zip", "notes.txt"], "but 03_rnn.zip: unpack it"),
+        (["03_rnn/03_rnn.ipynb"], "but 03_rnn/03_rnn.ipynb: if that is it, move it up"),
+        (["a", "b", "c", "d"], "but a, b, c and others: ask for the notebook"),
+    ],
+)
+def test_what_is_there_in_its_place(tmp_path, names, said):
+    (tmp_path / "03_rnn.ipynb").mkdir()
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert said in complaint(tmp_path)
 
 
 def test_a_renamed_notebook(tmp_path):
@@ -164,6 +198,8 @@ def test_a_submission_that_is_too_large(tmp_path):
         ("2026-11-05 10:00:00 +0100", "a blank before +0100, which nbgrader then misreads"),
         ("2026-11-05 10:00:00 -08:00", "a blank before -08:00, which nbgrader then misreads"),
         ("5 Nov 2026", "does not hold a date"),
+        ("2027-01-01 10:00 ../../etc/passwd", "that nobody knows"),
+        ("2027-01-01 10:00:00 a/../../../etc/passwd", "that nobody knows"),
         ("05-11-2026 10:00:00 UTC", "which number is the month"),
     ],
 )
@@ -197,6 +233,11 @@ def test_a_timestamp_that_is_none(tmp_path):
     hand_in(tmp_path, notebook())
     hand_in(tmp_path, "yesterday, I think", "timestamp.txt")
     assert "timestamp.txt" in complaint(tmp_path)
+
+
+def test_a_timestamp_that_is_a_folder(tmp_path):
+    (hand_in(tmp_path, notebook()) / "timestamp.txt").mkdir()
+    assert "does not hold a date" in complaint(tmp_path)
 
 
 def test_names_that_would_write_on_the_terminal_are_shown_as_they_are(tmp_path):

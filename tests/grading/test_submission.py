@@ -16,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import safetensors.torch
 import torch
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
@@ -173,6 +174,8 @@ def test_checkpoints_that_are_missing_broken_or_older_than_the_code(tmp_path: Pa
     assert _task_gaps(tmp_path, TRAIN, TRAIN.replace("pass  # once", "model.eval()")) == [], "two of one name"
     save(path, torch.nn.Linear(2, 3), {})
     assert _task_gaps(tmp_path, TRAIN) == [], "of a time when no code was noted"
+    safetensors.torch.save_file({"weight": torch.zeros(2)}, path, metadata={"record": "[" * 100_000})
+    assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0], "nested without end"
     path.write_bytes(b"\x80 no weights")
     assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0]
 

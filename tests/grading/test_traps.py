@@ -69,6 +69,22 @@ def raw(nb):
     nb.cells[nb.cells.index(cell)] = nbformat.v4.new_raw_cell(cell.source, metadata=cell.metadata)
 
 
+def misfits(nb):
+    """Metadata of kinds that the format does not have, several in one cell."""
+    nb.metadata.update(language_info=5, title=5, authors=None)
+    find(nb, "softmax").metadata.update(jupyter=5, execution=5, name="", tags=["a,b", "a", "a"])
+    find(nb, "self_attention_question").metadata.update(collapsed="no", format=[])
+
+
+def without_check(nb):
+    for cell in nb.cells:
+        cell.source = cell.source.replace("from course import check", "import course")
+
+
+def picture_lost(nb):
+    find(nb, "self_attention_question").source = "My drawing: ![x](attachment:image.png)"
+
+
 WRONG = answers({"softmax": "def softmax(x, dim):\n    return x * 0"})
 SUBMISSIONS = {
     "ada": [],
@@ -78,18 +94,26 @@ SUBMISSIONS = {
     "died": [before("crossover_length", "import os\nos._exit(0)")],
     "edited": [edited_tests, WRONG],
     "forged": [forged],
+    "misfits": [misfits],
     "noisy": [answers({"crossover_length": NOISE}), before("usual", "float('nan')")],
     "overflows": [answers({"softmax": OVERFLOWS})],
+    "picture_lost": [picture_lost],
     "plain": [without_marks],
     "raw": [raw],
     "stuck": [before("crossover_length", LOOP)],
     "tagged": [tagged(["skip-execution"]), WRONG, answers({"attention_cost": "attention_cost = len"})],
     "tagged_oddly": [tagged("skip-execution"), WRONG],
+    "without_check": [without_check],
     "writes": [first("open('left.txt', 'w').write('x')\nprint(open('data/given.txt').read())")],
 }
 
 
-MISNAMED = {os.fsdecode(b"\xff"): repr("\udcff"), "*": "*", "<img src=x onerror=run()>": "<img src=x onerror=run()>"}
+MISNAMED = {
+    os.fsdecode(b"\xff"): repr("\udcff"),
+    "*": "*",
+    "<img src=x onerror=run()>": "<img src=x onerror=run()>",
+    ".bob": ".bob",
+}
 """Names of folders that are no students', and how they are told."""
 
 
@@ -127,13 +151,15 @@ def notebook(root: Path, student: str):
 
 @pytest.mark.parametrize("told", MISNAMED.values())
 def test_a_folder_that_has_no_students_name_is_told_and_costs_nobody_else_anything(root, graded, told):
-    assert graded[told].reason.startswith("the folder's name cannot be a student's") and graded[told].scores is None
+    assert graded[told].reason.startswith("the folder's name ") and graded[told].scores is None
     assert graded["ada"].complete and not (root / "autograded" / told).exists()
     page = write_report(root, TOPIC, root / "report.html").read_text("utf-8")
     assert html.escape(told) in page.replace("&#39;", "&#x27;") and "<img src=x" not in page
 
 
-@pytest.mark.parametrize("student", ["ada", "copied", "forged", "noisy", "plain", "raw", "writes"])
+@pytest.mark.parametrize(
+    "student", ["ada", "copied", "forged", "misfits", "noisy", "plain", "raw", "without_check", "writes"]
+)
 def test_right_answers_score_in_full(graded, student):
     assert cells(graded[student]) == ALL
 
@@ -268,6 +294,9 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     assert how_executed(strongest().label) in page
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
+    run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
+    page = (root / "feedback" / "picture_lost" / NAME / f"{NAME}.html").read_text()
+    assert "My drawing: ![x](attachment:image.png)" in page
     for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
         assert secret not in page
     run_nbgrader(root, "export")

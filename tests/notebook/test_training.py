@@ -95,7 +95,7 @@ def test_grading_loads_the_checkpoint(monkeypatch):
     assert (loaded.source, loaded.examples, loaded.losses) == ("checkpoint", trained.examples, trained.losses)
 
 
-SPOILED = ["[]", "{", "null", '"a"', "{}"] + [
+SPOILED = ["[]", "[" * 100_000, "{", "null", '"a"', "{}"] + [
     json.dumps({fact: what})
     for fact in ("losses", "examples", "seconds", "device")
     for what in (None, "many", [None], ["x"], {"a": 1}, 10**400, float("inf"), float("nan"))

@@ -231,7 +231,7 @@ def _read(path: Path) -> NotebookNode | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return nbformat.read(path, as_version=4)
-    except (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError, RecursionError):
+    except Exception:  # nbformat relies in many places on what it only then looks at
         return None
 
 

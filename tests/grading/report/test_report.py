@@ -210,3 +210,11 @@ def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypat
 def test_a_pipe_for_a_notebook_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.ipynb")
     assert findings._read(tmp_path / "pipe.ipynb") is None
+
+
+@pytest.mark.parametrize("numbers", [(4, None), (4, "5"), (4.0, 5), (4, 5.0)])
+def test_a_notebook_of_no_format_is_not_read(tmp_path, numbers):
+    major, minor = numbers
+    document = {"nbformat": major, "nbformat_minor": minor, "metadata": {}, "cells": [{"cell_type": "code"}]}
+    (tmp_path / "odd.ipynb").write_text(json.dumps(document))
+    assert findings._read(tmp_path / "odd.ipynb") is None
