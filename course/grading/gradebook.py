@@ -18,7 +18,8 @@ from course.syllabus import OUTLINE
 class Scores:
     """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet.
 
-    `late` are the points to be taken off `score` for coming late.
+    `late` are the points to be taken off `score` for coming late, `again` the cells with points that a person gave
+    before the work was graded once more: they stay, and nobody has looked since whether they still fit.
     """
 
     score: float
@@ -26,6 +27,7 @@ class Scores:
     cells: dict[str, float | None] = field(default_factory=dict)
     maxima: dict[str, float] = field(default_factory=dict)
     late: float = 0.0
+    again: tuple[str, ...] = ()
 
 
 class Marks:
@@ -133,12 +135,14 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             return None
         grades = dict(_of_cells(gradebook, Grade, submitted))
         undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
+        again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
         return Scores(
             submitted.score,
             submitted.max_score,
             {name: None if name in undecided else grade.score for name, grade in grades.items()},
             {name: grade.max_score for name, grade in grades.items()},
             submitted.late_submission_penalty or 0.0,
+            tuple(again),
         )
 
 

@@ -16,6 +16,7 @@ from course.syllabus import Topic
 
 MARKS = {"error": "!", "time": "⧖", "memory": "!", "forbidden": "✗", "missing": "·", "not-graded": "?"}
 RESTS = "↑"
+AGAIN = "graded again after points were given by hand, look whether these still fit"
 LEGEND = (
     "! raised an error   ⧖ out of time   ✗ a forbidden call   · no answer   ↑ rests on an answer that fails"
     "   ? not graded   – for you to grade"
@@ -84,9 +85,11 @@ def notes(graded: Sequence[Graded]) -> list[str]:
     """What was mended before grading, what coming late costs, which the table leaves in, and why it took longer."""
     late = [(work.student, work.scores.late) for work in graded if work.scores and not work.reason and work.scores.late]
     mended = [f"{work.student}: {note}" for work in graded for note in work.notes]
+    again = [f"{work.student} ({', '.join(work.scores.again)})" for work in graded if work.scores and work.scores.again]
     cold = Counter(work.why_cold for work in graded if work.why_cold) if sys.platform == "linux" else {}
     return [
         *mended,
+        *([f"{AGAIN}: {', '.join(again)}"] if again else []),
         *(f"{student}: late, {points:g} points to be taken off" for student, points in late),
         *(f"{count} kernels started cold, which costs time alone: {reason}" for reason, count in cold.items()),
     ]
@@ -105,7 +108,9 @@ def _cell(work: Graded, name: str) -> str:
     assert work.scores is not None
     score, verdict = work.scores.cells.get(name), work.verdicts.get(name)
     mark = MARKS.get(verdict.kind, RESTS if verdict.rests_on else "") if verdict else ""
-    return mark or "–" if score is None else f"{score:g}{mark and ' ' + mark}"
+    if score is None:
+        return mark or "–"
+    return " ".join([f"{score:g}", *([mark] if mark else []), *(["–"] if name in work.scores.again else [])])
 
 
 def _spoken(verdict: Verdict) -> str:

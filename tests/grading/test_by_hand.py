@@ -9,10 +9,10 @@ import nbformat
 import pytest
 
 from course import cli
-from course.grading.summary import notes
+from course.grading.summary import AGAIN, notes, table
 
 from .classes import grade
-from .lesson import NAME, deleted, hand_in, make_course, solved
+from .lesson import NAME, TOPIC, deleted, hand_in, make_course, solved
 
 QUESTION = "self_attention_question"
 
@@ -75,6 +75,16 @@ def test_it_survives_grading_again(marked):
     (again,) = grade(marked, students=["ada"], force=True)
     assert by_hand(marked, "ada") == GIVEN
     assert again.scores is not None and again.scores.cells[QUESTION] == 1.75
+    assert again.scores.again == (QUESTION, "usual")
+    assert f"{AGAIN}: ada ({QUESTION}, usual)" in notes([again])
+    (row,) = table(TOPIC, [again])[1]
+    assert "1.75 –" in row
+    with gradebook(marked) as book:
+        for name in (QUESTION, "usual"):
+            book.find_grade(name, NAME, NAME, "ada").needs_manual_grade = False  # as formgrader does when somebody has
+        book.db.commit()
+    (looked_at,) = grade(marked, students=["ada"])
+    assert looked_at.scores is not None and not looked_at.scores.again
 
 
 def test_it_survives_a_submission_that_can_no_longer_be_graded(marked):
@@ -134,7 +144,10 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
         book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 0.5
         book.db.commit()
     graded = grade(marked, students=["ada"])
-    assert notes(graded) == [f"ada: late, {GIVEN['score'] - 1:g} points to be taken off"]
+    assert notes(graded) == [
+        f"{AGAIN}: ada ({QUESTION}, usual)",
+        f"ada: late, {GIVEN['score'] - 1:g} points to be taken off",
+    ]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
 

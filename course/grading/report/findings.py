@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import statistics
 import tempfile
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from course.grading.report.tampering import Sign, signs
 from course.grading.report.trained import of_trainings
 from course.grading.task import Task
 from course.grading.untrusted import plain_files
+from course.source import parsed
 from course.syllabus import Item, Topic
 
 OTHER_CELLS = "cells of their own"
@@ -84,7 +86,7 @@ class Findings:
         waiting: dict[str, int] = defaultdict(int)
         for work in self.scored:
             for name, score in work.scores.cells.items() if work.scores else ():
-                if score is None and name not in work.verdicts:
+                if (score is None and name not in work.verdicts) or (work.scores and name in work.scores.again):
                     waiting[name] += 1
         return dict(waiting)
 
@@ -125,7 +127,7 @@ def collect(classroom: Classroom) -> Findings:
     forbidden = _forbidden(classroom.topic)
     noticed: list[Sign] = []
     for work in graded:
-        notebook = notebooks[work.student]
+        notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
@@ -211,7 +213,10 @@ def _given(release: NotebookNode) -> frozenset[str]:
 
 
 def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[str]) -> dict[str, str]:
-    """What stands in the cells for answers, by exercise, and what was added in cells of their own."""
+    """What stands in the cells for answers, by exercise, and what was added in cells of their own.
+
+    An answer whose cell lost its marks, as some editors save notebooks, is told by the name that it defines.
+    """
     answers: dict[str, str] = {}
     added: list[str] = []
     for cell in nb.cells:
@@ -221,7 +226,22 @@ def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[st
             answers[marks["grade_id"].removesuffix(SOLUTION_SUFFIX)] = cell.source
         elif release is not None and cell.cell_type == "code" and not marks and cell.source not in given:
             added.append(cell.source)
-    return {**answers, OTHER_CELLS: "\n".join(added)} if added else answers
+    if release is None:
+        return answers
+    asked = _answers(release, None, frozenset()).keys() - answers.keys()
+    found = [_defined(source, asked) for source in added]
+    own = "\n".join(source for source, defined in zip(added, found, strict=True) if not defined)
+    answers = {name: source for defined in found for name, source in defined.items()} | answers
+    return {**answers, OTHER_CELLS: own} if own else answers
+
+
+def _defined(source: str, names: Collection[str]) -> dict[str, str]:
+    """Those of the names that a cell defines, each with the lines of its function or class; all lines, if it is one."""
+    tree = parsed(source)
+    nodes = [node for node in (tree.body if tree else ()) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    lines = source.splitlines()
+    found = {node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in nodes if node.name in names}
+    return dict.fromkeys(found, source) if len(found) == 1 else found
 
 
 def _read(path: Path) -> NotebookNode | None:

@@ -7,16 +7,18 @@ import json
 import os
 import re
 import shutil
+from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
 from course.grading.report import findings, write_report
 from tests.grading.classes import HOSTILE
-from tests.grading.lesson import NAME, TOPIC, answers, make_course
+from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
 
 SECTIONS = ["scores", "exercises", "misconceptions", "ungraded", "effort", "signs", "alike", "everybody"]
 
@@ -218,3 +220,19 @@ def test_a_notebook_of_no_format_is_not_read(tmp_path, numbers):
     document = {"nbformat": major, "nbformat_minor": minor, "metadata": {}, "cells": [{"cell_type": "code"}]}
     (tmp_path / "odd.ipynb").write_text(json.dumps(document))
     assert findings._read(tmp_path / "odd.ipynb") is None
+
+
+def test_an_answer_whose_cell_lost_its_marks_is_told_by_its_name(tmp_path):
+    make_course(tmp_path)
+    nb = solved(tmp_path)
+    wanted = findings._answers(nb, None, frozenset())
+    bare = deepcopy(nb)
+    for cell in bare.cells:
+        cell.metadata.pop("nbgrader", None)
+    given = frozenset(cell.source for cell in nb.cells if "solution" not in cell.metadata.get("nbgrader", {}))
+    found = findings._answers(bare, nb, given)
+    functions = {name for name, source in wanted.items() if source.startswith("def ")}
+    assert functions and {name: found[name] for name in functions} == {name: wanted[name] for name in functions}
+    together = new_notebook(cells=[new_code_cell("\n".join(wanted[name] for name in sorted(functions)))])
+    found = findings._answers(together, nb, given)
+    assert found.keys() == functions and all(wanted[name].startswith(found[name].rstrip()) for name in functions)
