@@ -53,7 +53,9 @@ def rnn_cell(rng):
     yield call("as many rows as units", rng.normal(5, 3), rng.normal(5, 5), *_weights(rng, 3, 5))
     yield call("a state of one number", rng.normal(3, 2), rng.normal(3, 1), *_weights(rng, 2, 1))
     f32 = torch.float32
-    yield call("float32", rng.normal(2, 3, dtype=f32), rng.normal(2, 5, dtype=f32), *_weights(rng, 3, 5, f32))
+    yield call(
+        "float32", rng.normal(2, 3, dtype=f32), rng.normal(2, 5, dtype=f32), *_weights(rng, 3, 5, f32), public=True
+    )
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
     yield call("memory that is not contiguous", *strided, public=True)
     yield call("large inputs", 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5), grad=False)
@@ -135,7 +137,7 @@ def rnn_forward(rng):
     yield call("a single sequence", *_inputs(rng, 1, 5, 3, 2))
     yield call("thirteen steps", *_inputs(rng, 2, 13, 3, 5))
     yield call("every size the same", *_inputs(rng, 3, 3, 3, 3))
-    yield call("float32", *_inputs(rng, 2, 5, 3, 7, torch.float32))
+    yield call("float32", *_inputs(rng, 2, 5, 3, 7, torch.float32), public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(value) for value in _inputs(rng, 2, 5, 3, 7)), public=True
     )
@@ -369,7 +371,7 @@ def clip_grad_norm(rng):
     yield call("a single tensor", grads((3, 5)), 0.5, grad=False)
     zeros = call("nothing but zeros", [torch.zeros(2, 3).double(), torch.zeros(3).double()], 1.0, grad=False)
     yield zeros.counts_with("three, four, five")
-    yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False)
+    yield call("float32", grads((5, 3), (2,), dtype=torch.float32), 0.7, grad=False, public=True)
     yield call(
         "memory that is not contiguous", [noncontiguous(g) for g in grads((3, 5), (2, 7))], 0.9, grad=False, public=True
     )

@@ -45,7 +45,7 @@ def softmax(rng):
     yield call("one row", rng.normal(7), dim=0)
     yield call("a table of one row", rng.normal(1, 5), dim=1)
     yield call("a table of one column", rng.normal(3, 1), dim=1).counts_with("a table, over its columns")
-    yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1)
+    yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1, public=True)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0, public=True)
     low = -1000.0 + 3.0 * rng.normal(3, 5)
     yield call("scores around minus a thousand", low, dim=1, grad=False)
@@ -151,7 +151,7 @@ def attention_for_one(rng):
     query = 100 * rng.normal(11)
     yield call("scores of ten thousands", query, torch.stack([-query, query, 0 * query]), rng.normal(3, 2), grad=False)
     f32 = [rng.normal(*shape, dtype=torch.float32) for shape in ((7,), (3, 7), (3, 5))]
-    yield call("float32", *f32)
+    yield call("float32", *f32, public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(rng.normal(*s)) for s in ((3,), (5, 3), (5, 2))), public=True
     )
@@ -251,7 +251,7 @@ def scaled_dot_product_attention(rng):
     yield call("width one", *inputs(2, 3, 5, 1, 1))
     q, k, v = inputs(2, 3, 5, 7, 11)
     yield call("scores of thousands", 100 * q, 100 * k, v, grad=False)
-    yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32))
+    yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)), public=True)
 
 
@@ -395,7 +395,7 @@ def self_attention(rng):
     yield call("a batch of one", *inputs(1, 5, 3, 7, 2))
     x, W_q, W_k, W_v = inputs(2, 5, 3, 7, 2)
     yield call("words of size 100", 100 * x, W_q, W_k, W_v, grad=False)
-    yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32))
+    yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32), public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(2, 5, 3, 2, 7)), public=True
     )
