@@ -623,6 +623,9 @@ def nearest(rng):
         5,
     )
     yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
+    twins = words(7, 3)
+    twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
+    yield call("a twin that stands earlier", twins, 4, 3)
     yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4, public=True)
 
 

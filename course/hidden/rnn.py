@@ -894,7 +894,7 @@ def scheduled_inputs(rng):
         case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
         return case.law("frequencies", probabilities=share, draws=n * B * T)
 
-    targets, own = rng.integers(0, 50, 3, 5), rng.integers(50, 99, 3, 5)
+    targets, own = rng.integers(0, 50, 40, 50), rng.integers(50, 99, 40, 50)
     yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(
         "p = 0: its own alone"
     )
@@ -905,6 +905,7 @@ def scheduled_inputs(rng):
     yield coins("two sentences", 1, 2, 700, 0.25, weight=2.0)
     yield coins("sentences of one token", 2, 700, 1, 0.25)
     yield coins("one in ten", 3, 20, 30, 0.1)
+    yield coins("six in a hundred", 3, 40, 50, 0.06)  # whoever tosses a die of ten sides has ten
     for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
         yield draws(title, 250, *table(*sizes), 0.4, rng.generator()).law(
             "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "

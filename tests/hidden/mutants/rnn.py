@@ -466,6 +466,14 @@ def its_own_coins(targets, own, p, generator):
     return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(0))
 
 
+def coins_of_a_hundred_and_one_sides(targets, own, p, generator):
+    return torch.where(torch.randint(0, 100, targets.shape, generator=generator) <= 100 * p, targets, own)
+
+
+def coins_of_ten_sides(targets, own, p, generator):
+    return torch.where(torch.randint(0, 10, targets.shape, generator=generator) < round(10 * p), targets, own)
+
+
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
@@ -572,6 +580,8 @@ MUTANTS = {
         an_exact_share_of_each_sentence,
         an_exact_share_of_each_place,
         its_own_coins,
+        coins_of_a_hundred_and_one_sides,
+        coins_of_ten_sides,
     ],
     "rnn_task": [says_nothing, _window],
 }
