@@ -548,6 +548,9 @@ def _states_of_one_number(rng):
     ).law(
         "some_leave_no_trace", of=behind, alone=alone, least=2, because="a token whose state is 0 should leave no "
         "trace on what follows it, as if it had not been there: with which state does yours begin?",
+    ).law(
+        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them: what should W_y h + b_y be where "
+        "h is 0?",
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.hidden.rnn import _Elman, _walk_back, _window
@@ -349,6 +350,12 @@ class LogitsBent(_Elman):
         return super().forward(ids, lengths).relu()
 
 
+class WithoutOutputBias(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.to_classes = nn.Linear(hidden, classes, bias=False)
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -554,6 +561,7 @@ MUTANTS = {
         BeginsAnywhere,
         StateBetweenCalls,
         LogitsBent,
+        WithoutOutputBias,
     ],
     "generate": [
         reads_the_start_twice,
