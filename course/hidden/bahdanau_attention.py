@@ -46,7 +46,7 @@ def additive_scores(rng):
     yield call("queries, keys and attention of one width", *inputs(2, 3, 5, 5, 5))
     yield call("an attention of one unit", *inputs(3, 5, 2, 7, 1))
     yield call("large inputs", *inputs(2, 7, 5, 3, 11, scale=20.0), grad=False)
-    yield call("float32", *inputs(2, 5, 3, 7, 13, torch.float32))
+    yield call("float32", *inputs(2, 5, 3, 7, 13, torch.float32), public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5, 11)), public=True
     )
@@ -158,7 +158,7 @@ def dot_scores(rng):
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("as many sentences as words", *inputs(5, 5, 3), weight=2.0)
     yield call("as many words as numbers", *inputs(2, 7, 7))
-    yield call("float32", *inputs(2, 5, 13, torch.float32))
+    yield call("float32", *inputs(2, 5, 13, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7)), public=True)
 
 
@@ -216,7 +216,7 @@ def general_scores(rng):
     yield call("a sentence of one word", *inputs(3, 1, 2, 5))
     yield call("a batch of one", *inputs(1, 7, 3, 2))
     yield call("as many sentences as words", *inputs(5, 5, 3, 2))
-    yield call("float32", *inputs(2, 5, 3, 13, torch.float32))
+    yield call("float32", *inputs(2, 5, 3, 13, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5)), public=True)
 
 
@@ -305,7 +305,7 @@ def attend(rng):
     yield call("a huge score behind the mask", *ragged([2, 3, 5], 5, 3, behind=1e4), grad=False)
     yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e4), grad=False)
     yield call("all scores far above zero", *_shifted_scores(inputs(2, 7, 5), 1e3), grad=False)
-    yield call("float32", *inputs(2, 13, 7, torch.float32))
+    yield call("float32", *inputs(2, 13, 7, torch.float32), public=True)
     yield call(
         "memory that is not contiguous",
         *(noncontiguous(value) for value in inputs(3, 5, 2)[:2]),
@@ -482,7 +482,7 @@ def shift_right(rng):
     yield call("another sos", rng.integers(0, 7, 3, 7), 12, weight=2.0)
     yield call("sos is zero", rng.integers(1, 7, 2, 3), 0)
     yield call("as many targets as tokens", rng.integers(3, 50, 5, 5), 1)
-    yield call("int32", rng.integers(3, 11, 2, 7).int(), 1)
+    yield call("int32", rng.integers(3, 11, 2, 7).int(), 1, public=True)
     wide = rng.integers(3, 11, 3, 10)
     yield call("memory that is not contiguous", wide[:, ::2], 1, public=True)
 

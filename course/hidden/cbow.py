@@ -375,7 +375,7 @@ def cross_entropy(rng):
     sure = torch.full((2, 3), -1e4, dtype=torch.float64)
     sure[:, 1] = 1e4
     yield call("sure and right, sure and wrong", sure, torch.tensor([1, 2]), grad=False)
-    yield call("float32", rng.normal(5, 3, dtype=torch.float32), rng.integers(0, 3, 5))
+    yield call("float32", rng.normal(5, 3, dtype=torch.float32), rng.integers(0, 3, 5), public=True)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), rng.integers(0, 5, 3), public=True)
 
 
@@ -513,7 +513,7 @@ def cbow_logits(rng):
     yield call("a batch of one", *inputs(1, 2, 7, 3))
     yield call("a context of one word", *inputs(5, 1, 3, 2))
     yield call("as many words as dimensions", *inputs(3, 2, 5, 5))
-    yield call("float32", *inputs(3, 4, 7, 5, dtype=torch.float32))
+    yield call("float32", *inputs(3, 4, 7, 5, dtype=torch.float32), public=True)
     contexts, E, W, b = inputs(5, 2, 7, 3)
     yield call("memory that is not contiguous", *(noncontiguous(x) for x in (contexts, E, W, b)), public=True)
 
@@ -623,6 +623,9 @@ def nearest(rng):
         5,
     )
     yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
+    twins = words(7, 3)
+    twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
+    yield call("a twin that stands earlier", twins, 4, 3)
     yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4, public=True)
 
 

@@ -74,7 +74,7 @@ def gated_cell(rng):
     yield call("one unit", *inputs(5, 2, 1))
     x, h, *weights = inputs(7, 2, 3)
     yield call("large inputs", 10 * x, 10 * h, *weights, grad=False)
-    yield call("float32", *inputs(2, 7, 5, torch.float32))
+    yield call("float32", *inputs(2, 7, 5, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
@@ -186,7 +186,7 @@ def lstm_cell(rng):
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
     yield call("four units, four gates", *inputs(2, 3, 4))
-    yield call("float32", *inputs(2, 7, 5, torch.float32))
+    yield call("float32", *inputs(2, 7, 5, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
@@ -381,7 +381,7 @@ def gru_cell(rng):
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
     yield call("three units, three gates", *inputs(2, 5, 3))
-    yield call("float32", *inputs(2, 7, 5, torch.float32))
+    yield call("float32", *inputs(2, 7, 5, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
@@ -564,7 +564,7 @@ def peephole_lstm_cell(rng):
     yield call("as many sequences as units", *inputs(5, 3, 5))
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
-    yield call("float32", *inputs(2, 7, 5, torch.float32))
+    yield call("float32", *inputs(2, 7, 5, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
@@ -688,7 +688,7 @@ def run_bidirectional(rng):
     yield call("a batch of one", keeping(3, 2), squashing(3, 2), *inputs(1, 7, 3, 2))
     yield call("one unit", squashing(2, 1), squashing(2, 1), *inputs(3, 5, 2, 1))
     f32 = torch.float32
-    yield call("float32", squashing(3, 5, f32), squashing(3, 5, f32), *inputs(2, 7, 3, 5, f32))
+    yield call("float32", squashing(3, 5, f32), squashing(3, 5, f32), *inputs(2, 7, 3, 5, f32), public=True)
     values = (noncontiguous(value) for value in inputs(3, 5, 2, 7))
     yield call("memory that is not contiguous", squashing(2, 7), keeping(2, 7), *values, public=True)
 

@@ -519,6 +519,14 @@ def NGramModel(rng):
              "here, and n = 4 lets you look at all of them")
     )  # fmt: skip
     yield (
+        _fitted("what `fit` returns is the model", 3, 5, 0.2, text, public=True)
+        .call(text[7:9], on="fitted", method="next_distribution")
+        .call(text[7:9], method="next_distribution", into="asked itself")
+        .law("shape_is", shape=(5,), because=_SHAPES)
+        .law("equal", to="asked itself", because="what `fit` returns answers otherwise than the model that was fitted")
+        .counts_with(IN_ORDER)
+    )
+    yield (
         _fitted("only the last n − 1 tokens", 3, 5, 0.2, text, public=True)
         .call(torch.cat([text[20:23], text[6:9]]), method="next_distribution")
         .call(text[7:9], method="next_distribution", into="kept")
@@ -583,6 +591,14 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
     )
+    smoothed = torch.cat([frequencies * 42, torch.zeros(2, dtype=torch.float64)]) + 2.5
+    yield (
+        _fitted("no context, and an alpha of 2.5", 3, 7, 2.5, text)
+        .call(nothing, method="next_distribution")
+        .law("shape_is", shape=(7,), because=_SHAPES)
+        .law("close_to", value=smoothed / smoothed.sum(), within=1e-5, because="without a context only P₁ is left: is "
+             "alpha added to the count of each token, whether it was read or not, and as often in the sum below?")
+    )  # fmt: skip
     yield (
         _fitted("n = 1 looks at nothing", 1, 5, 0.3, text)
         .call(text[:3], method="next_distribution")

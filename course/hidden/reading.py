@@ -82,6 +82,15 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         .call(other_last, full, into="other")
         .law("different", to="other", because="another last token changes nothing: which state is read?")
     )
+    zero_last = words.clone()
+    zero_last[:, 4] = 0
+    yield (
+        classifier(rng, "token 0 at the end counts", public=True)
+        .call(zero_last, full)
+        .call(zero_last[:, :4], full - 1, into="without")
+        .law("different", to="without", because="sequences that end in token 0 get the logits they get without it: is "
+             "0 taken for padding?")
+    )  # fmt: skip
     yield (
         classifier(rng, "other sizes", 2, 5, 7, weight=shape)
         .call(rng.integers(0, 2, 1, 3), torch.tensor([2]))
@@ -136,6 +145,16 @@ class DropsInEvaluation:
         return F.dropout(super().read(states, lengths))
 
 
+class ZeroForPadding:
+    def forward(self, ids, lengths):
+        return super().forward(ids, last_but_zeros(ids))
+
+
+class ZerosCutOff:
+    def forward(self, ids, lengths):
+        return super().forward(ids, torch.minimum(lengths, last_but_zeros(ids)))
+
+
 MISREADINGS = {
     LastColumn: "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
     MeanOverColumns: "How many states go into your logits, and do those of the padding belong to them?",
@@ -144,6 +163,8 @@ MISREADINGS = {
     ProbabilitiesForScores: "Sum one row of your result. Are these scores, or have they been through something?",
     DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Does somebody toss coins there, or does "
     "the second call begin with something that the first has left behind?",
+    ZeroForPadding: "Which parenthesis is token 0? Give it a sequence that is all `(`: how long is it, by your count?",
+    ZerosCutOff: "Which parenthesis is token 0? Give it a sequence that ends in some of them: how many does it read?",
 }
 """Wrong ways to read, each in the words of its hint; they lie over a right classifier with a method `read`."""
 
@@ -177,5 +198,9 @@ def with_a_stack(ids: Tensor, lengths: Tensor) -> Tensor:
 
 def up_to_the_zeros(ids: Tensor, lengths: Tensor) -> Tensor:
     """Leaves off what it takes for padding: zeros at the end."""
-    ends = (ids != 0).long() * torch.arange(1, ids.shape[1] + 1)
-    return with_a_stack(ids, ends.max(1).values.clamp(min=1))
+    return with_a_stack(ids, last_but_zeros(ids))
+
+
+def last_but_zeros(ids: Tensor) -> Tensor:
+    """How many tokens there are (B,) up to the last that is not zero, one at least."""
+    return ((ids != 0) * torch.arange(1, ids.shape[1] + 1)).amax(1).clamp(min=1)

@@ -35,7 +35,7 @@ BUILT_IN_ATTENTION = ("F.scaled_dot_product_attention", "nn.MultiheadAttention",
     forbidden=BUILT_IN_SOFTMAX,
 )
 def softmax(rng):
-    """Every axis of a box, then scores that overflow, then -inf. Maxima of slices stay within 80 of each other."""
+    """Every axis of a box, then scores that overflow, slices far above and below each other, then -inf."""
     yield call("a table, over its columns", rng.normal(3, 5), dim=-1, public=True)
     yield call("a table, over its rows", rng.normal(3, 5), dim=0, public=True)
     huge = 1000.0 + 3.0 * rng.normal(2, 7)
@@ -45,13 +45,15 @@ def softmax(rng):
     yield call("one row", rng.normal(7), dim=0)
     yield call("a table of one row", rng.normal(1, 5), dim=1)
     yield call("a table of one column", rng.normal(3, 1), dim=1).counts_with("a table, over its columns")
-    yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1)
+    yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1, public=True)
     yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0, public=True)
     low = -1000.0 + 3.0 * rng.normal(3, 5)
     yield call("scores around minus a thousand", low, dim=1, grad=False)
     far = rng.normal(3, 5)
     far[:, 1], far[:, 3] = 1e4, -1e4
     yield call("scores of ±10,000", far, dim=-1, grad=False)
+    apart = rng.normal(2, 3) + torch.tensor([[0.0], [5000.0]], dtype=torch.float64)
+    yield call("one row far above the other", apart, dim=1, grad=False)
     one_left = torch.full((2, 3), -math.inf, dtype=torch.float64)
     one_left[0, 1], one_left[1, 2] = rng.normal(1).item(), rng.normal(1).item()
     yield call("rows of -inf with one finite entry", one_left, dim=-1, grad=False)
@@ -67,6 +69,14 @@ def overflows(x, dim):
 @softmax.misconception("Give it scores of 1000 and 1001. Are they still different where you take the exponential?")
 def scores_cut_off(x, dim):
     exponentials = x.clamp(-80, 80).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+)
+def one_maximum_for_all(x, dim):
+    exponentials = (x - x.max()).exp()
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
@@ -151,7 +161,7 @@ def attention_for_one(rng):
     query = 100 * rng.normal(11)
     yield call("scores of ten thousands", query, torch.stack([-query, query, 0 * query]), rng.normal(3, 2), grad=False)
     f32 = [rng.normal(*shape, dtype=torch.float32) for shape in ((7,), (3, 7), (3, 5))]
-    yield call("float32", *f32)
+    yield call("float32", *f32, public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(rng.normal(*s)) for s in ((3,), (5, 3), (5, 2))), public=True
     )
@@ -251,7 +261,7 @@ def scaled_dot_product_attention(rng):
     yield call("width one", *inputs(2, 3, 5, 1, 1))
     q, k, v = inputs(2, 3, 5, 7, 11)
     yield call("scores of thousands", 100 * q, 100 * k, v, grad=False)
-    yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32))
+    yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)), public=True)
 
 
@@ -395,7 +405,7 @@ def self_attention(rng):
     yield call("a batch of one", *inputs(1, 5, 3, 7, 2))
     x, W_q, W_k, W_v = inputs(2, 5, 3, 7, 2)
     yield call("words of size 100", 100 * x, W_q, W_k, W_v, grad=False)
-    yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32))
+    yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32), public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(2, 5, 3, 2, 7)), public=True
     )
@@ -625,6 +635,10 @@ def is_permutation_equivariant(rng):
     steps = (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)  # three apart at most, in this order
     small = 5e-4 / 3 / W.sum(1).abs().max() * steps
     yield it_is_not("a difference of half a thousandth", stand_in("with_positions", W=W, positions=small), x, cycle)
+    one_place = torch.zeros(5, 2, dtype=torch.float64)
+    one_place[int(rng.integers(0, 5, 1))] = 2e-4 / W.sum(1).abs().max()  # on average over all numbers, 8e-5 at most
+    yield it_is_not("one place alone has a mark", stand_in("with_positions", W=W, positions=one_place), x / 10, cycle)
+    yield it_is_not("a difference of a hundredth", stand_in("with_positions", W=W, positions=20 * small), x, cycle)
     x32, W32, U32, V32 = (tensor.float() for tensor in (x, W, U, V))
     yield it_is("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
 
@@ -637,6 +651,20 @@ def tests_invariance(fn, x, permutation):
 
 
 @is_permutation_equivariant.misconception(
+    "A hundred numbers agree to the last digit, and one is a thousandth off. What does a mean of the differences say?"
+)
+def mean_of_the_differences(fn, x, permutation):
+    return bool((fn(x[:, permutation]) - fn(x)[:, permutation]).abs().mean() < 1e-4)
+
+
+@is_permutation_equivariant.misconception(
+    "How many of all the numbers do you compare? A layer may be right at one place, and wrong at the others."
+)
+def compares_one_number(fn, x, permutation):
+    return bool((fn(x[:, permutation])[0, 0, 0] - fn(x)[:, permutation][0, 0, 0]).abs() < 1e-4)
+
+
+@is_permutation_equivariant.misconception(
     "Apply your order twice to [a, b, c] with [1, 2, 0]: are the words back where they were?"
 )
 def reorders_twice(fn, x, permutation):
@@ -644,7 +672,8 @@ def reorders_twice(fn, x, permutation):
 
 
 @is_permutation_equivariant.misconception(
-    "A sum over the words forgets which word got which output. Is a layer that adds positions caught by it?"
+    "A sum over the words, or a mean over all numbers, forgets which word got which output. Is a layer that adds "
+    "positions caught by it?"
 )
 def compares_sums(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation]).sum(1), fn(x).sum(1), atol=1e-4)

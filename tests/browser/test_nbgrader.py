@@ -57,13 +57,13 @@ def test_validate_says_what_check_says(server: str, browser: Browser, screenshot
     said = page.locator(".jp-Dialog", has_text="Validation Results")
     expect(said).to_be_visible(timeout=120 * SECONDS)
     page.screenshot(path=screenshots / "validate.png")
-    for words in ("3 of 4 public checks pass", HINT):
+    for words in ("4 of 5 public checks pass", HINT):
         expect(said).to_contain_text(words)
     said.get_by_role("button", name="OK").click()
     notebook.run(notebook.cell("import torch"))
     notebook.run(notebook.cell("def softmax"))
     checked = notebook.run(notebook.cell('check("softmax"'))
-    for words in ("3 of 4 public checks pass", HINT):
+    for words in ("4 of 5 public checks pass", HINT):
         expect(checked).to_contain_text(words)
     page.close()
 

@@ -96,6 +96,12 @@ CASES = [
         },
     ),
     (
+        "no_row_is_zero",
+        {"of": ["out", "b"]},
+        {"out": torch.tensor([[0.0, 1.0]]), "b": torch.ones(2, 2)},
+        {"out": torch.tensor([[0.0, 1.0]]), "b": torch.zeros(2, 2)},
+    ),
+    (
         "every_token_learns",
         {"tokens": 2},
         {"gradients of out": {"w": torch.eye(2), "b": torch.zeros(3)}},

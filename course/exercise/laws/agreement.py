@@ -175,6 +175,13 @@ def some_leave_no_trace(
     return "" if found >= least else because or "whatever stands in front leaves a trace"
 
 
+@law
+def no_row_is_zero(outputs: Outputs, of: list[str], because: str = "") -> str:
+    """No row of the outputs (V, K) is all zeros."""
+    found = any(bool((tensor(outputs[name]) == 0).all(-1).any()) for name in of)
+    return (because or "a row is all zeros") if found else ""
+
+
 def _some_agree(rows: Tensor, within: float = 1e-8) -> bool:
     """Whether there are two rows that are the same, and two that are not."""
     same = (rows[:, None] - rows).abs().flatten(2).amax(-1) <= within

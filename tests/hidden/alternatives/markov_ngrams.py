@@ -179,6 +179,7 @@ class ConstantWeights:
         for t, token in enumerate(tokens):
             for k in range(min(self.n, t + 1)):
                 self.followers[tuple(tokens[t - k : t])][token] += 1
+        return self
 
     def next_distribution(self, context):
         tokens = context.tolist()
@@ -274,6 +275,7 @@ class BacksOffByRecursion:
             for k in range(min(self.n - 1, end) + 1):
                 table = self.tables.setdefault(tuple(text[end - k : end]), torch.zeros(self.vocab_size))
                 table[token] += 1
+        return self
 
     def next_distribution(self, context):
         tokens = tuple(context.tolist())
@@ -302,6 +304,7 @@ class KneserNey:
                 if k:
                     before[tuple(tokens[t - k + 1 : t])][token].add(tokens[t - k])
         self.kinds = {h: Counter({u: len(kinds) for u, kinds in row.items()}) for h, row in before.items()}
+        return self
 
     def next_distribution(self, context):
         return self._mixed(tuple(context.tolist()[max(0, len(context) - self.n + 1) :]), self.seen)
@@ -331,6 +334,7 @@ class DenseTables:
                 windows = ids.unfold(0, order, 1)
                 table.index_put_(tuple(windows.T), torch.ones(len(windows)), accumulate=True)
             self.tables.append(table)
+        return self
 
     def next_distribution(self, context):
         base = self.tables[0] + self.alpha

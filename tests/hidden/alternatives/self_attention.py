@@ -26,12 +26,6 @@ def softmax_of_differences(x, dim):
     return (1 / (finite[..., None, :] - finite[..., :, None]).exp().sum(-1)).movedim(-1, dim)
 
 
-def softmax_one_maximum_for_all(x, dim):
-    """Shifts by the maximum of the whole tensor, which is safe as long as no slice lies far below it."""
-    exponentials = torch.exp(x - x.max())
-    return exponentials.div(exponentials.sum(dim=dim, keepdim=True))
-
-
 def softmax_slice_by_slice(x, dim):
     slices = []
     for piece in x.movedim(dim, -1).reshape(-1, x.shape[dim]):
@@ -232,7 +226,6 @@ ALTERNATIVES = {
     "softmax": [
         softmax_by_logsumexp,
         softmax_of_differences,
-        softmax_one_maximum_for_all,
         softmax_slice_by_slice,
         softmax_of_a_folded_sum,
     ],

@@ -386,6 +386,10 @@ def first_word_excluded(E, index, k):
     return _top(F.cosine_similarity(E, E[index][None], dim=1), 0, k)
 
 
+def the_first_of_the_list_left_out(E, index, k):
+    return F.cosine_similarity(E[index][None], E, dim=1).topk(k + 1).indices[1:]
+
+
 def normalised_in_place(E, index, k):
     E /= E.norm(dim=1, keepdim=True)
     return _top(E @ E[index], index, k)
@@ -504,6 +508,7 @@ MUTANTS = {
         in_order_of_their_numbers,
         first_word_excluded,
         normalised_in_place,
+        the_first_of_the_list_left_out,
     ],
     "cbow_task": [
         _Fixed(_by_kind(), repeats_the_context),

@@ -521,14 +521,6 @@ class LastStateOfTheBatch(Right):
         return self.to_classes(self.states(ids)[:, int(lengths.max()) - 1])
 
 
-class ZeroIsPadding(Right):
-    """Ends where the zeros begin; but 0 is a token, too."""
-
-    def forward(self, ids, lengths):
-        ends = ((ids != 0) * torch.arange(1, ids.shape[1] + 1)).amax(1).clamp(min=1)
-        return super().forward(ids, ends)
-
-
 class BatchForTime(Right):
     """Goes along the batch, as a layer that wants time first does."""
 
@@ -739,7 +731,6 @@ MUTANTS = {
         LargestOverTime,
         MeanOfRealStates,
         LastStateOfTheBatch,
-        ZeroIsPadding,
         BatchForTime,
         ProbabilitiesOfNothing,
         BackwardOnly,

@@ -389,6 +389,51 @@ class SoftmaxOfCountsMixed(reference.NGramModel):
         return torch.stack(orders).mean(0)
 
 
+class FitReturnsNothing(reference.NGramModel):
+    """Counts, and has nothing to say about it."""
+
+    def fit(self, ids):
+        super().fit(ids)
+
+
+class AlphaTwice(reference.NGramModel):
+    def __init__(self, n, vocab_size, alpha):
+        super().__init__(n, vocab_size, 2 * alpha)
+
+
+class AlphaSharedOut(reference.NGramModel):
+    """One alpha for all tokens together."""
+
+    def __init__(self, n, vocab_size, alpha):
+        super().__init__(n, vocab_size, alpha / vocab_size)
+
+
+class AlwaysOneMore(reference.NGramModel):
+    """Laplace, whatever alpha is; with an alpha of 0 nothing is added."""
+
+    def __init__(self, n, vocab_size, alpha):
+        super().__init__(n, vocab_size, float(alpha > 0))
+
+
+class AlphaForTheUnseen(reference.NGramModel):
+    def fit(self, ids):
+        super().fit(ids)
+        counts = torch.bincount(ids, minlength=self.vocab_size).float()
+        counts = counts.where(counts > 0, self.alpha)
+        if counts.sum() > 0:
+            self.unigram = counts / counts.sum()
+        return self
+
+
+class FlattenedCounts(reference.NGramModel):
+    def fit(self, ids):
+        super().fit(ids)
+        counts = torch.bincount(ids, minlength=self.vocab_size) ** 0.9 + self.alpha
+        if counts.sum() > 0:
+            self.unigram = counts / counts.sum()
+        return self
+
+
 class LosesTheLastPair(reference.NGramModel):
     """Each token is counted, and the last window of two and more is not."""
 
@@ -503,6 +548,12 @@ MUTANTS = {
         NeverBeyondTrigrams,
         VocabularyOfTheText,
         LosesTheLastPair,
+        FitReturnsNothing,
+        AlphaTwice,
+        AlphaSharedOut,
+        AlwaysOneMore,
+        AlphaForTheUnseen,
+        FlattenedCounts,
         UniformWithoutContext,
         SoftmaxOfCountsMixed,
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.hidden.rnn import _Elman, _walk_back, _window
@@ -349,6 +350,12 @@ class LogitsBent(_Elman):
         return super().forward(ids, lengths).relu()
 
 
+class WithoutOutputBias(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.to_classes = nn.Linear(hidden, classes, bias=False)
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -466,6 +473,14 @@ def its_own_coins(targets, own, p, generator):
     return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(0))
 
 
+def coins_of_a_hundred_and_one_sides(targets, own, p, generator):
+    return torch.where(torch.randint(0, 100, targets.shape, generator=generator) <= 100 * p, targets, own)
+
+
+def coins_of_ten_sides(targets, own, p, generator):
+    return torch.where(torch.randint(0, 10, targets.shape, generator=generator) < round(10 * p), targets, own)
+
+
 # -- the task ----------------------------------------------------------------------------------------------------------
 
 
@@ -546,6 +561,7 @@ MUTANTS = {
         BeginsAnywhere,
         StateBetweenCalls,
         LogitsBent,
+        WithoutOutputBias,
     ],
     "generate": [
         reads_the_start_twice,
@@ -572,6 +588,8 @@ MUTANTS = {
         an_exact_share_of_each_sentence,
         an_exact_share_of_each_place,
         its_own_coins,
+        coins_of_a_hundred_and_one_sides,
+        coins_of_ten_sides,
     ],
     "rnn_task": [says_nothing, _window],
 }
