@@ -115,12 +115,6 @@ CASES = [
         {"gradients of out": {"w": torch.zeros(2), "b": None}},
     ),
     (
-        "input_is_reached",
-        {},
-        {"gradients of out": [torch.tensor([0.0, 1.0])]},
-        {"gradients of out": [torch.zeros(2)]},
-    ),
-    (
         "learns_by_place",
         {"places": [3, 4]},
         {"gradients of out": {"w": torch.zeros(2, 3), "b": None}},
