@@ -196,7 +196,7 @@ for name, mask in {
 
 # %% [markdown]
 # The first recipe lets the padding in, since $e^0 = 1$. The second loses a part of the attention, and worse, it *knows the hidden scores*: they are in the sum it was divided by. With a causal mask that is a look into the future through the back door. The third is what you find in most programs. It is right wherever something is allowed, and looks at everything equally where
-# nothing is. (In float16 no number is below −65,504: there `masked_fill` with −1e9 is an error.)
+# nothing is. (In float16 no finite number is below −65,504: there `masked_fill` with −1e9 is an error.)
 #
 # ## Means and losses
 #

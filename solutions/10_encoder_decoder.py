@@ -308,7 +308,7 @@ print(f"BERT-Base            {bert:>11,}")
 # - pre-norm ends each tower with one more norm (`encoder_norm`, `decoder_norm`; in post-norm they do nothing);
 # - scores for the next word: dot products with the target's embeddings, the same numbers once more (**tied weights**). A word is said when the vector points to where it lives.
 #
-# Masks that are not given are made here: `src_mask` hides padding, `tgt_mask` padding and the future. Those that are given are used as they are. Here are the parts:
+# Masks that are not given are made here: `src_mask` hides padding, `tgt_mask` the future (padding stands behind a sentence, and is hidden by that already). Those that are given are used as they are. Here are the parts:
 
 
 # %%
@@ -442,7 +442,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
-# For a whole batch, without gradients. Read `model.sos`, `model.eos`, `model.pad` and `model.max_len` (the most words a sentence may have, `eos` included). A sentence that has ended gets nothing but `pad`; the batch ends when all have, or at `max_len`.
+# For a whole batch, without gradients. Read `model.sos`, `model.eos`, `model.pad` and `model.max_len` (the most words a sentence may have, `eos` included). A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
 
 
 # %% solution="decode_greedy"

@@ -125,7 +125,7 @@ for how in ("B zero, as it should be", "both zero"):
 #
 # ### Exercise: `merge` (about 10 minutes)
 #
-# Return a new, ordinary `nn.Linear`. The layer you were given, its base too, must stay as they are: tomorrow somebody wants to train on.
+# Return a new, ordinary `nn.Linear`, with a weight and a bias of its own. The layer you were given, its base too, must stay as they are, whatever becomes of the new one: tomorrow somebody wants to train on.
 
 
 # %% solution="merge"
@@ -145,7 +145,7 @@ check("merge", merge)
 # %% [markdown]
 # ### Exercise: `unmerge` (about 5 minutes)
 #
-# And back: take the update of `layer` off the weight of `merged` again, and return a new layer; `merged` stays as it is. (If somebody has trained `merged` in the meantime, what was learned must remain.)
+# And back: take the update of `layer` off the weight of `merged` again, and return a new layer with a weight and a bias of its own; `merged` stays as it is, whatever becomes of the new one. (If somebody has trained `merged` in the meantime, what was learned must remain.)
 
 
 # %% solution="unmerge"

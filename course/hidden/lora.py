@@ -390,8 +390,9 @@ def merge(rng):
     yield (
         given("the merged layer is one of its own", layer=layer)
         .call(Ref("layer"), on="answer", into="merged")
-        .load({"weight": rng.normal(3, 5)}, on="merged")
+        .load({"weight": rng.normal(3, 5), "bias": rng.normal(3)}, on="merged")
         .read("base.weight", on="layer")
+        .read("base.bias", on="layer")
     )
 
 
@@ -503,6 +504,12 @@ def unmerge(rng):
     yield _asked(apart("another rank, another strength", 3, 7, 5, 2.0), "base", rng.normal(3, 7))
     yield _asked(apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5), "base", rng.normal(3, 3))
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
+    yield (
+        apart("the new layer is one of its own", 3, 5, 2, 7.0)
+        .load({"weight": rng.normal(3, 5), "bias": rng.normal(3)}, on="base")
+        .read("weight", on="merged", into="merged weight")
+        .read("bias", on="merged", into="merged bias")
+    )
     yield _asked(apart("float32", 5, 7, 2, 6.0, dtype=torch.float32), "base", rng.normal(3, 7, dtype=torch.float32))
     yield _as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0, moved=True), "layer", *KEPT)
 

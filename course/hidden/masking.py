@@ -338,6 +338,10 @@ def masked_softmax(rng):
     yield call("huge scores behind the mask", rng.normal(5, 7) + noise, mask, weight=2.0)
     yield call("all scores far below zero", rng.normal(3, 5) - 1e4, some(3, 5))
     yield call("all scores far above zero", rng.normal(3, 5) + 1e3, some(3, 5))
+    steps = torch.tensor([[0.0], [1e4], [-1e4]], dtype=torch.float64)
+    yield call("rows far from one another", rng.normal(3, 5) + steps, some(3, 5))
+    zeros = rng.normal(3, 5).masked_fill(torch.arange(5) < 2, 0.0)
+    yield call("scores of exactly zero", zeros, some(3, 5))
     ladder = torch.tensor([[-40.0, 0.0, -30.0, 35.0, 20.0]], dtype=torch.float64)
     yield call("scores far apart", ladder, torch.tensor([[True, False, True, False, False]]))
     yield call("float32", rng.normal(3, 7, dtype=torch.float32), some(3, 7))
@@ -384,6 +388,25 @@ def nan_over_nothing(scores, mask, dim=-1):
 )
 def nan_in_the_gradient(scores, mask, dim=-1):
     weights = (scores + torch.zeros_like(scores).masked_fill(~mask, -INFINITE)).softmax(dim)
+    return torch.where(mask.any(dim, keepdim=True), weights, 0.0)
+
+
+@masked_softmax.misconception(
+    "Softmax one row of scores alone, then beside a row that is 10,000 higher. Which maximum belongs to which row?"
+)
+def maximum_over_everything(scores, mask, dim=-1):
+    scores = scores.masked_fill(~mask, -INFINITE)
+    weights = (scores - scores.detach().max().clamp(min=-1e9)).exp()
+    total = weights.sum(dim, keepdim=True)
+    return weights / torch.where(mask.any(dim, keepdim=True), total, 1.0)
+
+
+@masked_softmax.misconception(
+    "Give a word that may be seen a score of exactly 0. How does your code know it from one that is hidden?"
+)
+def zero_taken_for_hidden(scores, mask, dim=-1):
+    kept = scores * mask
+    weights = kept.masked_fill(kept == 0, -1e30).softmax(dim)
     return torch.where(mask.any(dim, keepdim=True), weights, 0.0)
 
 

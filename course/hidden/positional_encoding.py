@@ -593,6 +593,15 @@ def LearnedPositions(rng):
         )
         .laws_only()
     )
+    below = rng.normal(2, 3, 5, dtype=torch.float32).requires_grad_()
+    yield (
+        filled("the words below learn, too", 7, 5)
+        .call(below)
+        .gradients()
+        .law("input_is_reached", because="no gradient flows back to x: how would the words below learn?")
+        .laws_only()
+        .counts_with(OWN)
+    )
     yield (
         build("as it starts", 7, 5)
         .call(zeros(1, 7, 5))
@@ -618,6 +627,12 @@ class _Table(nn.Module):
 
     def marks(self, x):
         return self.positions[: x.shape[1]]
+
+
+@LearnedPositions.misconception("Backpropagate through your layer. What is x.grad, and who below waits for it?")
+class CutsOffTheWords(_Table):
+    def forward(self, x):
+        return super().forward(x.detach())
 
 
 @LearnedPositions.misconception("Give two equal sentences in one batch: they get different marks. Which axis is time?")

@@ -712,6 +712,26 @@ def ViT(rng):
         .law("slices_differ", of="maps", dim=1, because="two images show the same map")
         .law("slices_differ", of="maps", dim=2, because="two heads show the same map")
     )  # fmt: skip
+    yield (
+        case("the marks, where the pictures look for them", public=True)
+        .read("positions")
+        .law("shape_is", of="positions", shape=(10, 10), meaning="self.positions (N + 1, D)")
+    )
+    loud = {"positions": 1e6 * rng.normal(10, 10, dtype=torch.float32)}
+    yield (
+        case("norms before the work")
+        .load(loud)
+        .call(images, method="attention_maps", into="maps")
+        .law("bounded", of="maps", low=0.0, high=0.999, because="with marks of a million each word looks at one place "
+             "alone: in which of its steps does a layer bring its words to one scale?")
+    )  # fmt: skip
+    yield (
+        case("a norm before the classes")
+        .load(loud)
+        .call(images)
+        .law("bounded", low=-1e3, high=1e3, because="with marks of a million the logits run into the thousands: who "
+             "brings what the layers have added up back to one scale?")
+    )  # fmt: skip
     painted = pictures(11)
     repainted = painted.clone()
     repainted[:, :, 4:, 4:] = pictures(11)[:, :, 4:, 4:]
@@ -918,6 +938,48 @@ class WithoutResiduals(_Open):
         return layer.drop(layer.mlp(layer.norms[1](layer.drop(seen)))), weights
 
 
+@ViT.misconception(
+    "Make your marks a million times larger. How sharply does each word look in the first layer, and what was done to "
+    "the words before they were compared?",
+    convention="norms after the work, as in the Transformer of 2017",
+)
+class NormsAfterTheWork(_Open):
+    def through(self, layer, z):
+        seen, weights = layer.attention(z, z, z, average_attn_weights=False)
+        z = layer.norms[0](z + layer.drop(seen))
+        return layer.norms[1](z + layer.drop(layer.mlp(z))), weights
+
+
+@ViT.misconception(
+    "Make your marks a million times larger. How large do the logits become? Each layer adds to the words: who brings "
+    "the sum back to one scale?"
+)
+class WithoutTheLastNorm(_Open):
+    def forward(self, images):
+        return self.classify(self.choose(self._read(images)[0]))
+
+
+@ViT.misconception("The pictures below look for your marks. Under which name, and in which shape?")
+class MarksUnderAnotherName(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes, dropout=dropout)
+        self.marks = self.positions
+        del self.positions
+
+    def words(self, images):
+        return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.marks)
+
+
+@ViT.misconception("Print self.positions.shape. How many axes do the pictures below, and embed_patches, ask for?")
+class MarksWithABatchAxis(_Open):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes, dropout=dropout)
+        self.positions = nn.Parameter(self.positions.detach()[None])
+
+    def words(self, images):
+        return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.positions[0])
+
+
 @ViT.misconception("Build it with d_ff=13 and print the shapes of its parameters. Where is the 13?")
 class WidthOfItsOwn(_Open):
     def __init__(self, *sizes, dropout=0.0):
@@ -975,7 +1037,9 @@ class CutsStrips(_Open):
         return super().words(strips)
 
 
-@ViT.misconception("Call it twice in training mode, with dropout=0.0. Which default of the layer did you leave alone?")
+@ViT.misconception(
+    "Call it twice in training mode, with dropout=0.0. Who still draws by chance, and was never told 0.0?"
+)
 class AlwaysDrops(_Open):
     def __init__(self, *sizes, dropout=0.0):
         super().__init__(*sizes, dropout=0.1)

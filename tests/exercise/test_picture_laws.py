@@ -63,6 +63,14 @@ def test_squares_matter_that_are_looked_at():
     assert says("felt_where_looked", {"gradients of out": [gradient], "maps": elsewhere}, side=2, to="maps")
     one = torch.cat([maps[:, :1], elsewhere[:, 1:]], dim=1)
     assert not says("felt_where_looked", {"gradients of out": [gradient], "maps": one}, side=2, to="maps")
+    itself = 1e-9 * elsewhere  # place 0 has read itself: what is felt is rounding
+    assert not says("felt_where_looked", {"gradients of out": [gradient], "maps": itself}, side=2, to="maps")
+
+
+def test_what_was_given_is_reached_by_any_gradient():
+    assert not says("input_is_reached", {"gradients of out": [torch.tensor([0.0, 1.0])]})
+    for nothing in ([torch.zeros(2)], [None], [], None):
+        assert says("input_is_reached", {"gradients of out": nothing})
 
 
 def test_no_gradient_matters_nowhere():

@@ -124,12 +124,13 @@ def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients
 
     `to` has its maps (1, B, h, N + 1, N + 1). Felt is a gradient above a hundredth of the largest in its image, and
     looked at is what any head gives a millionth of its attention: between the two lie the slopes of softmax. In a
-    single image they may disagree.
+    single image they may disagree. Where no patch gets a thousandth, place 0 has read itself, and what is felt is
+    rounding: such images tell nothing.
     """
     strength = _strength(outputs[of])
     felt = strength.unfold(1, side, side).unfold(2, side, side).flatten(3).amax(-1).flatten(1)  # (B, N)
     looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
-    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1)
+    strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1) & (looked.amax(1) > 1e-3)
     return "" if int(strays.sum()) < 2 else because or "what matters is not what is looked at"
 
 
@@ -148,3 +149,11 @@ def every_block_learns(outputs: Outputs, rows: int, of: str = "gradients of out"
             if idle:
                 return because or f"no gradient reaches {idle} of {len(blocks)} blocks of {name}"
     return "" if outputs[of] else because or "no gradient reaches the parameters"
+
+
+@law
+def input_is_reached(outputs: Outputs, of: str = "gradients of out", because: str = "") -> str:
+    """Some gradient flows back to the first argument."""
+    first = outputs[of][0] if outputs[of] else None
+    reached = first is not None and bool((tensor(first) != 0).any())
+    return "" if reached else because or "no gradient flows back to what was given"

@@ -124,7 +124,8 @@ def merge_with_a_frozen_weight(layer):
     merged = nn.Linear(layer.base.in_features, layer.base.out_features, bias=False)
     update = torch.einsum("or,ri->oi", layer.B, layer.A) * layer.alpha / layer.r
     merged.weight = nn.Parameter((layer.base.weight + update).detach(), requires_grad=False)
-    merged.bias = layer.base.bias  # shared: nobody changes it
+    if layer.base.bias is not None:
+        merged.bias = nn.Parameter(layer.base.bias.detach().clone(), requires_grad=False)
     return merged
 
 
@@ -151,11 +152,11 @@ def unmerge_by_merging_the_opposite(merged, layer):
     return merge_into_a_fresh_layer(opposite)
 
 
-def unmerge_with_the_same_bias(merged, layer):
-    """A weight of its own, and the very bias of the merged layer, which nobody changes."""
+def unmerge_with_a_bias_put_in_later(merged, layer):
+    """A layer without a bias, which gets one of its own."""
     base = nn.Linear(merged.in_features, merged.out_features, bias=False)
     base.weight = nn.Parameter((merged.weight - layer.alpha / layer.r * layer.B @ layer.A).detach())
-    base.bias = merged.bias
+    base.bias = copy.deepcopy(merged.bias)
     return base
 
 
@@ -369,7 +370,7 @@ ALTERNATIVES = {
         unmerge_a_copy,
         unmerge_into_a_fresh_layer,
         unmerge_by_merging_the_opposite,
-        unmerge_with_the_same_bias,
+        unmerge_with_a_bias_put_in_later,
     ],
     "add_lora": [add_by_recursion, add_and_freeze_by_name, add_by_endings],
     "add_bitfit": [bias_by_module, bias_by_ending, bias_by_own_parameters],

@@ -221,21 +221,19 @@ def stretched_by_matrices(positions, new_grid):
 class OnBlocks(nn.Module):
     """The course's own encoder layers, a convolution for the patches."""
 
-    norm = "pre"
-
     def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
         super().__init__()
         self.cut = nn.Conv2d(channels, d_model, patch, stride=patch)
         self.cls = nn.Parameter(torch.zeros(1, 1, d_model))
-        self.marks = nn.Embedding((image_size // patch) ** 2 + 1, d_model)
+        self.positions = nn.Parameter(torch.randn((image_size // patch) ** 2 + 1, d_model))
         self.layers = nn.ModuleList(
-            blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm=self.norm) for _ in range(n_layers)
+            blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre") for _ in range(n_layers)
         )
         self.read = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, classes))
 
     def words(self, images):
         words = torch.cat([self.cls.expand(len(images), -1, -1), self.cut(images).flatten(2).mT], dim=1)
-        words = words + self.marks.weight
+        words = words + self.positions
         for layer in self.layers:
             words = layer(words)
         return words
@@ -246,12 +244,6 @@ class OnBlocks(nn.Module):
     def attention_maps(self, images):
         self.words(images)
         return torch.stack([layer.weights for layer in self.layers])
-
-
-class NormsAfterTheWork(OnBlocks):
-    """The layers of 2017."""
-
-    norm = "post"
 
 
 class LayersOfTorch(OnBlocks):
@@ -279,14 +271,14 @@ class LayersOfTorch(OnBlocks):
 
 
 class ByHand(nn.Module):
-    """Attention written out, the class word at the end while nobody looks, no mark for it, no biases."""
+    """Attention written out, the class word at the end while nobody looks, no biases."""
 
     def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
         super().__init__()
         self.patch, self.heads, self.drop = patch, n_heads, nn.Dropout(dropout)
         self.W = nn.Linear(channels * patch**2, d_model)
         self.cls = nn.Parameter(torch.randn(d_model))
-        self.places = nn.Parameter(torch.randn((image_size // patch) ** 2, d_model))
+        self.positions = nn.Parameter(torch.randn((image_size // patch) ** 2 + 1, d_model))
         self.qkv = nn.ModuleList(nn.Linear(d_model, 3 * d_model, bias=False) for _ in range(n_layers))
         self.out = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(n_layers))
         self.ff = nn.ModuleList(
@@ -294,11 +286,11 @@ class ByHand(nn.Module):
             for _ in range(n_layers)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(n_layers))
-        self.head = nn.Linear(d_model, classes)
+        self.head = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, classes))
 
     def encode(self, images):
-        x = self.W(rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=self.patch, q=self.patch)) + self.places
-        x, maps = torch.cat([x, self.cls.expand(len(x), 1, -1)], dim=1), []
+        x = self.W(rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=self.patch, q=self.patch))
+        x, maps = torch.cat([x, self.cls.expand(len(x), 1, -1)], dim=1) + self.positions.roll(-1, 0), []
         for norm, qkv, out, ff in zip(self.norms, self.qkv, self.out, self.ff, strict=True):
             q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in qkv(norm(x)).chunk(3, -1))
             maps.append((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1))
@@ -354,7 +346,7 @@ class AttentionOfTorch(nn.Module):
 
 
 class MarksBeforeEachLayer(nn.ModuleList):
-    """Is the list of its own layers; each is reminded of the places; no norm at the end; maps cut off."""
+    """Is the list of its own layers; each is reminded of the places; maps cut off."""
 
     def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
         super().__init__(
@@ -367,16 +359,17 @@ class MarksBeforeEachLayer(nn.ModuleList):
             )
             for _ in range(n_layers)
         )  # fmt: skip
-        marks = 0.2 * torch.randn((image_size // patch) ** 2 + 1, d_model)
-        self.free = nn.ParameterDict({"cls": torch.zeros(1, 1, d_model), "marks": marks})
-        self.cut, self.head = nn.Conv2d(channels, d_model, patch, patch), nn.Linear(d_model, classes)
+        self.positions = nn.Parameter(0.2 * torch.randn((image_size // patch) ** 2 + 1, d_model))
+        self.free = nn.ParameterDict({"cls": torch.zeros(1, 1, d_model)})
+        self.cut, self.norm = nn.Conv2d(channels, d_model, patch, patch), nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, classes)
         self.n_layers, self.heads, self.dropout = n_layers, n_heads, dropout
 
     def forward(self, images, maps=None):
         z = self.cut(images).flatten(2).mT
         z = torch.cat([self.free["cls"].expand(len(z), -1, -1), z], 1)
         for layer in (self[k] for k in range(self.n_layers)):
-            z = z + self.free["marks"]
+            z = z + self.positions
             parts = "b t (three h d) -> three b h t d"
             q, k, v = rearrange(layer["qkv"](layer["norm"](z)), parts, three=3, h=self.heads)
             weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
@@ -384,7 +377,7 @@ class MarksBeforeEachLayer(nn.ModuleList):
                 maps.append(weights.detach())
             z = z + self.dropped(layer["out"](rearrange(weights @ v, "b h t d -> b t (h d)")))
             z = z + self.dropped(layer["down"](F.gelu(layer["up"](layer["before"](z)))))
-        return self.head(z[:, 0])
+        return self.head(self.norm(z[:, 0]))
 
     def dropped(self, z):
         return F.dropout(z, self.dropout, self.training)
@@ -416,6 +409,6 @@ ALTERNATIVES = {
         stretched_by_matrices,
     ],
     "ViT": [
-        OnBlocks, NormsAfterTheWork, LayersOfTorch, ByHand, AttentionOfTorch, MarksBeforeEachLayer, LogProbabilities,
+        OnBlocks, LayersOfTorch, ByHand, AttentionOfTorch, MarksBeforeEachLayer, LogProbabilities,
     ],
 }  # fmt: skip

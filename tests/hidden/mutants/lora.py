@@ -712,6 +712,21 @@ def best_changes_its_matrix(W, r):
     return B, A
 
 
+def merge_with_the_same_bias(layer):
+    """Whoever trains the merged layer moves the bias of the base."""
+    merged = nn.Linear(layer.base.in_features, layer.base.out_features, bias=False)
+    merged.weight = nn.Parameter((layer.base.weight + layer.alpha / layer.r * layer.B @ layer.A).detach())
+    merged.bias = layer.base.bias
+    return merged
+
+
+def unmerge_with_the_same_bias(merged, layer):
+    base = nn.Linear(merged.in_features, merged.out_features, bias=False)
+    base.weight = nn.Parameter((merged.weight - layer.alpha / layer.r * layer.B @ layer.A).detach())
+    base.bias = merged.bias
+    return base
+
+
 MUTANTS = {
     "LoRALinear": [
         o_noscale, o_alpha, o_sqrt, o_inv, o_zero_both, o_rand_both, o_notfrozen, o_bias_trainable, o_freeze_all,
@@ -720,11 +735,13 @@ MUTANTS = {
         StraightThroughBase, WithoutTheBasesBias, RankOfItsOwn,
     ],
     "merge": [
+        merge_with_the_same_bias,
         o_merge_noscale, o_merge_double, o_merge_twice, merged_in_float32, merged_rounded, merged_transposed_if_square,
         merged_with_the_bias_scaled, merged_sharing_its_weight, merged_into_the_layer, merged_always_with_a_bias,
         merged_whole_strength, merged_strength_forgets_the_base,
     ],
     "unmerge": [
+        unmerge_with_the_same_bias,
         unmerged_changed_on_the_way, unmerged_changes_the_layer, unmerged_into_the_layer,
         unmerged_with_the_layers_bias_doubled, unmerged_twice,
         unmerged_halfway, unmerged_upside_down, unmerged_with_the_base_bias,

@@ -241,6 +241,13 @@ class _Table(nn.Module):
         return x + self.positions[: x.shape[1]]
 
 
+class WordsAsNumbers(_Table):
+    """The words leave the graph, and come back as numbers."""
+
+    def forward(self, x):
+        return super().forward(torch.tensor(x.tolist(), dtype=x.dtype))
+
+
 class Detached(_Table):
     def forward(self, x):
         super().forward(x)
@@ -553,6 +560,7 @@ MUTANTS = {
         no_answer_for_a_table_that_ends,
     ],
     "LearnedPositions": [
+        WordsAsNumbers,
         Detached,
         Doubled,
         BatchSlice,

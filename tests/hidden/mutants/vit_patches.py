@@ -492,6 +492,25 @@ class AttentionWithoutResidual(_Open):
         return layer.drop(seen) + layer.drop(layer.mlp(layer.norms[1](seen))), weights
 
 
+class DropsBeforeTheClasses(_ViT):
+    """A dropout of its own, whatever was asked for."""
+
+    def forward(self, images):
+        return self.classify(F.dropout(self.norm(self._read(images)[0][:, 0]), 0.1, self.training))
+
+
+class NormsNothing(_Open):
+    """Neither in the layers nor at the end."""
+
+    def through(self, layer, z):
+        seen, weights = layer.attention(z, z, z, average_attn_weights=False)
+        z = z + layer.drop(seen)
+        return z + layer.drop(layer.mlp(z)), weights
+
+    def forward(self, images):
+        return self.classify(self._read(images)[0][:, 0])
+
+
 class EachImageStandardised(_ViT):
     def _read(self, images):
         centred = images - images.mean((1, 2, 3), keepdim=True)
@@ -577,6 +596,7 @@ MUTANTS = {
         MapsOfTheFirstImage, MapsWithoutTheClassWord, MapsAsScores, MapsBatchFirst, MapsOfThePast, BatchNormalised,
         OneLayerOnly, ReadsTheFirstPatch, ReadsTheLargest, AveragesPatches, CutsChannelsApart,
         LogitsBent, SigmoidOnTheLogits, MapsWithoutPositions, AttentionWithoutResidual,
+        DropsBeforeTheClasses, NormsNothing,
         EachImageStandardised, BytesForLogitsOnly, TanhOnTheLogits, AsWideAsItsWords,
     ],
     "vit_patches_task": [
