@@ -90,7 +90,7 @@ def notes(graded: Sequence[Graded]) -> list[str]:
     return [
         *mended,
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
-        *(f"{student}: late, {points:g} points to be taken off" for student, points in late),
+        *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
         *(f"{count} kernels started cold, which costs time alone: {reason}" for reason, count in cold.items()),
     ]
 

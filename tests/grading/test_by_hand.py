@@ -146,7 +146,7 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
     graded = grade(marked, students=["ada"])
     assert notes(graded) == [
         f"{AGAIN}: ada ({QUESTION}, usual)",
-        f"ada: late, {GIVEN['score'] - 1:g} points to be taken off",
+        f"ada: late, which takes {GIVEN['score'] - 1:g} off the points above",
     ]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
