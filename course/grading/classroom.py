@@ -141,7 +141,7 @@ class Classroom:
         names = {Path(path).name for path in found if Path(path).is_dir()} - {topic.folder for topic in TOPICS}
         return [printable(name) for name in sorted(names) if re.fullmatch(r"\d\d_\w+", name)]
 
-    def misplaced(self) -> Iterator[str]:
+    def misplaced(self) -> Iterator[Graded]:
         """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
         coursedir, name = self.coursedir(), self.topic.folder
         handed_in = self._handed_in()
@@ -152,7 +152,8 @@ class Classroom:
             for path in everything(place, deepest=2):
                 if path.suffix == ".ipynb" and get_close_matches(path.stem.lower(), [name], cutoff=0.8):
                     there = printable(str(path.relative_to(place.parent)))
-                    yield f"{there} is not graded: it belongs at {printable(f'{place.name}/{name}/{name}.ipynb')}"
+                    right = printable(f"{place.name}/{name}/{name}.ipynb")
+                    yield Graded(printable(place.name), reason=f"{there} belongs at {right}")
 
     def autograded(self, student: str) -> Path:
         """The student's folder of graded work."""

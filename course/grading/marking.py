@@ -78,8 +78,8 @@ def grade_topic(
         print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
         return 0
     summary.show(topic, graded)
-    for stray in classroom.misplaced():
-        print(f"  {stray}")
+    for line in summary.not_graded(list(classroom.misplaced())):
+        print(f"  {line}")
     if classroom.forgotten:
         print(f"  {FORGOTTEN}")
     if spot_check:

@@ -122,7 +122,7 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
         lines.append(verdict.message)
     failed = sum(not case.passed for case in verdict.cases)
     if shown and failed > len(shown):
-        lines.append(f"({failed} checks fail; those that fail alike are told once.)")
+        lines.append(f"({failed} checks fail; of those that fail alike, one is shown.)")
     return lines
 
 

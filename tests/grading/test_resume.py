@@ -24,6 +24,7 @@ from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.executor import LocalCrew
 from course.grading.problem import Problem
 from course.grading.store import Store
+from course.grading.summary import not_graded
 from course.grading.task import NOT_ISOLATED, Outcome
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
@@ -156,9 +157,9 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path):
         shutil.copy(work, path)
     (handed_in / "other" / "ps1").mkdir(parents=True)
     (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
-    said = list(Classroom(root, TOPIC, SETTINGS).misplaced())
-    assert [sentence.partition("/")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
-    assert said[0] == f"flat/{name}.ipynb is not graded: it belongs at flat/{name}/{name}.ipynb"
+    said = not_graded(list(Classroom(root, TOPIC, SETTINGS).misplaced()))
+    assert [sentence.partition(":")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
+    assert said[0] == f"flat: not graded: flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
 
 
 def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_path, monkeypatch):

@@ -133,7 +133,7 @@ def collect(classroom: Classroom) -> Findings:
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
-        (*graded, *classroom.misnamed()),
+        (*graded, *classroom.misnamed(), *classroom.misplaced()),
         tuple(sorted(set(_known(classroom)) - set(submissions))),
         tuple(noticed),
         alike_checkpoints(submissions),
