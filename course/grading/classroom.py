@@ -38,7 +38,7 @@ from course.grading.store import Store
 from course.grading.task import NOT_ISOLATED, Outcome
 from course.grading.untrusted import everything, printable, refuse_name, remove
 from course.judge.verdict import Verdict
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbgrader.converters import Autograde
@@ -215,6 +215,12 @@ class Classroom:
         with tempfile.TemporaryDirectory() as home:
             more = added(settings.environment, settings.gpu)
             return environment(Path(home), assemble(), None, settings.policy, more)
+
+    def repointed(self) -> list[str]:
+        """The exercises that `course.toml` gives other points than the release has."""
+        released = {cell.name: cell.max_score for cell in self.released.grade_cells}
+        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items if OUTLINE is not None]
+        return [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
 
     @property
     def store(self) -> Store | None:

@@ -74,6 +74,9 @@ def grade_topic(
             stale=stale,
             progress=progress,
         )
+    if again := classroom.repointed():
+        now = f"course.toml has {', '.join(again)}, as it was released"
+        print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
     if stale and not graded:
         print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
         return 0

@@ -98,6 +98,14 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     assert penalty(url, "late") == pytest.approx(0.2 * 3) and penalty(url, "right") == 0
     feedback = (mine / "feedback" / "wrong" / TOPIC / f"{TOPIC}.html").read_text("utf-8")
     assert "What is the average of a row of ones" in feedback and "unfold(1, width, 1).mean" not in feedback
+    outline = mine / "course.toml"
+    before = outline.read_text("utf-8")
+    outline.write_text(before.replace("points = 3,", "points = 6,"), "utf-8")
+    said = run(mine, sys.executable, "-m", "course", "grade", "--stale", TOPIC)
+    outline.write_text(before, "utf-8")
+    told = f"{TOPIC}: course.toml has moving_average 6 and not 3, as it was released: run `course release {TOPIC}`"
+    assert told in said
+    assert "course.toml has" not in run(mine, sys.executable, "-m", "course", "grade", TOPIC)
 
 
 def penalty(url: str, student: str) -> float:
