@@ -634,8 +634,8 @@ class BeginsWithOnes(_Elman):
 
 
 @ElmanClassifier.misconception(
-    "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large may "
-    "a state of yours become, and how large one of the lecture's?"
+    "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large "
+    "may a state of yours become, and how large one of the lecture's?"
 )
 class TanhForRelu(_Elman):
     def next(self, x, h):
