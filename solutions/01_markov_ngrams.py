@@ -347,7 +347,8 @@ show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
 # ### Your model (about 20 minutes)
 #
 # Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on texts of its own, up to 60,000 characters long, and asks it about modules
-# that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points.
+# that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points. On the text that
+# it has read, it is to be at most twice as perplexed as the course's own.
 #
 # If your curve turns where ours does (at $n = 5$) and the judge is still not content, think about $\lambda(h)$: print the distribution after a context that occurred once.
 

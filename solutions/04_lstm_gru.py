@@ -187,7 +187,8 @@ show.lstm_gru.write_the_tape(lstm_cell)
 #
 # There are two disagreements in the wild, and the second of them is in your lectures, too. PyTorch computes
 # $r_t \odot (U_n h_{t-1})$, after the product, which is a different function. And many texts let $z$ *write* where ours
-# keeps. Here the equations above hold; `check` tells you when you have computed one of the others correctly.
+# keeps. Here the equations above hold; `check` tells you when you have computed one of the others correctly (one; of
+# two at once it says only that something is off).
 #
 # ### Exercise: `gru_cell` (about 15 minutes)
 
@@ -249,8 +250,8 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 #
 # (The lines of the GRU and of the single gate lie on top of each other: both keep by one $z$.)
 #
-# And with a bias of 0, the LSTM is hardly better than Elman. Gates do not abolish the vanishing gradient. They make it
-# something that the network can *decide*.
+# And with a bias of 0, the LSTM's gradient vanishes as well, if less steeply. Gates do not abolish the vanishing
+# gradient. They make it something that the network can *decide*.
 #
 # ## Looking inside: peepholes
 #

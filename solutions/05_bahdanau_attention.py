@@ -225,6 +225,8 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 #   $s_t = \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before; then logits from
 #   $s_t$, $c_t$ and $y_{t-1}$ through a linear layer.
 #
+# Other orders are fine, too, as long as yours attends: Luong's, say, where $s_t$ scores the keys.
+#
 # With `attention=0` there is no looking back, and the context is the encoder's last state at every step. That will be the
 # rival.
 #

@@ -205,7 +205,8 @@ class _Run:
     def _target(self, step: Step) -> Callable[..., Any]:
         target = self.kept[step.on]
         if step.method:
-            target = _part(target, step.method)
+            asked = "a tensor" if step.on not in ("model", "answer") and hasattr(Tensor, step.method) else ""
+            target = _part(target, step.method, asked=asked)
         if not callable(target):
             called = f"`{step.method}`" if step.method else "what came"
             raise TypeError(f"{called} is to be called, and {_what(target)} cannot be")
@@ -250,8 +251,10 @@ class _Run:
         self.mutated += [f"{step.into}: {name}" for name, old in before.items() if not _unchanged(old, now.get(name))]
 
 
-def _part(value: Any, name: str, path: str = "") -> Any:
+def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
     """An attribute of what came from the answer; `path` is all that is asked for, where this is a part of it.
+
+    `asked` says what should have come, where a name does not tell a tensor from a module.
 
     Raises:
         AttributeError: there is none; the sentence says what came, and what is asked for.
@@ -262,11 +265,10 @@ def _part(value: Any, name: str, path: str = "") -> Any:
         if hasattr(type(value), name):  # it is there, and fails by itself
             raise
     module = hasattr(nn.Module, name)
-    if value is None or (module and not isinstance(value, nn.Module)):
+    if value is None or asked or (module and not isinstance(value, nn.Module)):
         hint = ": is there a `return`?" if value is None else ""
-        raise AttributeError(
-            f"{'an `nn.Module`' if module else f'`{name}`'} is asked for, and {_what(value)} came{hint}"
-        )
+        asked = asked or ("an `nn.Module`" if module else f"`{name}`")
+        raise AttributeError(f"{asked} is asked for, and {_what(value)} came{hint}")
     lacks = "has none" if path in ("", name) else f"has no `{name}`"
     raise AttributeError(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
 

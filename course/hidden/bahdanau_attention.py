@@ -46,6 +46,8 @@ def additive_scores(rng):
     yield call("queries, keys and attention of one width", *inputs(2, 3, 5, 5, 5))
     yield call("an attention of one unit", *inputs(3, 5, 2, 7, 1))
     yield call("large inputs", *inputs(2, 7, 5, 3, 11, scale=20.0), grad=False)
+    f32 = inputs(2, 7, 5, 3, 11, torch.float32, scale=100.0)
+    yield call("larger inputs, float32", *f32, grad=False)
     yield call("float32", *inputs(2, 5, 3, 7, 13, torch.float32), public=True)
     yield call(
         "memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5, 11)), public=True
@@ -54,6 +56,14 @@ def additive_scores(rng):
 
 def _both(query, keys, W_q, W_k):
     return (query @ W_q.T)[:, None] + keys @ W_k.T
+
+
+@additive_scores.misconception(
+    "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?"
+)
+def tanh_overflows(query, keys, W_q, W_k, v):
+    a = _both(query, keys, W_q, W_k)
+    return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp()) @ v
 
 
 @additive_scores.misconception(

@@ -44,6 +44,21 @@ def _biased(b, *shifts):
     return b + torch.tensor(shifts, dtype=b.dtype).repeat_interleave(H)
 
 
+def _float32(*tensors):
+    """As most notebooks have them: exp(89) is more than such a number holds."""
+    return [tensor.float() for tensor in tensors]
+
+
+def _overflowing(a):
+    """A sigmoid that is NaN where exp(a) is infinite."""
+    return a.exp() / (1 + a.exp())
+
+
+OVERFLOW = (
+    "Print the largest exponential in your gates with a bias of +100, in float32. What is one such divided by another?"
+)
+"""The hint to who writes a sigmoid like that."""
+
 sigmoid, tanh = torch.sigmoid, torch.tanh
 
 
@@ -69,6 +84,8 @@ def gated_cell(rng):
     *others, c = inputs(3, 5, 2)
     yield call("a gate that is open: c is 100", *others, c + 100, public=True, grad=False)
     yield call("a gate that is shut: c is -100", *others, c - 100, grad=False)
+    yield call("open, in float32", *_float32(*others, c + 100), grad=False)
+    yield call("shut, in float32", *_float32(*others, c - 100), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
@@ -80,6 +97,12 @@ def gated_cell(rng):
 
 def _candidate(x, h, W_x, W_h, b):
     return torch.relu(x @ W_x.T + h @ W_h.T + b)
+
+
+@gated_cell.misconception(OVERFLOW)
+def gate_overflows(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = _overflowing(x @ V_x.T + h @ V_h.T + c)
+    return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
 
 
 @gated_cell.misconception("Set c to +100, so that z is one. Is the state kept, or written anew?")
@@ -180,6 +203,8 @@ def lstm_cell(rng):
     keep = _biased(b, -100, 100, 0, 0)
     yield call("kept, and nothing written", x, h, c, W, U, keep, public=True, grad=False)
     yield call("forgotten, and all written", x, h, c, W, U, _biased(b, 100, -100, 0, 0), grad=False)
+    yield call("all open, in float32", *_float32(x, h, c, W, U, b + 100), grad=False)
+    yield call("kept, in float32", *_float32(x, h, c, W, U, keep), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     x, h, c, W, U, b = inputs(5, 3, 2)
     yield call("a large cell state", x, h, 5 * c, W, U, b)
@@ -197,6 +222,13 @@ def _gates(x, h, W, U, b):
 def _lstm(i, f, g, o, c):
     c = sigmoid(f) * c + sigmoid(i) * tanh(g)
     return sigmoid(o) * tanh(c), c
+
+
+@lstm_cell.misconception(OVERFLOW)
+def lstm_gates_overflow(x, h, c, W, U, b):
+    i, f, g, o = _gates(x, h, W, U, b)
+    c = _overflowing(f) * c + _overflowing(i) * tanh(g)
+    return _overflowing(o) * tanh(c), c
 
 
 @lstm_cell.misconception(
@@ -377,6 +409,8 @@ def gru_cell(rng):
     yield call("z near zero", x, h, W, U, _biased(b, 0, -100, 0), grad=False)
     yield call("reset, z near zero", x, h, W, U, _biased(b, -100, -100, 0), grad=False)
     yield call("not reset, z near zero", x, h, W, U, _biased(b, 100, -100, 0), grad=False)
+    yield call("all open, in float32", *_float32(x, h, W, U, b + 100), grad=False)
+    yield call("all shut, in float32", *_float32(x, h, W, U, b - 100), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
@@ -388,6 +422,13 @@ def gru_cell(rng):
 def _parts(x, h, W, U, b):
     """Each gate's part from x (bias included) and its square of U."""
     return (*(x @ W.T + b).chunk(3, -1), *U.chunk(3))
+
+
+@gru_cell.misconception(OVERFLOW)
+def gru_gates_overflow(x, h, W, U, b):
+    x_r, x_z, x_n, U_r, U_z, U_n = _parts(x, h, W, U, b)
+    r, z = _overflowing(x_r + h @ U_r.T), _overflowing(x_z + h @ U_z.T)
+    return z * h + (1 - z) * tanh(x_n + (r * h) @ U_n.T)
 
 
 @gru_cell.misconception(
@@ -560,6 +601,10 @@ def peephole_lstm_cell(rng):
     yield call("only p_i", *others, 2 * p_i, none, none)
     yield call("only p_f", *others, none, 2 * p_f, none)
     yield call("only p_o", *others, none, none, 2 * p_o)
+    *weights, b = others
+    yield call("all open, in float32", *_float32(*weights, b + 100, p_i, p_f, p_o), grad=False)
+    keep = _biased(b, -100, 100, 0, 0)
+    yield call("kept, in float32", *_float32(*weights, keep, p_i, p_f, p_o), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     yield call("as many sequences as units", *inputs(5, 3, 5))
     yield call("a batch of one", *inputs(1, 7, 3))
@@ -573,6 +618,13 @@ def _peep(x, h, c, W, U, b, see_i, see_f, see_o):
     i, f, g, o = _gates(x, h, W, U, b)
     new = sigmoid(f + see_f(c, None)) * c + sigmoid(i + see_i(c, None)) * tanh(g)
     return sigmoid(o + see_o(c, new)) * tanh(new), new
+
+
+@peephole_lstm_cell.misconception(OVERFLOW)
+def peephole_gates_overflow(x, h, c, W, U, b, p_i, p_f, p_o):
+    i, f, g, o = _gates(x, h, W, U, b)
+    new = _overflowing(f + p_f * c) * c + _overflowing(i + p_i * c) * tanh(g)
+    return _overflowing(o + p_o * new) * tanh(new), new
 
 
 @peephole_lstm_cell.misconception("Which of the two states is looked at through a peephole, h or c?")

@@ -58,12 +58,22 @@ def rnn_cell(rng):
     )
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
     yield call("memory that is not contiguous", *strided, public=True)
-    yield call("large inputs", 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5), grad=False)
+    large = 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)
+    yield call("large inputs", *large, grad=False)
+    yield call("large inputs, float32", *(value.float() for value in large), grad=False)
 
 
 @rnn_cell.misconception("What comes out of your cell when x and h are zero? Should b be seen there?")
 def no_bias(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h.T)
+
+
+@rnn_cell.misconception(
+    "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?"
+)
+def exponentials_overflow(x, h, W_x, W_h, b):
+    a = x @ W_x.T + h @ W_h.T + b
+    return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp())
 
 
 @rnn_cell.misconception("Feed inputs of size 100. How large may a state become?")
@@ -550,8 +560,8 @@ def _states_of_one_number(rng):
         "some_leave_no_trace", of=behind, alone=alone, least=2, because="a token whose state is 0 should leave no "
         "trace on what follows it, as if it had not been there: with which state does yours begin?",
     ).law(
-        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them: what should W_y h + b_y be where "
-        "h is 0?",
+        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them: what is left of the formula "
+        "for the logits where h is 0?",
     )  # fmt: skip
 
 
@@ -625,7 +635,8 @@ class BeginsWithOnes(_Elman):
 
 
 @ElmanClassifier.misconception(
-    "Which function does the lecture put around the recurrence here? Yours can never exceed one."
+    "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large "
+    "may a state of yours become, and how large one of the lecture's?"
 )
 class TanhForRelu(_Elman):
     def next(self, x, h):

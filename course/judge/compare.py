@@ -56,12 +56,13 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
         return _error_expected(case, seen)
     if seen.raised is not None:
         return _mutated(case, seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised, case)
+    changed = _mutated(case, seen.mutated[0], signature) if seen.mutated and not held.expected.mutated else None
     if case.values:
         found = values_differ(case, held.expected, seen, signature)
-        if found is not None:
-            return found
-    if seen.mutated and not held.expected.mutated:
-        return _mutated(case, seen.mutated[0], signature)
+        if found is not None:  # a gradient may be wrong because an input was changed
+            return changed if changed and found.kind == "gradient" else found
+    if changed:
+        return changed
     if outgrown(held, seen):
         return Difference("shape", "far more numbers came back than a right answer has")
     outputs = beside_expected(held, seen)
@@ -161,7 +162,7 @@ def _is_unwritten(raised: Raised) -> bool:
 
 def _mutated(case: Case, where: str, signature: Sequence[str]) -> Difference:
     into, _, position = where.rpartition(": ")
-    steps = _steps(case, into)
+    steps = [step for step in _steps(case, into) if step.args or step.kwargs]  # what takes nothing changes nothing
     method = next((step.method or "forward" for step in steps if step.on != "answer" or step.method), "")
     name = f"an argument of `{method}`" if method else f"the input {_argument(position, signature)}"
     return Difference("mutated", f"{name} was changed: leave inputs as they came, and work on a copy")

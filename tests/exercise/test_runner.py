@@ -188,6 +188,12 @@ def test_what_is_asked_of_something_else_is_told_in_a_sentence(further, answer, 
     assert said in recorded(further(build("made")), answer).raised.message
 
 
+def test_what_a_function_returns_is_asked_for_as_a_tensor():
+    case = call("counted", 3).call(on="out", method="double", into="out")
+    said = "a tensor is asked for, and an object of type `list` came"
+    assert recorded(case, lambda n: [n]).raised.message == said
+
+
 def test_models_evaluate_unless_they_are_told_to_train():
     case = given_model("dropout").call(torch.ones(50), into="still").train().call(torch.ones(50), into="moving")
     out = recorded(case, nn.Dropout(0.5).eval()).outputs

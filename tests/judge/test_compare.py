@@ -132,6 +132,18 @@ def test_what_a_method_changes_is_not_named_after_what_the_class_was_made_with()
     assert "the input `H` was" in told(case, outputs={"out": X}, mutated=("model: 1",)).message
 
 
+def test_what_takes_no_arguments_changes_none():
+    case = call("case", 5, X).call(on="out", method="double", into="out")
+    assert "the input `H` was" in told(case, outputs={"out": X}, mutated=("out: 1",)).message
+
+
+def test_a_gradient_that_is_wrong_because_an_input_was_changed():
+    held = KeyCase(call("case", X), lambda: Recording({"out": X, "gradients of out": [X]}), lambda name: Recording())
+    seen = Recording({"out": X, "gradients of out": [2 * X]}, mutated=("out: 0",))
+    found = difference(held, seen, ("x",))
+    assert found is not None and "the input `x` was changed" in found.message
+
+
 def test_a_parameter_changed_in_place_is_no_input():
     leaf = "a leaf Variable that requires grad is being used in an in-place operation."
     made = build("case", 5, 7).call(X)
