@@ -724,6 +724,8 @@ def rope(rng):
     yield call("two numbers a word", words(1, 1, 7, 2), public=True, tolerance=_within(7))
     places = torch.tensor([4, 11, 0, 7, 7])
     yield call("places of its own", words(3, 2, 5, 6), places, weight=2.0, tolerance=_within(11))
+    between = rng.uniform(3, high=9.0)
+    yield call("places between the places", words(2, 3, 3, 6), between, grad=False, tolerance=_within(9))
     yield call("base 100", words(2, 3, 7, 10), base=100.0, tolerance=_within(7))
     yield call("places and base", words(3, 1, 2, 6), torch.tensor([3, 29]), 50.0, tolerance=_within(29))
     yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([23]), tolerance=_within(23))

@@ -372,6 +372,10 @@ class WordsMadeLoud(_Table):
 # -- RoPE ------------------------------------------------------------------------------------------------------------
 
 
+def rope_whole_places_only(x, positions=None, base=10000.0):
+    return reference.rope(x, None if positions is None else positions.long(), base)
+
+
 def rope_in_place(x, positions=None, base=10000.0):
     x.copy_(reference.rope(x, positions, base))
     return x
@@ -580,6 +584,7 @@ MUTANTS = {
         WordsMadeLoud,
     ],
     "rope": [
+        rope_whole_places_only,
         rope_in_place,
         rope_without_gradient,
         rope_always_double,
