@@ -853,6 +853,8 @@ def add_bitfit(rng):
         .read("head.bias")
     )
     yield fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again")
+    table = {"body": _chain({"up": _linear(rng, 5, 3), "norm": _norm(rng, 5)}, own={"posbias": rng.normal(7, 3)})}
+    yield fitted("a table of places by the name of posbias", _chain(table))
     parts = {"up": _linear(rng, 5, 3), "norm": _norm(rng, 5), "down": _linear(rng, 2, 5)}
     names = [f"{name}.{kind}" for name in parts for kind in ("weight", "bias")]
     yield fitted("a model that is frozen already", _chain(parts, frozen=tuple(names)), weight=0.5)
@@ -1141,7 +1143,9 @@ def lora_state(rng):
             "second": _chain(second),
             "head": _linear(rng, 2, 5),
         }
-        return _chain(parts, buffers={"mask": rng.normal(3, 3)}, frozen=frozen)
+        return _chain(
+            parts, buffers={"mask": rng.normal(3, 3), "RNA": rng.normal(3), "AB": rng.normal(2)}, frozen=frozen
+        )
 
     def small(frozen=()):
         parts = {"norm": _norm(rng, 6), "q": _adapted(rng, 5, 6, 2, 6.0)[0], "head": _linear(rng, 2, 5)}

@@ -312,6 +312,8 @@ def order_properties(rng):
     yield _measured("numbers below zero", stand_in("counted", step=-1.0), n, d)
     yield _measured("the number beside a one", stand_in("counted_beside_one"), n, 2)
     yield _measured("binary digits", stand_in("binary"), n, 6, public=True)
+    thirty = torch.tensor([30.0, 10.0], dtype=torch.float64)
+    yield _measured("a wave of thirty places", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True)
     yield _measured(
         "powers of numbers below one",
         stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5])),
