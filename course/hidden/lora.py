@@ -125,6 +125,7 @@ def LoRALinear(rng):
     )
     yield layer("r and alpha", 5, 7, 3, 2.5, weight=0.5).read("r").read("alpha")
     yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
+    yield layer("in training", 5, 7, 2, 3.0).load(factors(5, 7, 2)).train().call(inputs(11, 7))
     yield layer("rank one", 3, 7, 1, 5.0).load(factors(3, 7, 1)).call(inputs(2, 7)).gradients()
     yield layer("a rank above both sizes", 3, 2, 7, 5.0, weight=0.5).load(factors(3, 2, 7)).call(inputs(5, 2))
     yield layer("sentences", 5, 7, 2, 3.0).load(factors(5, 7, 2)).call(inputs(2, 3, 7)).gradients()

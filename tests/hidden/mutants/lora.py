@@ -161,6 +161,11 @@ class DropsATenth(Lo):
         return super().path(F.dropout(x, 0.1))
 
 
+class DropsATenthInTraining(Lo):
+    def path(self, x):
+        return super().path(F.dropout(x, 0.1, self.training))
+
+
 class WholeStrength(Lo):
     def sc(self):
         return self.alpha // self.r
@@ -721,7 +726,7 @@ def bias_by_the_last_letters(model):
 
 def state_by_the_last_letter(model):
     """Takes whatever ends with the letter: a buffer `RNA`, too."""
-    return {name: tensor for name, tensor in model.state_dict().items() if name.endswith("A") or name.endswith("B")}
+    return {name: tensor for name, tensor in model.state_dict().items() if name.endswith(("A", "B"))}
 
 
 def merge_with_the_same_bias(layer):
@@ -743,7 +748,8 @@ MUTANTS = {
     "LoRALinear": [
         o_noscale, o_alpha, o_sqrt, o_inv, o_zero_both, o_rand_both, o_notfrozen, o_bias_trainable, o_freeze_all,
         o_nograd, o_data_weight, o_init_weight, o_BT, o_replace, o_nonlin, o_plain_tensors, ConstantA, EyeForA,
-        AlwaysFloat32, DropsATenth, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias, SignOfTheUpdate,
+        AlwaysFloat32, DropsATenth, DropsATenthInTraining, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias,
+        SignOfTheUpdate,
         StraightThroughBase, WithoutTheBasesBias, RankOfItsOwn,
     ],
     "merge": [
