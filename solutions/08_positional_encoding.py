@@ -304,7 +304,7 @@ check("LearnedPositions", LearnedPositions)
 #
 # ### Exercise: `rope` (about 20 minutes)
 #
-# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others. Keep the type of `x`; an odd width raises `ValueError`.
+# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others; places may be fractions. Keep the type of `x`; an odd width raises `ValueError`.
 
 
 # %% solution="rope"
@@ -543,7 +543,7 @@ show.positional_encoding.explorer(sinusoidal)
 # - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer clocks a head are not always worse. Look at the map of each head in a list of 64: which distances does it take for "three back"?
 # - **Start anywhere.** Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 65 one time and 300 to 315 the next. Does it learn the matrix now?
 # - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
-# - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractional positions: try it with your model, and look at the map of weights.
+# - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractions for places: try it with your model, and look at the map of weights.
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
 #   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
 # - **Next.** Now every word sees every other, and knows where it stands: too much, if it is to guess the word after it. Topic 09 covers what must not be seen.

@@ -45,17 +45,20 @@ def chain(
     tied: Mapping[str, str] | None = None,
     buffers: Mapping[str, Tensor] | None = None,
     frozen: tuple[str, ...] = (),
+    own: Mapping[str, Tensor] | None = None,
 ) -> nn.Sequential:
     """Named modules, one after the other; chains in chains make the dotted names of a real model.
 
     `tied` maps the full name of a parameter to the one it shares its memory with; `buffers` are registered under their
-    names; the parameters named in `frozen` ask for no gradient.
+    names, and `own` are parameters of no part; the parameters named in `frozen` ask for no gradient.
     """
     model = nn.Sequential()
     for name, part in parts.items():
         model.add_module(name, part)
     for name, tensor in (buffers or {}).items():
         model.register_buffer(name, tensor)
+    for name, tensor in (own or {}).items():
+        model.register_parameter(name, nn.Parameter(tensor.clone()))
     for name, other in (tied or {}).items():
         place, _, attribute = name.rpartition(".")
         setattr(model.get_submodule(place), attribute, model.get_parameter(other))

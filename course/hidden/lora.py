@@ -125,6 +125,7 @@ def LoRALinear(rng):
     )
     yield layer("r and alpha", 5, 7, 3, 2.5, weight=0.5).read("r").read("alpha")
     yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
+    yield layer("in training", 5, 7, 2, 3.0).load(factors(5, 7, 2)).train().call(inputs(11, 7))
     yield layer("rank one", 3, 7, 1, 5.0).load(factors(3, 7, 1)).call(inputs(2, 7)).gradients()
     yield layer("a rank above both sizes", 3, 2, 7, 5.0, weight=0.5).load(factors(3, 2, 7)).call(inputs(5, 2))
     yield layer("sentences", 5, 7, 2, 3.0).load(factors(5, 7, 2)).call(inputs(2, 3, 7)).gradients()
@@ -853,6 +854,8 @@ def add_bitfit(rng):
         .read("head.bias")
     )
     yield fitted("a second time", _model(rng), weight=0.5).call(Ref("model"), on="answer", into="again")
+    table = {"body": _chain({"up": _linear(rng, 5, 3), "norm": _norm(rng, 5)}, own={"posbias": rng.normal(7, 3)})}
+    yield fitted("a table of places by the name of posbias", _chain(table))
     parts = {"up": _linear(rng, 5, 3), "norm": _norm(rng, 5), "down": _linear(rng, 2, 5)}
     names = [f"{name}.{kind}" for name in parts for kind in ("weight", "bias")]
     yield fitted("a model that is frozen already", _chain(parts, frozen=tuple(names)), weight=0.5)
@@ -1141,7 +1144,9 @@ def lora_state(rng):
             "second": _chain(second),
             "head": _linear(rng, 2, 5),
         }
-        return _chain(parts, buffers={"mask": rng.normal(3, 3)}, frozen=frozen)
+        return _chain(
+            parts, buffers={"mask": rng.normal(3, 3), "RNA": rng.normal(3), "AB": rng.normal(2)}, frozen=frozen
+        )
 
     def small(frozen=()):
         parts = {"norm": _norm(rng, 6), "q": _adapted(rng, 5, 6, 2, 6.0)[0], "head": _linear(rng, 2, 5)}

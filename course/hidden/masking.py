@@ -717,18 +717,17 @@ def mlm_corrupt(rng):
 
     yield ruled("every label its word", ids, special, V, mask_id, 0.5, public=True)
 
-    def counted(title, n, V, mask_id, p, **options):
-        """One word, n times: what becomes of it?"""
+    def counted(title, n, V, mask_id, p, plain=1.0, **options):
+        """One word, n times: what becomes of it, where a share of it is plain and the rest is special?"""
         word = 1
         fates = torch.full((max(V, mask_id + 1),), 0.0, dtype=torch.float64)
         fates[:V] = 0.1 / V
         fates[mask_id] += 0.8
         fates[word] += 0.1
-        probabilities = torch.cat([torch.tensor([1 - p], dtype=torch.float64), p * fates])
+        probabilities = torch.cat([torch.tensor([1 - p * plain], dtype=torch.float64), p * plain * fates])
         text = torch.full((n,), word)
-        case = call(
-            title, text, torch.zeros(n, dtype=torch.bool), V, mask_id, rng.generator(), p, grad=False, **options
-        )
+        special = torch.arange(n) >= round(n * plain)
+        case = call(title, text, special, V, mask_id, rng.generator(), p, grad=False, **options)
         because = (
             "of what is asked for, 80 % should be masks, 10 % any word at all, each as often as the others, and 10 % "
             "the word itself: count them, word by word"
@@ -740,6 +739,7 @@ def mlm_corrupt(rng):
     yield counted("8 : 1 : 1, counted in more words", 20_000, 3, 3, 1.0, weight=2.0)
     yield counted("the mask is one of the words", 20_000, 5, 4, 0.7)
     yield counted("one in seven, and a larger vocabulary", 30_000, 7, 7, 1 / 7)
+    yield counted("four in five are special", 20_000, 3, 3, 0.15, plain=0.2)
 
     def coins(title, shape, p, axis, because, **options):
         """Tokens in groups of five along an axis: how many of them are chosen?"""
@@ -875,7 +875,7 @@ def ten_percent_of_the_rest(ids, special, vocab_size, mask_id, generator, p=0.15
     return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.02), _labels(ids, chosen)
 
 
-@mlm_corrupt.misconception("What does the loss leave out, 0 or -100? And is 0 not the number of a word?")
+@mlm_corrupt.misconception("Which number does the loss leave out? Print a label of yours that nobody asks for.")
 def zero_where_nothing_is_asked(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     return inputs, labels.clamp(min=0)

@@ -312,6 +312,8 @@ def order_properties(rng):
     yield _measured("numbers below zero", stand_in("counted", step=-1.0), n, d)
     yield _measured("the number beside a one", stand_in("counted_beside_one"), n, 2)
     yield _measured("binary digits", stand_in("binary"), n, 6, public=True)
+    thirty = torch.tensor([30.0, 10.0], dtype=torch.float64)
+    yield _measured("a wave of thirty places", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True)
     yield _measured(
         "powers of numbers below one",
         stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5])),
@@ -724,6 +726,8 @@ def rope(rng):
     yield call("two numbers a word", words(1, 1, 7, 2), public=True, tolerance=_within(7))
     places = torch.tensor([4, 11, 0, 7, 7])
     yield call("places of its own", words(3, 2, 5, 6), places, weight=2.0, tolerance=_within(11))
+    between = rng.uniform(3, high=9.0)
+    yield call("places between the places", words(2, 3, 3, 6), between, grad=False, tolerance=_within(9))
     yield call("base 100", words(2, 3, 7, 10), base=100.0, tolerance=_within(7))
     yield call("places and base", words(3, 1, 2, 6), torch.tensor([3, 29]), 50.0, tolerance=_within(29))
     yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([23]), tolerance=_within(23))

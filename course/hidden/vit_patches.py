@@ -531,6 +531,7 @@ def interpolate_positions(rng):
     )  # fmt: skip
     yield call("fewer patches", alike(5, 3), (3, 2), grad=False)
     yield call("a single patch", alike(1, 3), (2, 3), grad=False, weight=0.5)
+    yield call("thirteen rows become fifteen", alike(13, 2), (15, 15), grad=False)  # 13 · (15 / 13) is 14.999...
     for title, rows, grid, public in (
         ("float32", rng.normal(17, 3, dtype=torch.float32), (4, 4), False),
         ("memory that is not contiguous", noncontiguous(rng.normal(26, 3)), (5, 5), True),

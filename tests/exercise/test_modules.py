@@ -52,6 +52,12 @@ def test_models_are_named_modules_in_order():
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 2)
 
 
+def test_a_parameter_of_no_part_has_its_own_name():
+    model = make(chained(own={"posbias": torch.ones(2)}))
+    assert dict(model.named_parameters())["posbias"].requires_grad
+    assert "posbias" not in {name for name, _ in model.named_modules()}
+
+
 def test_tied_weights_are_one():
     square = {"one": stand_in("linear", weight=torch.eye(2)), "two": stand_in("linear", weight=torch.ones(2, 2))}
     model = make(stand_in("chain", parts=square, tied={"two.weight": "one.weight"}))

@@ -161,6 +161,11 @@ class DropsATenth(Lo):
         return super().path(F.dropout(x, 0.1))
 
 
+class DropsATenthInTraining(Lo):
+    def path(self, x):
+        return super().path(F.dropout(x, 0.1, self.training))
+
+
 class WholeStrength(Lo):
     def sc(self):
         return self.alpha // self.r
@@ -712,6 +717,18 @@ def best_changes_its_matrix(W, r):
     return B, A
 
 
+def bias_by_the_last_letters(model):
+    """Takes a table `posbias` for a bias."""
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = name.endswith("bias")
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+def state_by_the_last_letter(model):
+    """Takes whatever ends with the letter: a buffer `RNA`, too."""
+    return {name: tensor for name, tensor in model.state_dict().items() if name.endswith(("A", "B"))}
+
+
 def merge_with_the_same_bias(layer):
     """Whoever trains the merged layer moves the bias of the base."""
     merged = nn.Linear(layer.base.in_features, layer.base.out_features, bias=False)
@@ -731,7 +748,8 @@ MUTANTS = {
     "LoRALinear": [
         o_noscale, o_alpha, o_sqrt, o_inv, o_zero_both, o_rand_both, o_notfrozen, o_bias_trainable, o_freeze_all,
         o_nograd, o_data_weight, o_init_weight, o_BT, o_replace, o_nonlin, o_plain_tensors, ConstantA, EyeForA,
-        AlwaysFloat32, DropsATenth, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias, SignOfTheUpdate,
+        AlwaysFloat32, DropsATenth, DropsATenthInTraining, WholeStrength, OneRankShort, MergesWhenBuilt, OwnBias,
+        SignOfTheUpdate,
         StraightThroughBase, WithoutTheBasesBias, RankOfItsOwn,
     ],
     "merge": [
@@ -754,6 +772,7 @@ MUTANTS = {
         added_and_freed_by_a_part_of_the_name,
     ],
     "add_bitfit": [
+        bias_by_the_last_letters,
         bias_in_the_name, bias_without_norms, bias_by_dimension, bias_of_the_last_layer, bias_without_a_count,
         bias_by_setting_grad, bias_added_where_there_was_none, bias_without_the_head,
         bias_as_it_came,
@@ -767,6 +786,7 @@ MUTANTS = {
         fails_on_nothing,
     ],
     "lora_state": [
+        state_by_the_last_letter,
         state_of_the_first_layer, state_with_dashes, state_in_half, state_transposed, state_of_names, state_taken_out,
         state_without_the_model, state_of_what_changed, state_of_matrices_that_learn, state_scaled,
     ],

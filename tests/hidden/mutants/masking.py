@@ -340,6 +340,17 @@ def special_is_what_is_chosen(ids, special, vocab_size, mask_id, generator, p=0.
     return right.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
 
 
+def chosen_as_a_share_of_everything(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """Of the plain words so many more that 15 % of all words are chosen."""
+    plain = float((~special).double().mean())
+    return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, min(1.0, p / max(plain, 1e-9)))
+
+
+def labels_of_minus_one(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, labels.clamp(min=-1)
+
+
 def nothing_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
     return ids.clone(), torch.full_like(ids, -100)
 
@@ -618,6 +629,8 @@ MUTANTS = {
         seventy_fifteen_fifteen,
         words_and_masks_exchanged,
         special_is_what_is_chosen,
+        chosen_as_a_share_of_everything,
+        labels_of_minus_one,
         nothing_chosen,
         nothing_of_long_texts,
         an_exact_share_of_the_batch,

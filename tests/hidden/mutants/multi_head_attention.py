@@ -267,6 +267,23 @@ def scores_instead_of_weights(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None)
 # -- the layer -------------------------------------------------------------------------------------------------------
 
 
+class DropsInTraining(MultiHeadAttention):
+    """A tenth of what comes out, as in the Transformer's own layers; nobody asked this one."""
+
+    def forward(self, x_q, x_kv, mask=None):
+        out, weights = super().forward(x_q, x_kv, mask)
+        return F.dropout(out, 0.1, self.training), weights
+
+
+class DropsQueriesInTraining(MultiHeadAttention):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x_q, x_kv, mask=None):
+        return super().forward(self.drop(x_q), x_kv, mask)
+
+
 class KeepsTheStateItself(MultiHeadAttention):
     """Loads tensors where parameters were: nothing learns any more."""
 
@@ -370,6 +387,8 @@ MUTANTS = {
         *(values_of_the_askers_where_they_fit, mask_of_the_first_head_for_all, empty_rows_opened_in_the_mask),
     ],
     "MultiHeadAttention": [
+        DropsInTraining,
+        DropsQueriesInTraining,
         KeepsTheStateItself,
         NeedsBiases,
         OneLayerForKeysAndValues,

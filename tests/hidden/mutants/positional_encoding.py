@@ -172,6 +172,13 @@ def numbers_for_answers(encode, n, d):
     return reference.order_properties(encode, n, d) | {"bounded": float(rows.abs().max())}
 
 
+def unique_in_a_run_twice_as_long(encode, n, d):
+    found = reference.order_properties(encode, n, d)
+    if found["any_length"]:
+        found["unique"] = len(torch.unique(encode(2 * n, d), dim=0)) == 2 * n
+    return found
+
+
 def bounded_at_the_last_place(encode, n, d):
     return reference.order_properties(encode, n, d) | {"bounded": bool(encode(n, d)[-1].abs().max() < 3)}
 
@@ -372,6 +379,10 @@ class WordsMadeLoud(_Table):
 # -- RoPE ------------------------------------------------------------------------------------------------------------
 
 
+def rope_whole_places_only(x, positions=None, base=10000.0):
+    return reference.rope(x, None if positions is None else positions.long(), base)
+
+
 def rope_in_place(x, positions=None, base=10000.0):
     x.copy_(reference.rope(x, positions, base))
     return x
@@ -538,6 +549,7 @@ MUTANTS = {
         shift_fitted,
     ],
     "order_properties": [
+        unique_in_a_run_twice_as_long,
         all_is_well,
         all_is_unique,
         all_is_bounded,
@@ -580,6 +592,7 @@ MUTANTS = {
         WordsMadeLoud,
     ],
     "rope": [
+        rope_whole_places_only,
         rope_in_place,
         rope_without_gradient,
         rope_always_double,

@@ -364,6 +364,15 @@ def positions_with_the_class_row_in_the_picture(positions, new_grid):
     return torch.cat([positions[:1], F.interpolate(picture, size=tuple(new_grid), mode="bilinear")[0].flatten(1).T])
 
 
+def positions_scaled_by_a_rounded_factor(positions, new_grid):
+    """13 times 15/13 is 14.999...: a row and a column are lost."""
+    side = round((len(positions) - 1) ** 0.5)
+    grid = positions[1:].T.reshape(1, -1, side, side)
+    factors = new_grid[0] / side, new_grid[1] / side
+    larger = F.interpolate(grid, scale_factor=factors, mode="bilinear")
+    return torch.cat([positions[:1], larger[0].flatten(1).T])
+
+
 # -- the model ---------------------------------------------------------------------------------------------------------
 
 
@@ -587,6 +596,7 @@ MUTANTS = {
         sound_as_strips_of_time, sound_normalised, sound_without_gradient, sound_with_another_error,
     ],
     "interpolate_positions": [
+        positions_scaled_by_a_rounded_factor,
         positions_cut_off, positions_repeated_like_tiles, positions_padded_with_zeros, positions_drawn_anew,
         positions_in_one_direction_only, positions_upside_down, positions_left_and_right_exchanged,
         positions_scaled_to_the_old_sum, positions_with_the_class_row_in_the_picture,
