@@ -42,6 +42,8 @@ c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
 
 # The releases are committed, so nbgrader finds them there and would skip them while its gradebook is still empty.
 c.GenerateAssignment.force = True
+# Points given by hand and moved due dates change the gradebook alone: pages made before are made anew.
+c.GenerateFeedback.force = True
 
 # Grading and feedback: Repair mends what students do to notebooks, JudgedExecute runs them and lets the judge decide
 # outside, feedback shows what a student wrote and what the judge said, and nothing of hidden tests.

@@ -325,8 +325,9 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 #
 # Of the class only one line is missing. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
 # and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and it asks that
-# nine of ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class; it asks words of classes
-# of eight or more only, since a smaller class has hardly five to find. Part of the way to either earns part of the points.
+# nine of ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class. Only words of classes of
+# eight or more are asked: a smaller class has hardly five others to find. Part of the way to either earns part of the
+# points.
 
 
 # %% solution="cbow_task"

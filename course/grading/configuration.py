@@ -55,8 +55,6 @@ def configure(c: Any, root: Path | None = None) -> None:
         "course.grading.preprocessors.KeepLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # Points given by hand and moved due dates change the gradebook alone: pages made earlier are made anew.
-    c.GenerateFeedback.force = True
     # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",

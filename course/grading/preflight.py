@@ -24,7 +24,9 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """
     refuse_shared(folder)
     refuse_folder(folder, largest)
-    document = read_document(_find(folder, name))
+    path = _find(folder, name)
+    document = read_document(path)
+    _refuse(path, _unreadable(document["cells"]))
     _refuse_another_topics(document, name)
     _refuse_timestamp(folder)
     return list(_notes(document))
@@ -112,7 +114,7 @@ def read_document(path: Path) -> dict[str, Any]:
     if type(minor) is not int:
         told = f"{path.name} is in notebook format 4.{printable(str(minor)):.20}, and there is none"
         raise Problem(f"{told}: open it in JupyterLab and save it again")
-    _validate(path, document)
+    _refuse(path, _fault(document))
     return document
 
 
@@ -134,8 +136,7 @@ def _topics_by_item() -> dict[str, Topic]:
     return {item.name: topic for topic in TOPICS for item in topic.items}
 
 
-def _validate(path: Path, document: dict[str, Any]) -> None:
-    wrong = _fault(document)
+def _refuse(path: Path, wrong: str) -> None:
     if wrong:
         raise Problem(f"{path.name} is not a valid notebook ({wrong}): open it in JupyterLab and save it again")
 
@@ -152,7 +153,7 @@ def _fault(document: dict[str, Any]) -> str:
             return f"cell {number} is neither code nor text"
     if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
         return ""
-    return _misfit(document) or _unreadable(cells)
+    return _misfit(document)
 
 
 def _misfit(document: dict[str, Any]) -> str:
@@ -171,7 +172,7 @@ def _misfit(document: dict[str, Any]) -> str:
 
 
 def _unreadable(cells: list[dict[str, Any]]) -> str:
-    """Which cell's outputs, of whatever kind, nbformat cannot even read."""
+    """Which cell's outputs nbformat, and so nbgrader, cannot even read."""
     import nbformat
     from nbformat.v4.rwbase import rejoin_lines
 

@@ -45,7 +45,8 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
     path.write_text(content)
     assert main(["grade", str(path)]) == 2
     said = capsys.readouterr().err
-    assert "notes.ipynb" in said and ("is not valid JSON (line 1)" in said) == (content in ("", "{"))
+    assert "notes.ipynb" in said and ("is not valid JSON (line 1)" in said) == (content == "{")
+    assert ("is empty" in said) == (not content)
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,8 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
     run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
+    again = run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
+    assert "Skipping" not in again, "what a person gave since is in the gradebook alone"
     page = (root / "feedback" / "picture_lost" / NAME / f"{NAME}.html").read_text()
     assert "My drawing: ![x](attachment:image.png)" in page
     for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
