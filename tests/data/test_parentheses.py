@@ -24,7 +24,7 @@ from course.data.parentheses import (
     window_sees,
 )
 
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=20)
 
 
 def drawn(count=3000, lengths=LENGTHS, seed=0):

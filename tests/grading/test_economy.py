@@ -76,7 +76,7 @@ HARM = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(harm=HARM, missing=st.booleans())
 def test_restoring_does_what_nbgrader_does(lesson, released, harm, missing):
     nb = deepcopy(released)

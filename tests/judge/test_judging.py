@@ -395,7 +395,7 @@ KEYS = [key_of(exercise, 7) for exercise in (sample, tosses, doubled)]
 
 @pytest.mark.parametrize("key", KEYS, ids=[key.name for key in KEYS])
 @given(data=st.data())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 def test_whatever_the_wire_accepts_has_a_verdict(key, data):
     """A fault of the judge would be one of the machine: never held against anybody, and tried again and again."""
     begun = data.draw(st.sampled_from([None, *(known.name for known in key.misconceptions)]))

@@ -21,7 +21,7 @@ from course.reference.cbow import (
 
 DTYPES = [torch.float32, torch.float64]
 words = st.lists(st.sampled_from(["a", "b", "c", "dd", ",", "."]), max_size=30)
-slow_torch = settings(max_examples=40, deadline=None)
+slow_torch = settings(max_examples=40)
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:

@@ -27,7 +27,7 @@ DTYPES = [torch.float32, torch.float64]
 SIZES = [(5, 7, 2, 6.0), (7, 3, 5, 2.0), (1, 1, 1, 0.5), (3, 11, 1, 8.0), (4, 4, 3, 1.0)]
 """out, in, r, alpha: wide, tall, a single number, a rank above the smaller side."""
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 small = st.integers(1, 6)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
@@ -137,7 +137,6 @@ def test_a_matrix_that_is_not_square_is_refused():
 
 
 @given(texts, orders, st.lists(st.integers(0, 4), max_size=8), st.sampled_from([0.0, 0.5]))
-@settings(deadline=None)
 def test_the_laws_of_the_model(text, n, context, alpha):
     P = NGramModel(n, VOCABULARY, alpha).fit(ids_of(text)).next_distribution(ids_of(context))
     assert P.shape == (VOCABULARY,)
@@ -149,7 +148,6 @@ def test_the_laws_of_the_model(text, n, context, alpha):
 
 
 @given(texts, orders, st.lists(st.integers(0, 4), max_size=8), st.lists(st.integers(0, 4), max_size=3))
-@settings(deadline=None)
 def test_only_the_last_tokens_matter(text, n, context, earlier):
     model = NGramModel(n, VOCABULARY, 0.1).fit(ids_of(text))
     kept = context[len(context) - (n - 1) :] if len(context) >= n - 1 else None
@@ -158,7 +156,6 @@ def test_only_the_last_tokens_matter(text, n, context, earlier):
 
 
 @given(texts, st.lists(st.integers(0, 4), max_size=4))
-@settings(deadline=None)
 def test_the_recursion_by_hand(text, context):
     n, alpha = 3, 0.5
     grams = {k: count_ngrams(text, k) for k in range(1, n + 1)}

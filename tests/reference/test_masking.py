@@ -27,7 +27,7 @@ from course.reference.masking import (
 DTYPES = [torch.float64, torch.float32]
 SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (3, 2, 1, 11), (5, 1, 7, 2)]
 """B, h, T, D: distinct primes, and corners where a dimension is one."""
-slow_torch = settings(deadline=None, max_examples=40)
+slow_torch = settings(max_examples=40)
 
 
 def noise(*shape, seed=0, dtype=torch.float64):

@@ -54,7 +54,7 @@ def test_head_i_owns_the_ith_share_of_every_word():
         torch.testing.assert_close(heads[:, i], x[..., 2 * i : 2 * i + 2])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(B=sizes, T=sizes, heads=sizes, d=sizes)
 def test_merging_undoes_splitting(B, T, heads, d):
     x = noise(B, T, heads * d)

@@ -20,7 +20,7 @@ from course.reference.positional_encoding import (
     sinusoidal,
 )
 
-slow_torch = settings(deadline=None, max_examples=40)
+slow_torch = settings(max_examples=40)
 widths = st.integers(1, 16).map(lambda half: 2 * half)
 DTYPES = [torch.float64, torch.float32]
 

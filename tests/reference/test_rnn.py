@@ -25,7 +25,7 @@ SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (5, 1, 2, 3), (3, 13, 1, 2), (2, 5, 7, 1)]
 
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 6)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:

@@ -26,7 +26,7 @@ SIZES = [(2, 3, 5, 7, 11), (1, 1, 1, 1, 1), (3, 1, 13, 2, 1), (2, 11, 1, 3, 5), 
 
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 7)
-slow_torch = settings(max_examples=40, deadline=None)
+slow_torch = settings(max_examples=40)
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:

@@ -23,7 +23,7 @@ DTYPES = [torch.float32, torch.float64]
 SIZES = [(2, 3, 4, 6, 2), (1, 1, 3, 3, 3), (3, 2, 5, 3, 1), (2, 5, 9, 3, 3), (1, 2, 7, 14, 7)]
 """B, C, H, W, p: images of every shape, and the corners where a patch is a pixel or everything."""
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 small = st.integers(1, 4)
 
 

@@ -415,23 +415,25 @@ class AlwaysOneMore(reference.NGramModel):
         super().__init__(n, vocab_size, float(alpha > 0))
 
 
-class AlphaForTheUnseen(reference.NGramModel):
+class _OwnCounts(reference.NGramModel):
+    """P_1 of the shares of what `weighed` makes of the counts."""
+
     def fit(self, ids):
         super().fit(ids)
-        counts = torch.bincount(ids, minlength=self.vocab_size).float()
-        counts = counts.where(counts > 0, self.alpha)
+        counts = self.weighed(torch.bincount(ids, minlength=self.vocab_size).float())
         if counts.sum() > 0:
             self.unigram = counts / counts.sum()
         return self
 
 
-class FlattenedCounts(reference.NGramModel):
-    def fit(self, ids):
-        super().fit(ids)
-        counts = torch.bincount(ids, minlength=self.vocab_size) ** 0.9 + self.alpha
-        if counts.sum() > 0:
-            self.unigram = counts / counts.sum()
-        return self
+class AlphaForTheUnseen(_OwnCounts):
+    def weighed(self, counts):
+        return counts.where(counts > 0, self.alpha)
+
+
+class FlattenedCounts(_OwnCounts):
+    def weighed(self, counts):
+        return counts**0.9 + self.alpha
 
 
 class LosesTheLastPair(reference.NGramModel):
