@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade
 
 from course.grading.execution import is_test
 
@@ -34,12 +35,18 @@ The marks behind headings, which a notebook shows under the mouse alone, stay ou
 """
 
 
+NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}"; }}"""
+"""At the top of its page nbgrader calls each exercise "Test cell": its name comes after that."""
+
+
 class Readable(NbGraderPreprocessor):
     """For feedback: what nbgrader's own style lacks, added to it."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Add the style to the page's others."""
-        resources.setdefault("inlining", {}).setdefault("css", []).append(READABLE)
+        names = (cell.metadata.nbgrader.grade_id for cell in nb.cells if is_grade(cell))
+        named = [NAMED.format(name) for name in names if re.fullmatch(r"[\w-]+", name)]
+        resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, *named]))
         return nb, resources
 
 
