@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import os
 import random
 import time
 import traceback
@@ -11,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,9 @@ from .values import Generator, Ref, StandIn, decode, encode, plain
 from .watch import watching
 
 INTERRUPTS = (KeyboardInterrupt,)
+
+NOT_ITS_OWN = ("site-packages", "/lib/python", f"{Path(__file__).parents[1]}{os.sep}")
+"""In the paths of the code that an answer calls but did not write: libraries', Python's, this package's."""
 
 
 def run(script: Script, answer: Any) -> Recording:
@@ -402,7 +407,7 @@ def _raised(error: BaseException, step: Step) -> Raised:
 def _own_line(error: BaseException) -> str:
     """The last line of the traceback that is the answer's own: not torch's, not ours."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "site-packages" in frame.filename or "/course/" in frame.filename or "/lib/python" in frame.filename:
+        if any(part in frame.filename for part in NOT_ITS_OWN):
             continue
         line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
         return line[:200]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import runpy
 
 import numpy as np
 import pytest
@@ -241,6 +242,16 @@ def test_an_error_is_recorded_with_its_own_line():
     assert raised.types[:2] == ("ValueError", "Exception")
     assert raised.message == "bad 1.0"
     assert "raise ValueError" in raised.line
+
+
+def test_an_error_in_a_folder_called_course_has_a_line_too(tmp_path):
+    """Only this package's own lines are left out, and a class may well keep its work in `course/`."""
+    notes = tmp_path / "course" / "notes.py"
+    notes.parent.mkdir()
+    notes.write_text("def answer(x):\n    return x / 'two'\n", "utf-8")
+    names = runpy.run_path(str(notes))
+    raised = recorded(call("fails", torch.zeros(1)), names["answer"]).raised
+    assert raised.line == "return x / 'two'"
 
 
 @pytest.mark.parametrize("error", [SystemExit(0), KeyError("x"), RecursionError()])
