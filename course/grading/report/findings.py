@@ -16,6 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.grading.classroom import Classroom, Graded
+from course.grading.gradebook import read_scores
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import examine
 from course.grading.problem import Problem
@@ -56,11 +57,15 @@ class Success:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a report tells. `absent` are students of the gradebook who handed in nothing."""
+    """All that a report tells. `absent` are students of the gradebook who handed in nothing.
+
+    Of `withdrawn` the gradebook still has points, from work that was handed in and is there no more.
+    """
 
     topic: Topic
     graded: tuple[Graded, ...]
     absent: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
     signs: tuple[Sign, ...] = ()
     kin: tuple[Kin, ...] = ()
     likeness: Likeness = field(default_factory=Likeness)
@@ -130,11 +135,13 @@ def collect(classroom: Classroom) -> Findings:
         notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
+    others = _others(classroom, submissions)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
         (*graded, *classroom.misnamed(), *classroom.misplaced()),
-        tuple(sorted(set(_known(classroom)) - set(submissions))),
+        tuple(student for student, scored in others if not scored),
+        tuple(student for student, scored in others if scored),
         tuple(noticed),
         alike_checkpoints(submissions),
         compare(answers, _answers(release, None, frozenset()), prose),
@@ -180,11 +187,14 @@ def _fault(classroom: Classroom, student: str) -> str:
     return f"a fault of the grading machine: {faults[student]}" if faults.get(student) else ""
 
 
-def _known(classroom: Classroom) -> list[str]:
+def _others(classroom: Classroom, submissions: Collection[str]) -> list[tuple[str, bool]]:
+    """Who else is in the gradebook, and whether it has points of theirs for this topic."""
     from nbgrader.api import Gradebook
 
-    with Gradebook(classroom.coursedir().db_url) as gradebook:
-        return [student.id for student in gradebook.students]
+    db_url, name = classroom.coursedir().db_url, classroom.topic.folder
+    with Gradebook(db_url) as gradebook:
+        known = sorted({student.id for student in gradebook.students} - set(submissions))
+    return [(student, read_scores(db_url, name, student, name) is not None) for student in known]
 
 
 def _release(classroom: Classroom) -> NotebookNode:

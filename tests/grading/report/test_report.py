@@ -170,7 +170,15 @@ def test_it_is_read_again_from_what_is_there_now(graded_class, tmp_path):
     page = write_report(root, TOPIC).read_text("utf-8")
     assert "4 × self_attention_question" in section(page, "exercises")
     said = section(page, "ungraded")
-    assert "bea: changed since it was graded" in said and "handed in nothing: gus" in said
+    assert "bea: changed since it was graded" in said and "handed in nothing: gus." in said
+
+
+def test_work_that_was_taken_away_keeps_points_and_is_told(graded_class, tmp_path):
+    """As when a folder is renamed: the gradebook then has one person twice."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    (root / "submitted" / "bea").rename(root / "submitted" / "bea.b")
+    said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+    assert "no longer in submitted/" in said and "the old points: bea." in said and "handed in nothing" not in said
 
 
 def test_changed_is_what_was_handed_in_and_not_its_date(graded_class, tmp_path):
