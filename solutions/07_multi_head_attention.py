@@ -30,7 +30,7 @@ for number, (friend, rival) in enumerate(playgrounds[0]["answers"][:2].tolist(),
 
 # %% [markdown]
 # In the language of topic 06: each child is a word, its number is what it tells whoever finds it, and it asks for two names. One softmax gives one distribution over the children, so to hear two of them, it must share itself between them.
-# Suppose that half of the weight goes to the friend and half to the rival, and that values are numbers, one-hot. Two children come home:
+# Suppose that half of the weight goes to the friend and half to the rival, and that values are numbers, one-hot. This is what two children bring home:
 
 # %%
 numbers = torch.eye(10)
@@ -52,7 +52,7 @@ for friend, rival in ((7, 0), (0, 7)):
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i, \qquad \text{Output} = [\text{head}_1; \dots; \text{head}_h]\, W_o^\top .$$
 #
-# Nobody computes that head by head. Put the heads' matrices on top of each other, and they are one $D \times D$ matrix $W_q$, as before. So project all words once, $X W_q^\top$ of shape $(B, T, D)$, and *then* cut: the first $d$ columns belong to the first head, the next $d$ to the second. The lecture says it in a sentence:
+# Nobody computes that head by head. Put the heads' matrices for the queries on top of each other, and they are one $D \times D$ matrix $W_q$, as before; likewise $W_k$ and $W_v$. So project all words once, $X W_q^\top$ of shape $(B, T, D)$, and *then* cut: the first $d$ columns belong to the first head, the next $d$ to the second. The lecture says it in a sentence:
 # reshape to $n \times h \times d/h$, then transpose to $h \times n \times d/h$, and "now the head axis is like a batch axis" (its $n$ and $d$ are our $T$ and $D$). Every line of topic 06 works on it as it stands.
 #
 # ### Exercise: `split_heads`, cut a word into heads (about 10 minutes)
@@ -119,7 +119,7 @@ print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 #
 # ### Exercise: `multi_head_attention` (about 25 minutes)
 #
-# In two parts. `attend_in_heads` gets words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on. The matrices are stored `(out, in)`, as ever. And how many products are in one score?
+# In two parts. `attend_in_heads` gets words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on, torch's ready-made attention is not. The matrices are stored `(out, in)`, as ever, and heads that do not divide the width are a `ValueError`, as in `split_heads`. And how many products does one score add up?
 
 
 # %% solution="multi_head_attention"
@@ -366,7 +366,7 @@ places = {relation: who[0].int().argmax(-1).tolist() for relation, who in meant.
 show.multi_head_attention.head_maps(weights[0], shown, asking, places)
 
 # %% [markdown]
-# Nobody told them, and they have divided the work. Yours may have done it the other way round. Not only on this playground: over a thousand of them, how much of a head's attention goes to friends, and how much to rivals?
+# Nobody told them, and they have divided the work. (Yours may have done it the other way round.) Is it the same on every playground? Over a thousand of them, how much of a head's attention goes to friends, and how much to rivals?
 
 # %%
 rows = {}
@@ -428,13 +428,13 @@ parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
-# One head learns one of the questions (which one is chance) and does little better than guess at the other, although it is twice as wide as either of the two heads and has just as many numbers to learn. It is not too small. It has one softmax.
+# One head learns one of the questions (which one is chance) and does little better than guessing at the other, although it is twice as wide as either of the two heads and has just as many numbers to learn. It is not too small. It has one softmax.
 #
 # And to the right? In a layer of 64 heads each has one column: its query is a single number, and so is each key. With that alone a head cannot tell 26 names apart; all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
 #
 # ## Heads in layers
 #
-# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and only the friend knows who the rival is: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there). Your own loop trains them, on batches with three answers.
+# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and who the friend's rival is, only the friend knows: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there). Your own loop trains them, on batches with three answers.
 
 
 # %%
@@ -531,7 +531,7 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 
 # %% [markdown] question="multi_head_attention_question"
 # A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from whom (and always hears the one with the larger weight
-# best); if it looks at one of them only, the other question must be guessed, and that is what training settles for. Width does not matter for this: it makes the vectors longer that are mixed, not the mixtures more. Two heads are two distributions, and each leaves its finding in columns of its own, where the reader finds it.
+# best); if it looks at one of them only, the other question must be guessed, and that is what training settles for. Width does not matter for this: it lengthens the vectors that are mixed, and there is still only one mixture. Two heads are two distributions, and each leaves its finding in columns of its own, where the reader finds it.
 #
 # With as many heads as columns, parameters and multiplications are indeed the same, but every head has a single number for its query, its key and its value. A score is then a product of two numbers, which can say "large" or "small" and cannot tell 26 names apart, and what a head brings home is one number. There are many looks, and none of
 # them is sharp. The friend has traded what each head can distinguish for the number of heads.
@@ -545,8 +545,8 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 #
 # - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard: `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do and the other in 96 of 100 cases: the head looks at both children, more at one of them, and what a linear layer cannot take apart, a hidden layer nearly can.
 # - **Wrong, and it learns.** As in topic 06, wrong attention often learns, too. With the mean of the heads in place of their merging, with scores divided by $\sqrt{D}$ or not at all, with $W_o$ left out, we measured more than 99 % on this task. With the reshape of the first picture in `split_heads` it was 30 %, and 49 % when `merge_heads` made the same mistake on the way back.
-# - **Silence.** Give the model four heads and silence them one by one, then two by two. Which work is done twice? P. Michel and others, [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019), took many heads out of trained translators and hardly noticed. E. Voita and others,
-#   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what the others do: neighbours, grammar, rare words.
+# - **Silence.** Give the model four heads and silence them one by one, then two by two. Which work is done twice? P. Michel and others, [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019), took many heads out of trained models and hardly noticed a difference. E. Voita and others,
+#   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what those heads do that have to stay: neighbours, grammar, rare words.
 # - **Shared keys.** Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
 # - **Next.** However many heads and layers, the words are still a set. Topic 08 tells each of them where it stands.

@@ -50,7 +50,7 @@ compare()
 # %% [markdown]
 # Nothing, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE and ALiBi). A place is called $t$ and counted from 0, a distance between two places $k$.
+# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE and ALiBi). Places are counted from 0 and called $t$ (where there are two, $t$ is the query's and $s$ the key's). A shift moves on by $k$ places; $q_t$ and $k_s$, with an index, are a query and a key.
 #
 # ## What a mark must do
 #
@@ -63,7 +63,7 @@ compare()
 # - **relative**: "three places back" is one simple operation, the same wherever you stand.
 #
 # The number $t$ itself fails the second (and the last, in a way that you will measure). Divided by the length of the text it fails the fourth. Its binary digits come close: the last digit flips at every step, the one before it at every
-# second, and so on, each half as fast as its neighbour. Now make the switches smooth. What flips back and forth smoothly is a wave, and what shows a wave without ambiguity is **the hand of a clock**: one number for how far it points to
+# second, and so on, each half as fast as the one to its right. Now make the switches smooth. What flips back and forth smoothly is a wave, and what shows a wave without ambiguity is **the hand of a clock**: one number for how far it points to
 # the right (the sine), one for how far up (the cosine).
 #
 # So: $D/2$ hands on $D/2$ clocks, the first a second hand, the last one slower than an hour hand. Pair $i$ holds columns $2i$ and $2i+1$:
@@ -122,7 +122,7 @@ compare(marks=sinusoidal(4, 16))
 #
 # ## One step on is one turn
 #
-# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$: a matrix that takes *every* place to the next. For clocks this is no wish. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**. For one pair, the addition theorems say it so:
+# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$: a matrix that takes *every* place to the next. Clocks have one. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**. For one pair, the addition theorems put it like this:
 #
 # $$\begin{pmatrix} \sin((t+k)\,w) \\ \cos((t+k)\,w) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t w) \\ \cos(t w) \end{pmatrix}, \qquad w = 10000^{-2i/D} .$$
 #
@@ -161,7 +161,7 @@ print(f"M.T @ M is the identity, off by {(M.T @ M - torch.eye(64)).abs().max():.
 # %% [markdown]
 # $M$ turns the vectors and does nothing else to them. This is why the waves are there. A head that wants to look five places back needs $q_t \cdot k_s$ large exactly where $s = t - 5$; with $W_q$ and $W_k$ linear maps, it only has to learn this one matrix, once, for all places.
 #
-# And since turns change no angle between two vectors, the dot product $p_t \cdot p_s$ can depend on the distance $s - t$ alone:
+# And since turns change no angle between two vectors, the dot product $p_t \cdot p_s$ depends on the distance $s - t$ alone:
 
 # %%
 show.positional_encoding.distances(sinusoidal(128, 64), places=[16, 48, 96])
@@ -345,7 +345,7 @@ added, turned = (q + waves) @ (k + waves).mT, rope(q) @ rope(k).mT
 show.positional_encoding.scores({"added waves": added[0, 0], "RoPE": turned[0, 0]})
 
 # %% [markdown]
-# Right: stripes. Along every diagonal the score is the same to the last digit, because along a diagonal the distance is the same. Left: the stripe of "near" is there, and on top of it crosses and bands that say "at place 12", whether or not anybody asked.
+# Right: stripes. Along every diagonal the score is the same (up to rounding), because along a diagonal the distance is the same. Left: the stripe of "near" is there, and on top of it crosses and bands that say "at place 12", whether or not anybody asked.
 #
 # ## Or a plain ruler
 #
@@ -522,14 +522,14 @@ show.positional_encoding.explorer(sinusoidal)
 # ## In your own words (about 10 minutes)
 #
 # Your RoPE model echoes lists of 64 letters, though it was trained on 16; the learned table does not. Explain both by what each encoding says about place 20. Then: the same model is to say its list *backwards*, with one layer of attention as above.
-# Which of the five encodings could manage it on lists of 16, and would RoPE be among them? Four to six sentences.
+# Which of the five ways could manage it on lists of 16, and would RoPE be among them? Four to six sentences.
 
 # %% [markdown] question="positional_encoding_question"
 # The learned table says about place 20 whatever its row held before training: no list of 16 letters ever used that row, so no gradient ever reached it, and its random numbers point attention nowhere in particular. RoPE says nothing about place 20 at all. It only turns query and key
 # so that their score depends on how far apart they are, and the distance of three occurs in every training list; what was learned about it holds between places 17 and 20 as it does between 2 and 5.
 #
 # To say a list of 16 backwards, place $t$ must look at place $15 - t$: the distance to look over is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal marks tell it, and would do (on that length only, since the end moves with the length).
-# RoPE tells distances and no places: in one layer nothing in the query at place 3 distinguishes it from the one at place 4, so it cannot know how far to look, and neither can ALiBi, nor of course a model without positions.
+# RoPE tells distances and no places: in one layer nothing in the query at place 3 distinguishes it from the one at place 4, so it cannot know how far to look. Neither can ALiBi, which may not even look ahead, nor of course a model without positions.
 
 # %% [markdown]
 # ## What to take with you

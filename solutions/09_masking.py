@@ -50,7 +50,7 @@ def moved(mask_alone=None, mask_together=None):
 print(f"moved by up to {moved():.3f}")
 
 # %% [markdown]
-# The ducks' vectors depend on who else is in the batch. In another batch they would be others again. The layer looks at the zeros behind the full stop, which to it are words like any other.
+# The ducks' vectors depend on who else is in the batch. In another batch they would be different again. The layer looks at the zeros behind the full stop, which to it are words like any other.
 #
 # **Dimensions:** $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
 # *forbidden*, `F.scaled_dot_product_attention` for *allowed*. Whenever you meet a new mask, print four rows of it.)
@@ -220,7 +220,7 @@ def masked_mean(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 check("masked_mean", masked_mean)
 
 # %% [markdown]
-# For the loss there are two honest means. Averaged over each sentence and then over sentences, a word of a short sentence weighs more than one of a long sentence. A language model wants every **token** to count the same: one sum over the whole batch, divided by the number of real tokens in it.
+# For the loss there are two honest means. If one averages within each sentence first and then over the sentences, a word of a short sentence weighs more than one of a long sentence. A language model wants every **token** to count the same: one sum over the whole batch, divided by the number of real tokens in it.
 #
 # ### Exercise: `masked_cross_entropy`, the loss of a padded batch (about 10 minutes)
 #
@@ -406,11 +406,11 @@ entropy = -sum(held_out["log_probability"]) / words_in_all
 print(f"the language itself loses {entropy:.3f} a word on {len(held_out):,} sentences")
 
 # %% [markdown]
-# Nobody can honestly do better, except by luck, and luck has a size. You get full marks for a loss at most 0.25 above the source's on new sentences that **end before the word to be guessed**. A model that on whole sentences is better than the source, by more than four standard errors, is called what it is.
+# Nobody can honestly do better, except by luck, and luck has a size. You get full marks for a loss at most 0.25 above the source's on new sentences that **stop just before the word to be guessed**. A model that, on whole sentences, is better than the source by more than four standard errors is called what it is.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# `visible` makes the mask; put your causal mask on the device of the lengths. `forward` adds a learned vector for each place to the words (`self.places`, as in topic 08), lets each layer look and think, and reads the logits off.
+# `visible` makes the mask; put your causal mask on the device of the lengths. `forward` adds a learned vector for each place to the words (`self.places`, as in topic 08), lets each layer look and then think, each with its residual, and reads the logits off.
 
 
 # %%
@@ -493,7 +493,7 @@ curves = {name: trained.losses for name, trained in both.items()}
 show.masking.learning_curves(curves, entropy)
 
 # %% [markdown]
-# It falls through the floor. A loss of a few hundredths in a language of 2.6: this is no talent, this is a look at the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
+# It falls through the floor. A loss of a few hundredths in a language of 2.6: this is not talent, this is a look at the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
 #
 # Here is how the judge decides, and how you can, whenever the truth is known: the *same* sentences for model and source, the difference of their losses sentence by sentence, its mean and its standard error. Of two losses that both wobble with the choice of sentences, the wobble they have in common is gone.
 
@@ -601,7 +601,7 @@ show.masking.painter(masked_softmax)
 # Then: BERT sees what comes after a hidden word, and nobody calls that a leak. Why not, and what can BERT therefore not be used for? Five to eight sentences.
 
 # %% [markdown] question="masking_question"
-# The language's own probabilities lose 2.59 a word, and no honest guess does better in the long run, so 2.1 is a leak unless the sentences were few: I would compare with the source on the same sentences, pair by pair, and divide the mean difference by its standard error. With a few hundred sentences half a nat a word is tens of standard errors, and chance is out of the question.
+# The language's own probabilities lose 2.59 a word, and no honest guess does better in the long run, so 2.1 is a leak unless the sentences were few: I would compare with the source on the same sentences, pair by pair, and divide the mean difference by its standard error. With a few hundred sentences half a nat a word is ten standard errors or more, and chance is out of the question.
 # Then I would run `leaks_future` on the whole model and on its parts one after the other, to see where the future comes in: a mean or a norm taken over the words of a sentence instead of the numbers of a word, heads merged without bringing the axes back, inputs and targets that were not shifted (the loss would fall even lower), or a mask that is added after the softmax, whose sum has already seen everything.
 # I would also ask the model for words with nothing behind them: an honest model's loss stays as it is, a peeking one's explodes.
 #
@@ -615,9 +615,9 @@ show.masking.painter(masked_softmax)
 # ## Going further
 #
 # - **No places.** Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
-# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. By which way does a word reach its own place all the same? What becomes of the first row?
+# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. Which way does a word take to its own place all the same? What becomes of the first row?
 # - **Play BERT.** Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
-# - **A small leak.** Narrow `one word ahead` to a mask that lets only *one place in ten* see one word ahead. From how many held-out sentences on does the paired difference betray it? And `leaks_future`?
+# - **A small leak.** Make a mask that lets only *one place in ten* see one word ahead. How many held-out sentences does it take before the paired difference betrays it? And does `leaks_future` find it?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
 # - **Next.** Topic 10 builds the Transformer: one half of it sees everything, the other only the past, and your masks tell them which they are.
 

@@ -109,7 +109,7 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer
 #
-# Attention and feed-forward are the two **sublayers** of a layer, and both get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a sublayer only has to learn what to change, and gradients have a road to the bottom that nothing can block. And something is **normed**. What exactly has changed since 2017:
+# Attention and feed-forward are the two **sublayers** of a layer, and both get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a sublayer only has to learn what to change, and gradients have a road to the bottom that nothing can block. And something is **normed**; *what* is normed has changed since 2017:
 #
 # $$\text{post (2017):} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre (since GPT-2):} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
 #
@@ -180,7 +180,7 @@ sizes = {kind: sizes_in_a_tower(kind) for kind in ("no norm", "pre-norm", "post-
 show.encoder_decoder.sizes_by_height(sizes)
 
 # %% [markdown]
-# Without norms the vectors explode. In *post* every layer brings them back to length $\sqrt{D}$. In *pre* they grow, but slowly: every sublayer reads a normed copy and adds about as much as the one before, and nothing on the road ever shrinks what is there. The same holds on the way back: gradients reach the bottom of a *pre* tower undiminished, and so tall models use it. The price is that
+# Without norms the vectors explode. In *post* every layer brings them back to length $\sqrt{D}$. In *pre* they grow, but slowly: every sublayer reads a normed copy and adds about as much as the one before, and nothing on the road ever shrinks what is there. The same holds on the way back: gradients reach the bottom of a *pre* tower undiminished, which is why tall models use it. The price is that
 # somebody has to norm the sum at the very top.
 #
 # ## A layer that writes
@@ -240,7 +240,7 @@ check("DecoderLayer", DecoderLayer)
 #
 # ### Exercise: `architecture_masks`, who sees whom (about 15 minutes)
 #
-# Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`: boolean masks that broadcast to $(B, h, T, S)$, True where one may look, and `None` where the architecture has no such attention. `kind` is "encoder", "decoder" or "encoder-decoder". A pure decoder's text has the lengths `src_lengths`. A text is as long as the longest sentence of its batch. What a padded word itself looks at does not matter.
+# Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`: boolean masks that broadcast to $(B, h, T, S)$, True where one may look, and `None` where the architecture has no such attention. `kind` is "encoder", "decoder" or "encoder-decoder". A pure decoder's text has the lengths `src_lengths`. A text is as long as the longest sentence of its batch, so $T$ and $S$ follow from the lengths. What a padded word itself looks at does not matter.
 
 
 # %% solution="architecture_masks"
@@ -378,7 +378,7 @@ check("Transformer", Transformer)
 #
 # ### Exercise: `label_smoothing_loss` (about 15 minutes)
 #
-# The mean over the real tokens of the whole batch. `F.cross_entropy` knows this, so it has to stay away.
+# The mean over the real tokens of the whole batch. `F.cross_entropy` can do all of this, so here it is not allowed.
 
 
 # %% solution="label_smoothing_loss"
@@ -416,7 +416,7 @@ for epsilon in (0.0, 0.1):
 #
 # $$\text{rate} = D^{-1/2} \cdot \min\!\left(\text{step}^{-1/2},\; \text{step} \cdot \text{warmup}^{-3/2}\right)$$
 #
-# Why begin slowly? In a fresh post-norm tower the layers at the top get large gradients (Xiong and others measured it in 2020), and Adam needs some steps to find out how large gradients usually are. A big step into the wrong direction at the very start is hard to undo.
+# Why begin slowly? In a fresh post-norm tower the layers at the top get large gradients (Xiong and others measured it in 2020), and Adam needs some steps to find out how large gradients usually are. A big step in the wrong direction at the very start is hard to undo.
 #
 # ### Exercise: `warmup_schedule` (about 5 minutes)
 
@@ -442,7 +442,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
-# For a whole batch, without gradients. Read `model.sos`, `model.eos`, `model.pad` and `model.max_len` (the most words a sentence may have, `eos` included). A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
+# For a whole batch, without gradients. Ask the model by calling it, `model(src, words_so_far)`, and take `sos`, `eos`, `pad` and `max_len` (the most words a sentence may have, `eos` included) from its attributes: `model.sos` and so on. A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
 
 
 # %% solution="decode_greedy"
@@ -475,7 +475,7 @@ for name, ids in zip(("src", "tgt"), batch):
     print(f"{name} {tuple(ids.shape)}, its first sentence {ids[0].tolist()}")
 
 # %% [markdown]
-# And this is the model; it counts about as many parameters as the recurrent one it will be compared with.
+# And this is the model; it has about as many parameters as the recurrent one that it will be compared with.
 
 
 # %%
@@ -517,7 +517,7 @@ record = fit("encoder_decoder_task", build_model, train)
 check("encoder_decoder_task", record.model)
 
 # %% [markdown]
-# The curve flattens near 0.9 and not near 0: that is the price of smoothing. What does it say?
+# The curve flattens somewhat below 1 and not near 0: that is the price of smoothing. (In the table above the least was 0.88.) And what does the model say?
 
 # %%
 model = record.model
@@ -532,8 +532,8 @@ for i in range(6):
         print("      it should be:", " ".join(french[i]))
 
 # %% [markdown]
-# All or nothing is a hard judge: one wrong ending, and the sentence counts as lost. Translations are usually measured by **BLEU**: of all runs of one word in the output, which share is in the expected sentence, too? Of all runs of two, three, four? Take the geometric mean, and
-# lower it if the output is shorter than it should be, or saying only what is certain would pay.
+# All or nothing is a hard judge: one wrong ending, and the sentence counts as lost. Translations are usually measured by **BLEU**: of all runs of one word in the output, what share is in the expected sentence, too? Of all runs of two, three, four? Take the geometric mean, and
+# lower it if the output is shorter than it should be; otherwise it would pay to say only what is certain.
 
 
 # %%
@@ -619,7 +619,7 @@ show.encoder_decoder.by_length(lengths, curves)
 # Read the table from left to right. The two are equally large, take times of the same order to train, and end close together: in some trainings the recurrent pair is ahead, in others the Transformer. Was it worth it?
 #
 # Here, no. Nine words a sentence and 20,000 sentences are home ground for a GRU: that one word follows another is built into it, while the Transformer has to learn what a place is, and the places that only long sentences reach are seldom practised. It gives all that up for one thing: **no step waits for another**. To train on a sentence of $T$ words, a recurrent pair takes $S + T$ steps, one after the other;
-# the Transformer takes as many as it has layers. On one core everything stands in one line anyway. On a GPU, with texts of thousands of words and layers a hundred times as wide, it decides what can be trained at all.
+# the Transformer takes as many as it has layers. On one core everything has to queue anyway. On a GPU, with texts of thousands of words and layers a hundred times as wide, it decides what can be trained at all.
 #
 # *Writing* is slower, ten times and more, because `decode_greedy` computes everything again for each new word, where a GRU just goes on from its state. That can be mended: see the question at the end.
 #
@@ -663,7 +663,7 @@ for layer, found in hits.items():
 #
 # ### Exercise: `decode_beam`, beam search (about 30 minutes)
 #
-# Same ids as from `decode_greedy`. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
+# The ids come in the same form as from `decode_greedy`. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
 
 
 # %% solution="decode_beam"

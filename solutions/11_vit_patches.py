@@ -21,8 +21,8 @@ from course.data import digits
 # %% [markdown]
 # ## Digits that will not stand still
 #
-# 1,797 digits, written by hand and scanned at 8 × 8 pixels; 1,400 to learn from, the rest held out. Every scan stands neatly in the middle. On the lower row each has been put at a random
-# place on a larger canvas.
+# 1,797 digits, written by hand and scanned at 8 × 8 pixels; 1,400 to learn from, the rest held out. Every scan stands neatly in the middle (first picture). In the second picture
+# each has been put at a random place on a larger canvas.
 
 # %%
 seed(0)
@@ -36,8 +36,8 @@ show.vit_patches.scans(F.pad(scans[:10], (2, 2, 2, 2)), labels[:10])
 show.vit_patches.scans(pages[:10], labels[:10])
 
 # %% [markdown]
-# How hard are they? Take the simplest model there is, one linear layer from pixels to ten scores (logistic regression), and give it its best: all the data at once, and an optimizer that
-# converges. For the canvas it sees every scan at five places.
+# How hard are they? Take the simplest model there is, one linear layer from pixels to ten scores (logistic regression), and give it the best conditions: all the data at once, and an optimizer
+# that converges. For the canvas it sees every scan at five places.
 
 
 # %%
@@ -189,7 +189,7 @@ check("embed_patches", embed_patches)
 # ## You have seen this layer before
 #
 # Take row $d$ of $W$ and fold it up like a patch: $C$ little pictures of $p \times p$. To compute number $d$ of a word, lay them over the patch, multiply and add. Then move on by $p$ pixels and do it again. That is a
-# **convolution** with $D$ kernels and a stride of $p$, and most libraries cut their patches just so, in one call of `conv2d`.
+# **convolution** with $D$ kernels and a stride of $p$, and most libraries cut their patches in just this way, in one call of `conv2d`.
 #
 # ### Exercise: `linear_to_conv`, the same weights as a convolution (about 10 minutes)
 
@@ -228,8 +228,8 @@ print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by
 #
 # ### Exercise: `ViT` (about 25 minutes)
 #
-# Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)`: the pictures below look for it under that name. Everything else is called as you like. A word on its first values: the words of our patches start out
-# with a spread of about 0.2, and marks that are ten times smaller take long to be noticed, while marks ten times larger drown the digits.
+# Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)`: the pictures below look for it under that name. Everything else you may call what you like. A word on the first values of the marks: the words of our patches start out
+# with a spread of about 0.2. Marks ten times smaller take long to be noticed, and marks ten times larger drown the digits.
 
 
 # %% solution="ViT"
@@ -328,7 +328,7 @@ check("vit_patches_task", record.model)
 # %% [markdown]
 # ## What it found out about images
 #
-# Your encoder got sixteen vectors in a row and sixteen marks that began as random numbers. Nobody said that patch 4 lies below patch 0. What has training added to the marks? `fit` starts from your folder's own seed, and so does `seed()`: the very marks that training began with can be built again, and taken away.
+# Your encoder got sixteen vectors in a row and sixteen marks that began as random numbers. Nobody said that patch 4 lies below patch 0. What has training added to the marks? `fit` starts from your folder's own seed, and so does `seed()`: the very marks that training began with can be built again, and subtracted.
 #
 # Compare what was added to each mark with what was added to all others, by cosine, and draw each comparison as a little map of the canvas, at the place of its own patch (the orange cross). Figure 7 of the paper shows this for a large ViT, whose marks have long outgrown their start.
 
@@ -339,7 +339,7 @@ added = record.model.positions.detach().cpu() - start
 show.vit_patches.similarity(added)
 
 # %% [markdown]
-# Under the cross it is bright by definition. Look at what is bright *beside* it: neighbours, and places that often hold the same stroke, and at what is dark: the far side of the canvas. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
+# Under the cross it is bright by definition. Look at what is bright *beside* it: its neighbours above all, and now and then a place further off that often holds the same, as two edges do that face each other. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
 # alike, and training pushed their marks the same way. The lecture's sentence *ViT learns the grid like structure of the image patches via its position embeddings* is this picture; more training makes it clearer.
 #
 # ### A puzzle, with and without positions
@@ -390,7 +390,7 @@ for name, (model, still, moving) in readers.items():
     print(f"{name:<40}{found}")
 
 # %% [markdown]
-# On scans that stand in the middle the linear model, 650 numbers that were fitted in a second, reads at least as well as your ViT, which has a hundred times as many and spent its training on finding what here need not be searched.
+# On scans that stand in the middle the linear model, 650 numbers that were fitted in a second, reads about as well as your ViT, which has a hundred times as many and spent its training on finding what here need not be searched.
 #
 # And if a ViT gets just what the linear model gets, scans in the middle and nothing else? Then it depends on how many there are. Both learn below from the first 20 to 1,400 scans; the ViT has patches of 4 × 4, so four words and a class word, and 300 batches each time.
 
@@ -484,7 +484,7 @@ for name, positions in (
     print(f"marks {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
 
 # %% [markdown]
-# Enlarged, the marks still say more or less where a patch stands, and a little more training does the rest (**fine-tuning**: topic 12). This is how ViTs are used: pretrained at 224 pixels, where the sequence is short, and finished at 384.
+# Enlarged, the marks still say more or less where a patch stands, and a little more training does most of the rest (**fine-tuning**: topic 12). This is how ViTs are used: pretrained at 224 pixels, where the sequence is short, and finished at 384.
 #
 # ## Sound is an image, too
 #
@@ -564,7 +564,7 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # why the model with positions fails on puzzles: it believes the places.
 #
 # A ViT from scratch must learn from examples what a picture is, that neighbours belong together and that the same shape may stand elsewhere; 50 leaves of each tree are far too few for that, and as the leaves always lie in the same place, a model that can learn less (linear, or a small convolutional network) will do better. The alternative is a ViT
-# that has been pretrained on millions of photographs, fine-tuned on the leaves; if they are sharper than its images were, its positions can be interpolated to the larger grid.
+# that has been pretrained on millions of photographs, fine-tuned on the leaves; if the photographs have more pixels than it was trained on, its positions can be interpolated to the larger grid.
 
 # %% [markdown]
 # ## What to take with you

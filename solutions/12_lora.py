@@ -55,7 +55,7 @@ print(f"upright:   {accuracy(base, scans):.0%} right")
 print(f"negatives: {accuracy(base, turned):.0%} right")
 
 # %% [markdown]
-# On the negatives it might as well draw the answer from a hat. Nothing is missing in these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
+# On the negatives it might as well draw the answer from a hat. Nothing is missing from these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
 #
 # **Dimensions**: a linear layer has a weight $W$ of shape (out, in), applied as $x W^\top + b$; $r$ is the rank of an update. (Elsewhere $B$ counts a batch; here, as in the paper, it is a matrix.)
 #
@@ -71,7 +71,7 @@ print(f"negatives: {accuracy(base, turned):.0%} right")
 #
 # ### Exercise: `LoRALinear` (about 25 minutes)
 #
-# Keep the given layer itself as `self.base`, freeze its parameters, and make `self.A` and `self.B` parameters of its dtype and on its device. How large the random numbers in $A$ are is up to you; those of a fresh `nn.Linear`, about $1 / \sqrt{\text{in}}$, are a good choice.
+# Keep the given layer itself as `self.base`, freeze its parameters, and make `self.A` and `self.B` parameters of its dtype and on its device. Keep the two numbers as `self.r` and `self.alpha`; later functions ask for them. How large the random numbers in $A$ are is up to you; those of a fresh `nn.Linear`, about $1 / \sqrt{\text{in}}$, are a good choice.
 
 
 # %% solution="LoRALinear"
@@ -259,7 +259,7 @@ check("add_bitfit", add_bitfit)
 #
 # ### Exercise: `trainable_parameters` (about 10 minutes)
 #
-# How many numbers can learn, and how many are there? Two layers that share one tensor (as the Transformer of topic 10 shares its embedding) have it once; buffers, such as a table of sines, are not parameters.
+# How many numbers can learn, and how many are there? A tensor that two layers share (as the Transformer of topic 10 shares its embedding) counts once; buffers, such as a table of sines, are not parameters.
 
 
 # %% solution="trainable_parameters"
@@ -299,7 +299,7 @@ for name, (layers, width, total) in models.items():
     print(f"{name}: {learning:,}, one in {total / learning:,.0f}  (r = 4 for W_q and W_v)")
 
 # %% [markdown]
-# The last line is the paper's headline: GPT-3 adapted with one ten-thousandth of its numbers. Training gets cheaper by less than that. The forward pass is as long as ever, and so is the way of the gradient back. What falls away is the memory for what Adam keeps about every weight that learns, two numbers each: for the largest models
+# The last line is the paper's headline: GPT-3 adapted with one ten-thousandth of its numbers. Training gets cheaper by less than that. The forward pass is as long as ever, and so is the gradient's way back. What falls away is the memory for what Adam keeps about every weight that learns, two numbers each: for the largest models
 # that decides whether it fits into a machine at all.
 #
 # ### Exercise: `lora_state` (about 10 minutes)
@@ -467,7 +467,7 @@ show.lora.by_parameters(
 # %% [markdown]
 # Read it from the left. **Biases** can only shift what a layer says, and shifting turns no image round: what spoke for a stroke has to speak against it now, so weights must change their sign. (On language, where a new task mostly asks for what is there already, BitFit's authors found it about as good as training everything, as long as the data were not many. Here it is not the question that is new, but the world.)
 #
-# **Rank 1**, one column and one row for each layer, already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers, and a model like ours of rank 2 comes near it with a twelfth; rank 16 buys nothing any more. All ranks share one $\alpha$ and one learning rate; the last section lets you try others.
+# **Rank 1**, one column and one row for each layer, already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers, and a model like ours of rank 2 comes near it with a twelfth; rank 16 buys nothing more. All ranks share one $\alpha$ and one learning rate; the last section lets you try others.
 #
 # Runs differ a little. In five of ours, BitFit read 46 to 57 % rightly, rank 1 85 to 94 %, rank 2 94 to 95 % (in forty runs of the task, 92 to 96 %), ranks 4 and 16 both about 96 %, and everything 94 to 97 %.
 #

@@ -1402,7 +1402,7 @@ def _right_for(share, images):
     Trained(nearest_negative),
     name="lora_task",
     hints=(
-        "Print the accuracy before training, after add_lora and after training. Which of the three should be equal?",
+        "Print the accuracy of the reader as it came, after add_lora, and after training. Which two should be equal?",
         "Print trainable_parameters(model) for W_q and W_v alone, for up and down, and for all six, at the same rank. "
         "Which buys the most accuracy?",
         "Draw the loss for learning rates a factor of three apart. Is what suits fresh, small matrices what suits "

@@ -362,7 +362,7 @@ def filled_with_zero(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "In a row with nothing allowed, all scores are equally low with you. What does softmax make of equal scores?"
+    "In a row with nothing allowed, all your scores are equally low. What does softmax make of equal scores?"
 )
 def uniform_over_nothing(scores, mask, dim=-1):
     return _filled(scores, mask, -1e9, dim)
@@ -462,7 +462,7 @@ def allowed_scores_hidden(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "The scores that the mask allows become very small with you. Print them before the softmax."
+    "In yours the scores that the mask allows become very small. Print them before the softmax."
 )
 def allowed_scores_very_small(scores, mask, dim=-1):
     return _filled(scores, ~mask, -1e9, dim)
@@ -646,7 +646,7 @@ def sum_of_all(logits, targets, mask):
     return (_each(logits, targets) * mask).sum()
 
 
-@masked_cross_entropy.misconception("A longer sentence has a larger loss with you. By how many do you divide?")
+@masked_cross_entropy.misconception("In yours a longer sentence has a larger loss. By how many do you divide?")
 def divided_by_the_sentences(logits, targets, mask):
     return (_each(logits, targets) * mask).sum() / len(mask)
 
@@ -1202,7 +1202,7 @@ LEAK = (
     name="masking_task",
     hints=(
         "Print a row of inputs and one of targets as words, below each other. What should be said at each place?",
-        "Below 2.59 a word nobody can honestly get. Above 3.0 the model looks at one word only. Where is your loss?",
+        "Nobody can honestly get below 2.59 a word. Above 3.0 the model looks at one word only. Where is your loss?",
         "Run leaks_future on your model before training it: a leak is in the model, not in its weights.",
     ),
 )
@@ -1362,7 +1362,7 @@ masking_task.misconception(
 )(Pretended(lambda ids, lengths: _certain(ids)))
 
 masking_task.misconception(
-    "It does worse than who knows nothing. Was it trained at all? If so, on another question: write a row of inputs "
+    "It does worse than knowing nothing. Was it trained at all? If so, on another question: write a row of inputs "
     "and a row of targets below each other, one place a column. And does your loss get scores, or probabilities?",
     name="another_question",
 )(Pretended(lambda ids, lengths: _certain(torch.zeros_like(ids))))
@@ -1378,18 +1378,18 @@ masking_task.misconception(
 )(Pretended(lambda ids, lengths: 0.0 * _count(ids)))
 
 masking_task.misconception(
-    "Who knows how frequent each word is, and reads nothing, does as well. Does the loss still fall at the end? If "
+    "Whoever knows how frequent each word is, and reads nothing, does as well. Does the loss still fall at the end? If "
     "not: does a gradient reach the embedding?",
     name="frequencies_alone",
 )(Pretended(lambda ids, lengths: _mixed(ids, 0.0)))
 
 masking_task.misconception(
-    "It predicts as well as one can who knows a single word. What does the attention of the last place look at?",
+    "It predicts as well as one can from a single word. What does the attention of the last place look at?",
     name="looks_at_one_word",
 )(Pretended(lambda ids, lengths: _one_word(ids)))
 
 masking_task.misconception(
-    "On the right way, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
     name="stopped_on_the_way",
 )(Pretended(lambda ids, lengths: _mixed(ids, 0.35)))
 

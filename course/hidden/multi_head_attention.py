@@ -421,7 +421,7 @@ def _masked_by(weigh):
 
 
 multi_head_attention.misconception(
-    "A forbidden key has the score 0 with you. What is exp(0), and what does softmax give it?",
+    "In yours a forbidden key has the score 0. What is exp(0), and what does softmax give it?",
     name="forbidden_scores_set_to_zero",
 )(_masked_by(lambda scores, mask: (scores * mask).softmax(-1)))
 
@@ -436,7 +436,7 @@ multi_head_attention.misconception(
 )(_masked_by(lambda scores, mask: scores.softmax(-1) * mask))
 
 multi_head_attention.misconception(
-    "A query that may look at nothing: what are its weights with you, and what should be left of them?",
+    "A query that may look at nothing: what are its weights in yours, and what should be left of them?",
     name="nothing_allowed_looks_at_everything",
 )(_masked_by(lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1)))
 

@@ -156,7 +156,7 @@ def divided_by_the_length(n_positions, d_model):
 
 
 @sinusoidal.misconception(
-    "How many different speeds are there in your table? // throws away everything after the point."
+    "How many different speeds are there in your table? If you divide with //: what does it throw away?"
 )
 def whole_number_division(n_positions, d_model):
     return _table(n_positions, torch.ones_like(_frequencies(d_model)))
@@ -917,7 +917,7 @@ def future_rewarded(n_heads, T):
     return -_slopes(n_heads)[:, None, None] * _distance(T)
 
 
-@alibi_bias.misconception("Row q, column k: for the first query only one key is left. Which row of yours has only one?")
+@alibi_bias.misconception("Row t, column s: for the first query only one key is left. Which row of yours has only one?")
 def queries_and_keys_exchanged(n_heads, T):
     return _alibi(_slopes(n_heads), T).mT
 
@@ -1065,8 +1065,8 @@ def knows_only_the_trained_places(ids):
 
 
 @positional_encoding_task.misconception(
-    "It does not even say the letter of a list that has no other. Do its parameters move in a step? Compare before and "
-    "after."
+    "In a list of one and the same letter it does not even say that one. Do its parameters move in a step? "
+    "Compare before and after."
 )
 def never_trained(ids):
     return torch.linspace(1.0, 0.0, len(order.LETTERS)).expand(*ids.shape, -1)
