@@ -844,7 +844,7 @@ def always_the_likeliest(*inputs):
 
 
 @generate.misconception(
-    "Print the probabilities of one step, and their shape. Along which axis do they sum to one? What do all V come to?"
+    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?"
 )
 def softmax_over_the_wrong_axis(*inputs):
     return _write(*inputs, logits_to_p=lambda logits, temperature: 0.0 * logits)  # V times 1, which is as good as 1/V
