@@ -71,7 +71,7 @@ show.rnn.windows((16, 48), sizes, accuracy)
 #
 # ### Exercise: `rnn_cell` (about 10 minutes)
 #
-# One step, for a batch.
+# One step, for a batch. (PyTorch's own recurrent layers and cells would be the answer themselves, here and below.)
 
 
 # %% solution="rnn_cell"
@@ -248,7 +248,8 @@ show.rnn.turn_the_radius(bptt)
 # ### Exercise: `clip_grad_norm` (about 10 minutes)
 #
 # One norm over all tensors of the list, one factor for all. Return the new gradients, and the norm as it was *before*.
-# Where all gradients are zero, they stay zero, and the norm is zero too.
+# Where all gradients are zero, they stay zero, and the norm is zero too. (`nn.utils.clip_grad_norm_` would be the answer
+# itself.)
 
 
 # %% solution="clip_grad_norm"
@@ -466,7 +467,7 @@ show.rnn.drifting(
 #
 # ### Exercise: `scheduled_inputs` (about 10 minutes)
 #
-# Toss one coin for each sequence *and* each position. All chance comes from `generator`.
+# Every position of every sequence gets a coin toss of its own. All chance comes from `generator`.
 
 
 # %% solution="scheduled_inputs"
@@ -508,7 +509,7 @@ for p in (1.0, 0.75, 0.5, 0.0):
 # your own function, take each parameter's `.grad` and put the clipped one in its place. What you may change: width,
 # optimiser, learning rate, the norm at which you clip.
 #
-# At grading the model reads sequences it has never seen, of the same lengths, and its padding is **not** zero there but
+# At grading the model reads sequences it has never seen, of the same lengths, and their padding is **not** zero but
 # random tokens. For all points it must be right on 85 % of them; 77 % and 65 % earn a part each.
 
 

@@ -59,6 +59,8 @@ show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-
 # **Dimensions:** $B$ sequences in a batch, $T$ steps, $D$ numbers in an input, $H$ numbers in the state, $V$ tokens.
 #
 # ### Exercise: `gated_cell` (about 10 minutes)
+#
+# PyTorch's own recurrent layers and cells would be the answer themselves, here and below.
 
 
 # %% solution="gated_cell"
@@ -398,7 +400,7 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
 #
 # `ElmanClassifier` from topic 03 once more, with gates: your LSTM or your GRU, whichever you prefer. Same constructor,
 # same `forward`, logits from the state $h$ after each sequence's **last real token**. PyTorch's recurrent layers are not
-# allowed; your own functions are what it is about.
+# allowed: your own functions are the point.
 #
 # How you *start* matters more than which cell you take, and now you know why.
 #
@@ -445,9 +447,9 @@ check("GatedClassifier", GatedClassifier)
 # %% [markdown]
 # ## The task: beyond its own length (about 25 minutes)
 #
-# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that
-# little work goes into padding: that saves a third. There are 100,000 sequences, or 782 batches, on a CPU (about 15 seconds),
-# six times as many on a GPU.
+# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that little
+# work goes into padding, which saves a third of the time. There are 100,000 sequences, or 782 batches, on a CPU (about 15
+# seconds), six times as many on a GPU.
 #
 # At grading, the model reads new sequences with random tokens behind their ends: of the lengths of training, of 24
 # tokens, and of **48 tokens**, twice as long as any it has met. For all points it must be right on 90 %, 80 % and 58 %

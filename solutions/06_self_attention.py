@@ -54,7 +54,7 @@ show.self_attention.memory(found)
 # The last pair is there, the one before it partly, and the first five might as well never have been read. Training helps, but less than one would hope: at the end of this notebook
 # a trained RNN of this width gets one question in four right.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ the width of values. In the lecture's
+# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ of values, $D_{in}$ of the words themselves (`Dv` and `Din` in the code). In the lecture's
 # table of costs a sentence has $n$ words of width $d$.
 #
 # ## Softmax, once and for all
@@ -69,6 +69,7 @@ show.self_attention.memory(found)
 # ### Exercise: `softmax` (about 10 minutes)
 #
 # Along the axis `dim`, for a tensor of any shape, and safe for scores of any size. A score of $-\infty$ gets the weight 0, as long as another score of its slice is finite.
+# (`torch.softmax` and its relatives would be the answer themselves; everything else is allowed.)
 
 
 # %% solution="softmax"
@@ -164,6 +165,7 @@ show.self_attention.scores_by_width(widths, variance, largest, keys=10)
 # ### Exercise: `scaled_dot_product_attention` (about 20 minutes)
 #
 # For a whole batch, without a loop. Return the output *and* the weights: you will want to look at them. Mind the shapes; there may be more queries than keys, or fewer.
+# (`F.scaled_dot_product_attention` and `nn.MultiheadAttention` would be the answer themselves.)
 
 
 # %% solution="scaled_dot_product_attention"
