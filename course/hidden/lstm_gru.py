@@ -648,7 +648,7 @@ def o_sees_nothing(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Set p_i to 100 with a negative c: should the input gate open or shut, or the other one?"
+    "Set p_i to 100 and let c be negative. Which gate should shut, and which one does in yours?"
 )
 def peepholes_of_i_and_f_exchanged(x, h, c, W, U, b, p_i, p_f, p_o):
     return reference.peephole_lstm_cell(x, h, c, W, U, b, p_f, p_i, p_o)
