@@ -31,7 +31,7 @@ for row in corpus["train"].select(range(6)):
 
 # %% [markdown]
 # A verb agrees with its subject, across whatever stands between. People think, animals do not; only food is eaten. Some
-# words are of two kinds: a *cook* may *cook* a *lamb* that follows another *lamb*.
+# words are of two kinds: a *cook* may *cook*, and a *lamb* is an animal or a meal.
 #
 # Give an n-gram model an easier task than the next word: guess a word from the two before it and the two after it. How
 # many of the held-out contexts has it ever seen?
@@ -326,7 +326,7 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 #
 # Of the class only one line is missing. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
 # and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and it asks that
-# nine of ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class. Only words of classes of
+# nine of ten neighbours (the five nearest of each word, by cosine in $E$) be of the same class. Only words of classes of
 # eight or more are asked about: a smaller class has hardly five others to find. Part of the way to either earns part of
 # the points.
 

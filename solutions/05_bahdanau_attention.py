@@ -22,6 +22,9 @@ from torch.nn import functional as F
 from course import blocks, check, data, fit, hint, progress, seed, show
 from course.data import dates
 
+# %% [markdown]
+# Both ways, side by side. On the left, what does the one arrow have to carry?
+
 # %%
 show.bahdanau_attention.two_ways()
 
@@ -278,7 +281,7 @@ class Reader(nn.Module):
 # 1. `step`: one step of the decoder. Both loops need it, so write it once. (With `attention=0` the weights are zeros.)
 # 2. `forward`: the loop of training, over `shift_right(tgt, self.sos)`.
 # 3. `decode_greedy`: the loop of use. It feeds back its own best token. What comes after the `eos` of a sentence is
-#    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop before.
+#    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop earlier.
 
 
 # %% solution="AttentionSeq2Seq"
