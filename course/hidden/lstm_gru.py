@@ -684,7 +684,7 @@ def peepholes_sum_over_the_units(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Set p_i and p_f to zero: the candidate has no peephole, and should not change with c."
+    "Open i and shut f (biases of 100 and -100), and change the old c. Should the next c move? Who has a peephole?"
 )
 def the_candidate_peeps_too(x, h, c, W, U, b, p_i, p_f, p_o):
     i, f, g, o = _gates(x, h, W, U, b)

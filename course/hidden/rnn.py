@@ -444,7 +444,7 @@ def sum_of_the_norms(grads, max_norm):
 
 
 @clip_grad_norm.misconception(
-    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 1."
+    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 2."
 )
 def divided_by_the_norm_only(grads, max_norm):
     total = _norm(grads)
