@@ -525,8 +525,9 @@ show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
 # Gates help a great deal, and one gate may help as much as three, or more: which of them wins changes from task to task,
-# and from seed to seed. What counts is that the state can be left alone. (In our runs with a falling rate, Elman's network
-# was right on 56 to 63 % at 48 tokens, nine times of nine, and an LSTM on 63 to 72 %, eighteen times of eighteen.)
+# and from seed to seed. What counts is that the state can be left alone. (In our runs with a falling rate, Elman's
+# network was right on 56 to 63 % at 48 tokens, nine times out of nine, and an LSTM on 63 to 72 %, eighteen times out of
+# eighteen.)
 #
 # And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the
 # rule itself. A state of fixed width is no stack, and nothing in 24 tokens taught it to nest deeper.

@@ -455,9 +455,9 @@ show.bahdanau_attention.errors_by_digit(rates)
 # ## How much goes through one vector?
 #
 # Now the fall that this notebook began with. A date is always eight digits, however long it is written, and one vector can
-# learn to hold eight digits. To see a vector run full, the *content* must grow. So we dictate numbers of 1 to 12 digits, to
+# learn to hold eight digits. To see a vector fill up, the *content* must grow. So we dictate numbers of 1 to 12 digits, to
 # be written down after the last digit has been heard. Two copies of your model take the dictation, one with attention and
-# one without, both trained in your own loop.
+# one without, both trained by your own loop.
 
 
 # %%

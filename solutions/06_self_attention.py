@@ -438,7 +438,7 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # Your layer never saw a list of 26 pairs, and answers it as well as one of eight: to look something up it does not matter how much else is there. The RNN forgets, even on the lists it was trained on.
 #
 # And the flat list? Every letter and every digit is there, in full view of the query. Finding the letter again would be easy. But which digit stood *beside* it? To a layer that sees a
-# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list, the one that stands there most often. Looking is solved. What is missing is **place**, which is topic 08, and a second look, which topic 07 will take.
+# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list: the one that occurs most often. Looking is solved. What is missing is **place**, which is topic 08, and a second look, which topic 07 will take.
 #
 # ## Play
 #

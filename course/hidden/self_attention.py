@@ -799,7 +799,7 @@ def never_trained(keys, values, query):
 
 
 @self_attention_task.misconception(
-    "Your model names the digit that stands there most often. Does its answer change when you ask for another key?"
+    "Your model names the digit that occurs most often. Does its answer change when you ask for another key?"
 )
 def names_the_most_frequent_digit(keys, values, query):
     return _votes(values).sum(1)
