@@ -348,7 +348,7 @@ show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
 #
 # Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on texts of its own, up to 60,000 characters long, and asks it about modules
 # that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points. On the text that
-# it has read, it is to be at most twice as perplexed as the course's own.
+# it has read, it may be at most twice as perplexed as the course's own.
 #
 # If your curve turns where ours does (at $n = 5$) and the judge is still not content, think about $\lambda(h)$: print the distribution after a context that occurred once.
 
@@ -397,7 +397,7 @@ show.markov_ngrams.writer(models, alphabet)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Someone fits your model with $n = 30$ and is proud of a train perplexity close to 1. (a) What does that model do when it writes, and why does its perplexity on new text not come down as well? (b) You give them a thousand times as much text. Which $n$ would you
+# Someone fits your model with $n = 30$ and is proud of a training perplexity close to 1. (a) What does that model do when it writes, and why does its perplexity on new text not come down as well? (b) You give them a thousand times as much text. Which $n$ would you
 # expect to be best now, and what would still be out of reach, however much they read? Use the first picture of this notebook. Five to eight sentences.
 
 # %% [markdown] question="markov_ngrams_question"
@@ -417,9 +417,9 @@ show.markov_ngrams.writer(models, alphabet)
 #
 # ## Going further
 #
-# - **Bits.** The logarithm to base 2 of a perplexity per character is the number of bits per character that a perfect compressor with your model would need. How does yours compare with `gzip`?
+# - **Bits.** The logarithm to base 2 of a perplexity per character is the number of bits per character that a perfect compressor built on your model would need. How does yours compare with `gzip`?
 #   Shannon let people guess, and put printed English between 0.6 and 1.3 bits per character (*Prediction and Entropy of Printed English*, 1951).
-# - **Better mixtures.** Take a fixed 0.75 off every count instead (absolute discounting), and let the lower order ask *after how many different contexts* a token occurs, not how often (Kneser and Ney, 1995). *Francisco* is frequent, yet follows one word only.
+# - **Better mixtures.** Take a fixed 0.75 off every count instead (absolute discounting), and let the lower order ask *after how many different contexts* a token occurs, not how often (Kneser and Ney, 1995). *Francisco* is frequent, yet it follows hardly any word but *San*.
 # - **More text.** `docstrings["train"]` holds about a million characters; we used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings any text of the Hugging Face hub, `data.load("path/to/file.txt")` your own.
 # - **The original.** C. E. Shannon, *A Mathematical Theory of Communication* (1948), sections 2 and 3, is a pleasure to read.
 # - **Next.** To an n-gram model two contexts are equal or they have nothing in common. This is mended twice: topic 02 gives words vectors, so that similar words are similar, and topic 03 builds a network that carries a memory of its own along the text.

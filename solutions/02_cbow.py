@@ -31,10 +31,10 @@ for row in corpus["train"].select(range(6)):
 
 # %% [markdown]
 # A verb agrees with its subject, across whatever stands between. People think, animals do not; only food is eaten. Some
-# words are of two kinds: a *cook* may *cook* a *lamb* that follows another *lamb*.
+# words are of two kinds: a *cook* may *cook*, and a *lamb* is an animal or a meal.
 #
-# Give an n-gram model the easiest of tasks: guess a word from its two neighbours on either side. How many of the
-# held-out contexts has it ever seen?
+# Give an n-gram model an easier task than the next word: guess a word from the two before it and the two after it. How
+# many of the held-out contexts has it ever seen?
 
 # %%
 train_text = [word for row in corpus["train"] for word in row["words"]]
@@ -50,8 +50,9 @@ new = [context not in known for context in contexts_in(held_out_text)]
 print(f"{len(train_text):,} words read; {sum(new) / len(new):.0%} of the held-out contexts are new")
 
 # %% [markdown]
-# Six contexts in seven say nothing to a table that has read forty thousand words, of a language that has only 241 of
-# them. It would have to read millions to know what you know after six sentences: that *fox* can stand where *dog* did.
+# Six contexts in seven say nothing to a table that has read forty thousand words, in a language that has only 241
+# different ones. It would have to read millions to know what you know after six sentences: that *fox* can stand where
+# *dog* did.
 #
 # ## Words become numbers
 #
@@ -143,7 +144,7 @@ show.cbow.similarities(bag_of_words([sentence.split() for sentence in five], voc
 #
 # *You shall know a word by the company it keeps* (Firth 1957). Look at a word's neighbours, the $r$ before it and the
 # $r$ after it: *dog* and *fox* have the same ones. Mikolov and colleagues made a game of it in 2013, the **continuous
-# bag of words**: take a word out of the text, and guess it from the words around.
+# bag of words**: take a word out of the text, and guess it from the words around it.
 #
 # ### Exercise: `context_windows` (about 10 minutes)
 #
@@ -194,11 +195,11 @@ for context, target in zip(contexts, targets):
 #
 # $$L = -\log \frac{e^{z_y}}{\sum_v e^{z_v}} .$$
 #
-# This is the **cross-entropy**, averaged over a batch; with natural logarithms its unit is called *nat*, and $e^L$ is the
-# perplexity of topic 01. You will meet it in every notebook from here on, so write it once yourself. Beware: a model may
-# be very sure of itself. $e^{10000}$ is no number a computer knows, and
-# neither is the logarithm of a probability that was rounded to zero. Take the logarithm on paper, before a computer
-# divides.
+# This is the **cross-entropy**, averaged over a batch; with natural logarithms its unit is the *nat*, and $e^L$ is the
+# perplexity of topic 01. You will meet it in every notebook from here on, so write it once yourself.
+#
+# Beware: a model may be very sure of itself. $e^{10000}$ is no number a computer knows, and neither is the logarithm of a
+# probability that was rounded to zero. Take the logarithm on paper, before a computer divides.
 #
 # ### Exercise: `cross_entropy` (about 15 minutes)
 #
@@ -253,8 +254,8 @@ show.cbow.ladder(floors)
 #
 # ### Exercise: `cbow_logits` (about 10 minutes)
 #
-# Weights as in PyTorch, (out, in). Both tables have a row a word: $E$ for the word as a neighbour, $W$ for the word as
-# the answer.
+# Weights as in PyTorch, (out, in). Both tables have a row for each word: $E$ for the word as a neighbour, $W$ for the
+# word as the answer.
 
 
 # %% solution="cbow_logits"
@@ -325,9 +326,9 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 #
 # Of the class only one line is missing. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
 # and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and it asks that
-# nine of ten neighbours (the five nearest of each word, by cosine in $E$) are of the same class. Only words of classes of
-# eight or more are asked: a smaller class has hardly five others to find. Part of the way to either earns part of the
-# points.
+# nine of ten neighbours (the five nearest of each word, by cosine in $E$) be of the same class. Only words of classes of
+# eight or more are asked about: a smaller class has hardly five others to find. Part of the way to either earns part of
+# the points.
 
 
 # %% solution="cbow_task"
@@ -424,8 +425,8 @@ show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about f
 #
 # The classes were found through windows of two words on either side. Would one do? Or only the words before, or after?
 # Train a model on each, with your own loop on the same text, and count how many of the five nearest neighbours are of
-# the same class. (`variant` keeps their weights apart from those that are graded. The three trainings take as long as
-# yours did, each.)
+# the same class. (`variant` keeps their weights apart from those that are graded. Each of the three trainings takes as
+# long as yours did.)
 
 
 # %%
@@ -503,7 +504,7 @@ for name, table in vectors.items():
 # - **Read.** T. Mikolov, K. Chen, G. Corrado, J. Dean, [Efficient Estimation of Word Representations in Vector
 #   Space](https://arxiv.org/abs/1301.3781) (2013). O. Levy, Y. Goldberg, *Neural Word Embedding as Implicit Matrix
 #   Factorization* (2014): why counting and a singular value decomposition find nearly the same vectors.
-# - **Next.** A bag has no order, and a window an end. Topic 03 reads word after word, and carries a state along.
+# - **Next.** A bag has no order, and a window has an end. Topic 03 reads word after word, and carries a state along.
 
 # %%
 progress()

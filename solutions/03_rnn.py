@@ -20,7 +20,7 @@ from course.data import parentheses
 # %% [markdown]
 # ## What a window cannot see
 #
-# The lecture's puzzle: parentheses in five colours. Tokens 0 to 4 open, 5 to 9 close, and $i$ closes with $j$ when
+# The lecture's puzzle: parentheses in five colours. Tokens 0 to 4 open, 5 to 9 close, and $j$ closes $i$ when
 # $i + j = 9$. Is a sequence balanced? Here each colour is printed as a bracket of its own.
 
 # %%
@@ -71,7 +71,7 @@ show.rnn.windows((16, 48), sizes, accuracy)
 #
 # ### Exercise: `rnn_cell` (about 10 minutes)
 #
-# One step, for a batch.
+# One step, for a batch. (PyTorch's own recurrent layers and cells would be the answer themselves, here and below.)
 
 
 # %% solution="rnn_cell"
@@ -216,9 +216,9 @@ for name, w in zip(("W_x", "W_h", "b"), weights, strict=True):
 # ## It vanishes, it explodes
 #
 # Look at the way back once more: from step $T$ to step $0$ the gradient is multiplied $T$ times by $W_h^\top$ (and by
-# $1 - h^2 \le 1$). Multiply by the same matrix again and again, and its largest eigenvalue decides, in absolute value:
-# the **spectral radius** $\rho$. What is left of the gradient after $T$ steps? The inputs are zero here, so that tanh
-# has slope one and $W_h$ alone acts.
+# $1 - h^2 \le 1$). Multiply by the same matrix again and again, and in the end the absolute value of its largest
+# eigenvalue decides: the **spectral radius** $\rho$. What is left of the gradient after $T$ steps? The inputs are zero
+# here, so that tanh has slope one and $W_h$ alone acts.
 
 # %%
 curves = {
@@ -238,7 +238,7 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 show.rnn.turn_the_radius(bptt)
 
 # %% [markdown]
-# Nothing simple helps against vanishing; topic 04 changes the cell for it. Against exploding there is a plain remedy:
+# Nothing simple helps against vanishing: topic 04 will change the cell itself. Against exploding there is a plain remedy:
 # if all gradients *together* are longer than $c$ (`max_norm` below), shorten them to $c$, and keep their direction
 # (Pascanu et al. 2013):
 #
@@ -248,7 +248,8 @@ show.rnn.turn_the_radius(bptt)
 # ### Exercise: `clip_grad_norm` (about 10 minutes)
 #
 # One norm over all tensors of the list, one factor for all. Return the new gradients, and the norm as it was *before*.
-# Where all gradients are zero they stay zero, and so is the norm.
+# Where all gradients are zero, they stay zero, and the norm is zero too. (`nn.utils.clip_grad_norm_` would be the answer
+# itself.)
 
 
 # %% solution="clip_grad_norm"
@@ -266,7 +267,7 @@ check("clip_grad_norm", clip_grad_norm)
 
 # %% [markdown]
 # Now you can train a network without autograd. The task: read 15 inputs, and at the end say what the *first* one was.
-# The network starts with $\rho = 2$, and takes plain gradient steps; one run clips, the other does not.
+# The network starts with $\rho \approx 2$, and takes plain gradient steps; one run clips, the other does not.
 
 
 # %%
@@ -466,7 +467,7 @@ show.rnn.drifting(
 #
 # ### Exercise: `scheduled_inputs` (about 10 minutes)
 #
-# Toss one coin for each sequence *and* each position. All chance comes from `generator`.
+# Every position of every sequence gets a coin toss of its own. All chance comes from `generator`.
 
 
 # %% solution="scheduled_inputs"
@@ -493,10 +494,10 @@ for p in (1.0, 0.75, 0.5, 0.0):
     print("          " + "".join("^" if other else " " for other in mixed != teacher))
 
 # %% [markdown]
-# Read the middle lines. The writer's own tokens answer what it has read; the teacher's do not, for they go on with a text
-# of which it has read only a part. So parentheses lose their partner, and the target that comes next has little to do
-# with what was read. Huszár (2015) showed that scheduled sampling can indeed pull a model away from the true
-# distribution. It helps where nearby tokens can stand for each other, as words often can.
+# Read the middle lines. The writer's own tokens answer what it has read; the teacher's do not, for they go on with a
+# text of which it has read only a part. So parentheses lose their partner, and the target that comes next has little to
+# do with what was read. Huszár (2015) showed that scheduled sampling can indeed pull a model away from the true
+# distribution. It helps where the model's own token does as well as the teacher's, as one word often does for another.
 #
 # ## The task: train a reader (about 25 minutes)
 #
@@ -508,7 +509,7 @@ for p in (1.0, 0.75, 0.5, 0.0):
 # your own function, take each parameter's `.grad` and put the clipped one in its place. What you may change: width,
 # optimiser, learning rate, the norm at which you clip.
 #
-# At grading the model reads sequences it has never seen, of the same lengths, and its padding is **not** zero there but
+# At grading the model reads sequences it has never seen, of the same lengths, and their padding is **not** zero but
 # random tokens. For all points it must be right on 85 % of them; 77 % and 65 % earn a part each.
 
 

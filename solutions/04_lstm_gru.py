@@ -59,6 +59,8 @@ show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-
 # **Dimensions:** $B$ sequences in a batch, $T$ steps, $D$ numbers in an input, $H$ numbers in the state, $V$ tokens.
 #
 # ### Exercise: `gated_cell` (about 10 minutes)
+#
+# PyTorch's own recurrent layers and cells would be the answer themselves, here and below.
 
 
 # %% solution="gated_cell"
@@ -96,15 +98,15 @@ for c in (0.0, 1.0, 3.0, 5.0):
 show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?", (1e-6, 2))
 
 # %% [markdown]
-# A gate that begins half open, as any network with small weights does, loses all but a thousandth in ten steps. It can
-# *learn* to keep; but to learn it, a gradient must first come back that far. Remember this when you train.
+# A gate that begins half open, as it does in any network with small weights, loses all but a thousandth in ten steps.
+# It can *learn* to keep; but for that, a gradient must first come back that far. Remember this when you train.
 #
 # ## The LSTM
 #
 # Hochreiter and Schmidhuber (1997) gave the network two states. One is the memory proper, the **cell state** $c$ (no
-# longer a bias; those are called $b$ from here on). Nothing is ever done to it but to multiply it by a gate and to add to
-# it. The other, $h$, is what the cell shows of it to the rest of the network. So a unit can know something without saying
-# it.
+# longer a bias; those are called $b$ from here on). All that ever happens to it is that it is multiplied by a gate and
+# added to. The other, $h$, is what the cell shows of it to the rest of the network. So a unit can know something
+# without saying it.
 
 # %%
 show.lstm_gru.lstm_step()
@@ -185,10 +187,10 @@ show.lstm_gru.write_the_tape(lstm_cell)
 # h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot n_t
 # \end{aligned}$$
 #
-# There are two disagreements in the wild, and the second of them is in your lectures, too. PyTorch computes
-# $r_t \odot (U_n h_{t-1})$, after the product, which is a different function. And many texts let $z$ *write* where ours
-# keeps. Here the equations above hold; `check` tells you when you have computed one of the others correctly (one; of
-# two at once it says only that something is off).
+# There are two disagreements in the wild, and the second of them is in your lectures, too. PyTorch resets after the
+# product, $r_t \odot (U_n h_{t-1})$: a different function. And many texts let $z$ *write* where ours keeps. Here the
+# equations above hold. `check` recognises either of the others when it comes alone; of both at once it says only that
+# something is off.
 #
 # ### Exercise: `gru_cell` (about 15 minutes)
 
@@ -245,8 +247,9 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 # %% [markdown]
 # Read the figure twice. With a bias of 3, the gradient survives forty steps, where Elman's network has a billionth
 # left. Along the cell state nothing stands in its way but the forget gates: this direct way is their product
-# $f_1 \odot f_2 \odot \dots \odot f_T$. Hochreiter and Schmidhuber called it the *constant error carousel*. More comes
-# back through $h$ and the gates, with random weights even more than was sent: the LSTM's line of bias 3 ends above one.
+# $f_1 \odot f_2 \odot \dots \odot f_T$. In 1997, without forget gates, it was exactly one, and had a name: the *constant
+# error carousel*. More comes back through $h$ and the gates, with random weights even more than was sent: the LSTM's
+# line of bias 3 ends above one.
 #
 # (The lines of the GRU and of the single gate lie on top of each other: both keep by one $z$.)
 #
@@ -303,8 +306,7 @@ for name, p_o in (("with a peephole", 40.0), ("without", 0.0)):
 # Reading left to right, nobody knows at "bank" whether a river follows. When the whole sequence is there before an
 # answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). Count the places from 0, as Python
 # does: at place $t$, the forward cell has read $0, \dots, t$ and the backward cell has read $t, \dots, T-1$. The two states
-# are put side by side. Between them
-# they have seen everything, and both have seen token $t$.
+# are put side by side. Between them they have seen everything, and both have seen token $t$.
 #
 # ### Exercise: `run_bidirectional` (about 15 minutes)
 #
@@ -398,15 +400,15 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
 #
 # `ElmanClassifier` from topic 03 once more, with gates: your LSTM or your GRU, whichever you prefer. Same constructor,
 # same `forward`, logits from the state $h$ after each sequence's **last real token**. PyTorch's recurrent layers are not
-# allowed; your own functions are what it is about.
+# allowed: your own functions are the point.
 #
 # How you *start* matters more than which cell you take, and now you know why.
 #
 # - The bias of the gate that keeps (f or z): begin at 1 or above, not at 0.
 # - The weights from the token: with one-hot inputs a token picks one column of $W$. `nn.Embedding` starts such columns
-#   from $\mathcal N(0, 1)$; the small numbers that `nn.Linear` starts from whisper to the gates. On this task, the same
-#   LSTM after 75,000 sequences is right on 94 % of them when $W$ starts from $\mathcal N(0, 1)$, on 74 % when it starts as
-#   `nn.LSTM` does.
+#   from $\mathcal N(0, 1)$; the small numbers that `nn.Linear` starts from whisper to the gates. On this task, after
+#   75,000 sequences, the same LSTM is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when it
+#   starts as `nn.LSTM` does.
 # - The weights from the state: small, about $1/\sqrt H$, as always.
 
 
@@ -445,14 +447,14 @@ check("GatedClassifier", GatedClassifier)
 # %% [markdown]
 # ## The task: beyond its own length (about 25 minutes)
 #
-# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that
-# little work goes into padding: that saves a third. There are 100,000 sequences, or 782 batches, on a CPU (about 15 seconds),
-# six times as many on a GPU.
+# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that little
+# work goes into padding, which saves a third of the time. There are 100,000 sequences, or 782 batches, on a CPU (about 15
+# seconds), six times as many on a GPU.
 #
 # At grading, the model reads new sequences with random tokens behind their ends: of the lengths of training, of 24
 # tokens, and of **48 tokens**, twice as long as any it has met. For all points it must be right on 90 %, 80 % and 58 %
-# of them. The last number looks modest; Elman's network is at 55 % there, the average of ten runs at a constant
-# learning rate.
+# of them. The last number looks modest, but Elman's network is at 55 % there (the average of ten runs at a constant
+# learning rate).
 #
 # With gates, a constant rate of 0.01 clears these bars nearly always; one that **falls towards the end** clears them
 # safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lets it fall in a straight line to a
@@ -523,11 +525,12 @@ show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
 # Gates help a great deal, and one gate may help as much as three, or more: which of them wins changes from task to task,
-# and from seed to seed. What counts is that the state can be left alone. (In our runs with a falling rate, Elman's network
-# was right on 56 to 63 % at 48 tokens, nine times of nine, and an LSTM on 63 to 72 %, eighteen times of eighteen.)
+# and from seed to seed. What counts is that the state can be left alone. (In our runs with a falling rate, Elman's
+# network was right on 56 to 63 % at 48 tokens, nine times out of nine, and an LSTM on 63 to 72 %, eighteen times out of
+# eighteen.)
 #
-# And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the rule
-# itself. A state of 64 numbers between $-1$ and $1$ is no stack, and nothing in 24 tokens taught it to nest deeper.
+# And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the
+# rule itself. A state of fixed width is no stack, and nothing in 24 tokens taught it to nest deeper.
 #
 # Watch it read, and try sequences of your own. Does it hold one colour over a long distance? Does it hold five?
 

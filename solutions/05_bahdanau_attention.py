@@ -22,14 +22,17 @@ from torch.nn import functional as F
 from course import blocks, check, data, fit, hint, progress, seed, show
 from course.data import dates
 
+# %% [markdown]
+# Both ways, side by side. On the left, what does the one arrow have to carry?
+
 # %%
 show.bahdanau_attention.two_ways()
 
 # %% [markdown]
 # ## Dates
 #
-# There are international conventions for how every language writes its dates, and a public collection of them (CLDR). From
-# it come nineteen forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
+# Every language has conventions for writing dates, and there is a public collection of them (CLDR). From it come nineteen
+# forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
 
 # %%
 corpus = data.load("dates", rows=2000)
@@ -50,9 +53,9 @@ for row in corpus["train"].select(range(8)):
 #
 # ## Scores
 #
-# The decoder stands before step $t$, and its state is $s_{t-1}$, the **query**: all it knows about what it needs next.
-# The encoder has left one state $h_j$ for each place $j$ of the source, the **keys**. How well do they go together? Bahdanau,
-# Cho and Bengio (2015) asked a small network:
+# The decoder stands before step $t$, and its state is $s_{t-1}$, the **query**: all it knows about what it needs next. The
+# encoder has left one state $h_j$ for each place $j$ of the source, the **keys**. How well does each key go with the query?
+# Bahdanau, Cho and Bengio (2015) asked a small network:
 #
 # $$e_j = v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j)$$
 #
@@ -96,8 +99,8 @@ show.bahdanau_attention.score_gap(asking[:, 0], lines)
 #
 # ### Exercise: `dot_scores` (about 5 minutes)
 #
-# A product does. Luong, Pham and Manning (2015) tried the simplest one, for queries and keys of one width $D$: $e_j = s
-# \cdot h_j$. Nothing else, no scale either.
+# A product does. Luong, Pham and Manning (2015) tried the simplest one, for queries and keys of one width $D$:
+# $e_j = s \cdot h_j$. Nothing else, no scale either.
 
 
 # %% solution="dot_scores"
@@ -154,7 +157,7 @@ for name, (learned, once, each) in costs.items():
 #
 # Sentences of a batch have different lengths, and nobody may look at the padding. So there is a mask, **True where looking
 # is allowed**. The weights of what is allowed sum to one; all others are exactly zero. And if nothing is allowed at all?
-# Then there is nothing to see: weights and context are zero, not `nan`.
+# Then there is nothing to see: weights and context are zero, not `nan`, and no gradient is `nan` either.
 #
 # ### Exercise: `attend` (about 15 minutes)
 
@@ -278,7 +281,7 @@ class Reader(nn.Module):
 # 1. `step`: one step of the decoder. Both loops need it, so write it once. (With `attention=0` the weights are zeros.)
 # 2. `forward`: the loop of training, over `shift_right(tgt, self.sos)`.
 # 3. `decode_greedy`: the loop of use. It feeds back its own best token. What comes after the `eos` of a sentence is
-#    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop before.
+#    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop earlier.
 
 
 # %% solution="AttentionSeq2Seq"
@@ -382,9 +385,9 @@ check("bahdanau_attention_task", record.model)
 # %% [markdown]
 # ## Where does it look?
 #
-# Here is figure 3 of the paper, with your weights. Each row is a character that was written, each column one of the source;
-# white is all the weight. The frames are gold: the word that the digit comes from. The last row is the end, written as a
-# full stop.
+# Here is figure 3 of Bahdanau's paper, with your weights. Each row is a character that was written, each column one of the
+# source; white is all the weight. The frames are gold: the word that the digit comes from. The last row is the end, written
+# as a full stop.
 
 # %%
 new = data.load("dates", rows=2000)["validation"]
@@ -452,8 +455,9 @@ show.bahdanau_attention.errors_by_digit(rates)
 # ## How much goes through one vector?
 #
 # Now the fall that this notebook began with. A date is always eight digits, however long it is written, and one vector can
-# learn to hold eight digits. To see a vector run full, the *content* must grow. So dictate numbers of 1 to 12 digits, to be
-# written down after the last digit has been heard; to your model, in your own loop, with attention and without.
+# learn to hold eight digits. To see a vector fill up, the *content* must grow. So we dictate numbers of 1 to 12 digits, to
+# be written down after the last digit has been heard. Two copies of your model take the dictation, one with attention and
+# one without, both trained by your own loop.
 
 
 # %%
@@ -498,12 +502,12 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # encoder, until they are needed. (With more training the lower curve moves to the right. It does not become flat. In 2014
 # the answer was more numbers: Sutskever's sentences went through 8,000 of them.)
 #
-# Towards 12 digits it falls all the same, and beyond them further, to nothing. That is another fault: to find the twelfth digit the
-# decoder must know that it has come to the twelfth, which it has seldom practised, and the thirteenth it has never met.
-# Attention gets rid of the bottleneck, not of the need to be taught.
+# Towards 12 digits the curve with attention falls, too, and beyond them to nothing. That is another fault: to find the
+# twelfth digit the decoder must know that it has come to the twelfth, which it has seldom practised, and the thirteenth it
+# has never met. Attention gets rid of the bottleneck, not of the need to be taught.
 #
-# And on the dates? Given the same 32,000 dates and no attention, our model writes 39 to 57 % of them without an error (three
-# trainings), the longest less often than the others; after twice as many dates it writes nearly all of them.
+# And on the dates? Given the same 32,000 dates and no attention, our model writes 39 to 57 % of new dates without an error
+# (three trainings), the longest less often than the others; after training on twice as many it writes nearly all of them.
 #
 # ## Step through it
 #
@@ -555,7 +559,7 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 #   is yours above, figure 2 the fall with length. M.-T. Luong and others,
 #   [Effective Approaches to Attention-based Neural Machine Translation](https://arxiv.org/abs/1508.04025) (2015). S. Jain and
 #   B. Wallace, [Attention is not Explanation](https://arxiv.org/abs/1902.10186) (2019), and the reply of S. Wiegreffe and
-#   Y. Pinter, [Attention is not not Explanation](https://arxiv.org/abs/1908.04626).
+#   Y. Pinter, [Attention is not not Explanation](https://arxiv.org/abs/1908.04626) (2019).
 # - **Next.** The decoder now looks at the source in one step, but the source is still read one character after the other.
 #   Topic 06 lets the words of a sentence look at *each other*, and drops the recurrence altogether.
 

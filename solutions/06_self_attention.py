@@ -21,7 +21,7 @@ from course import blocks, check, data, device, fit, hint, progress, seed, show
 # %% [markdown]
 # ## A state that has to remember everything
 #
-# The puzzle is called **associative recall**. Each list shows eight pairs, a letter and a digit, and asks for one of them.
+# The puzzle is called **associative recall**. A list shows eight pairs, each a letter and a digit, then names one of the letters and asks for its digit.
 
 # %%
 lists = data.load("recall", rows=4000).with_format("torch")
@@ -54,7 +54,7 @@ show.self_attention.memory(found)
 # The last pair is there, the one before it partly, and the first five might as well never have been read. Training helps, but less than one would hope: at the end of this notebook
 # a trained RNN of this width gets one question in four right.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ the width of values. In the lecture's
+# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ of values, $D_{in}$ of the words themselves (`Dv` and `Din` in the code). In the lecture's
 # table of costs a sentence has $n$ words of width $d$.
 #
 # ## Softmax, once and for all
@@ -69,6 +69,7 @@ show.self_attention.memory(found)
 # ### Exercise: `softmax` (about 10 minutes)
 #
 # Along the axis `dim`, for a tensor of any shape, and safe for scores of any size. A score of $-\infty$ gets the weight 0, as long as another score of its slice is finite.
+# (`torch.softmax` and its relatives would be the answer themselves; everything else is allowed.)
 
 
 # %% solution="softmax"
@@ -164,6 +165,7 @@ show.self_attention.scores_by_width(widths, variance, largest, keys=10)
 # ### Exercise: `scaled_dot_product_attention` (about 20 minutes)
 #
 # For a whole batch, without a loop. Return the output *and* the weights: you will want to look at them. Mind the shapes; there may be more queries than keys, or fewer.
+# (`F.scaled_dot_product_attention` and `nn.MultiheadAttention` would be the answer themselves.)
 
 
 # %% solution="scaled_dot_product_attention"
@@ -387,7 +389,7 @@ asked = [pair[0] + "?" for pair in shown]
 show.self_attention.attention_map(weights[:, -1], asked, [*shown, "?"], "Learned, not chosen")
 
 # %% [markdown]
-# A bright diagonal: each question finds its pair. What is left goes to the question itself, which matches its own letter as well, and has no digit to tell. Nobody gave these vectors; the loss did.
+# A bright diagonal: each question finds its pair. Most of the rest goes to the question itself, which matches its own letter as well, and has no digit to tell. Nobody gave these vectors; the loss did.
 #
 # Now the rival, and one more reader. The RNN has the same width, the same words and the same batches as your model; it is trained by your own loop. The third model is yours again, but its list is
 # **flat**: letter, digit, letter, digit, each at a place of its own, as in a real text. (`variant` keeps their weights apart from those that are graded.)
@@ -436,7 +438,7 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # Your layer never saw a list of 26 pairs, and answers it as well as one of eight: to look something up it does not matter how much else is there. The RNN forgets, even on the lists it was trained on.
 #
 # And the flat list? Every letter and every digit is there, in full view of the query. Finding the letter again would be easy. But which digit stood *beside* it? To a layer that sees a
-# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list, the one that stands there most often. Looking is solved; **place** is missing, and, as you will see, a second look. Place is topic 08.
+# set, `a 7 q 0` and `a 0 q 7` are the same. All it can do is name a digit that is in the list: the one that occurs most often. Looking is solved. What is missing is **place**, which is topic 08, and a second look, which topic 07 will take.
 #
 # ## Play
 #
@@ -471,7 +473,7 @@ show.self_attention.playground(scaled_dot_product_attention)
 # - **Without the root.** What is the division by $\sqrt{D}$ worth? Train without it at width 64, then with `lambda: RecallModel(width=256)` and a learning rate of 0.001 (as a `variant`). We found 98 to 100 % for the first,
 #   and 80 to 95 % for the second; with the root, both reach 100 %.
 # - **By hand.** Choose $W_q$, $W_k$, $W_v$ and the embeddings by hand so that one layer recalls perfectly, with no training at all. The heat map of the four letters above shows where to begin.
-# - **Wrong, and it learns.** Wrong attention often learns, too. Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
+# - **Wrong, and it learns.** Let softmax run over the queries instead of the keys and train the task: the loss falls and the accuracy is perfect. A falling loss is no proof that a layer
 #   is what you think it is, and that is why every function here was checked on its own.
 # - **A wider memory.** How wide must an RNN be to recall eight pairs? Four times the width and ten times the examples brought ours from 27 % to 28 %. What would an LSTM do, whose memory is a sum?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.1 is this notebook, section 4 its table. J. Ba and others,

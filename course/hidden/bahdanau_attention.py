@@ -122,7 +122,7 @@ def mean_over_the_units(query, keys, W_q, W_k, v):
     return (tanh(_both(query, keys, W_q, W_k)) * v).mean(-1)
 
 
-@additive_scores.misconception("Set W_q and W_k to the same, and a key to the query. Do the two add up, or cancel?")
+@additive_scores.misconception("Make W_q and W_k the same, and a key equal to the query. Do the two add up, or cancel?")
 def query_subtracted(query, keys, W_q, W_k, v):
     return tanh(keys @ W_k.T - (query @ W_q.T)[:, None]) @ v
 
@@ -134,9 +134,7 @@ def queries_of_other_sentences(query, keys, W_q, W_k, v):
     return tanh(mixed @ W_q.T + keys @ W_k.T) @ v
 
 
-@additive_scores.misconception(
-    "Take two keys that point in opposite directions, and a query between them. Plus, or times?"
-)
+@additive_scores.misconception("Set the query to zero. In the formula the scores still depend on the keys: do yours?")
 def a_product_for_the_sum(query, keys, W_q, W_k, v):
     return tanh((query @ W_q.T)[:, None] * (keys @ W_k.T)) @ v
 
@@ -177,7 +175,9 @@ def dot_divided_by_the_root(query, keys):
     return torch.einsum("bd,bsd->bs", query, keys) / query.shape[1] ** 0.5
 
 
-@dot_scores.misconception("Is a longer key with the same direction worth nothing? Compare the scores of h and 2h.")
+@dot_scores.misconception(
+    "Compare the scores of a key h and of 2h. Does its length count in the formula, and in yours?"
+)
 def cosine_for_dot(query, keys):
     return F.cosine_similarity(query[:, None], keys, dim=-1)
 
@@ -383,7 +383,7 @@ def values_masked_instead_of_scores(scores, values, mask):
     return _mean(torch.softmax(scores, -1), values * mask[:, :, None])
 
 
-@attend.misconception("Adding 0 and 1 to the scores: whose weight grows, whose vanishes? Nobody's.")
+@attend.misconception("You add a mask of zeros and ones to the scores. Does anybody's weight vanish by that?")
 def mask_added(scores, values, mask):
     return _mean(torch.softmax(scores + mask, -1), values)
 
@@ -449,7 +449,7 @@ def only_the_best(scores, values, mask):
 
 
 @attend.misconception(
-    "Make all scores equal. Then the weights should be, too; and negative scores get weights above zero."
+    "Make one score negative. Can a weight be? Then add five to all scores: should the weights change?"
 )
 def divided_by_their_sum(scores, values, mask):
     kept = scores * mask

@@ -95,7 +95,7 @@ def ties_backwards(tokens, min_count=1):
     return _numbered(sorted(counts, key=lambda word: (counts[word], word), reverse=True))
 
 
-@build_vocab.misconception("Which words have the id 0 with you? Two words of one id can never be told apart again.")
+@build_vocab.misconception("Which words have the id 0 in your dict? Two words of one id can never be told apart again.")
 def the_first_word_shares_zero(tokens, min_count=1):
     ranked = list(reference.build_vocab(tokens, min_count))[1:]
     return {"<unk>": 0} | {word: index for index, word in enumerate(ranked)}
@@ -138,7 +138,7 @@ def counts_for_ids(tokens, min_count=1):
     reference.bag_of_words,
     hints=(
         "One row a sentence, one column an id. What should each row sum to?",
-        "Count `say yes for bananas bananas` by hand. Which two columns hold more than a zero or a one, if any?",
+        "Count `say yes for bananas bananas` by hand. Which column, if any, holds more than a one?",
         "Give it a word that the vocabulary does not have. In which column should it be counted?",
     ),
 )
@@ -354,7 +354,7 @@ def short_texts_accepted(ids, radius):
     hints=(
         "With all scores equal your loss must be log V, whatever V is. Is it?",
         "What is the probability of the target when the scores are [0, 10000]? And its logarithm, on a computer?",
-        "Write log(exp(z_y) / sum exp(z)) as a difference. Which of the two overflows?",
+        "Write log(exp(z_y) / sum exp(z)) as a difference. Which of its two terms overflows?",
     ),
     forbidden=BUILT_IN_LOSS,
 )
@@ -469,7 +469,7 @@ def logarithm_of_the_mean(logits, targets):
 
 
 @cross_entropy.misconception(
-    "With all V scores equal the loss must be log V. What is yours, and how do the two hang together?"
+    "With all V scores equal the loss must be log V. What is yours, and how are the two related?"
 )
 def perplexity_for_loss(logits, targets):
     return reference.cross_entropy(logits, targets).exp()
@@ -918,6 +918,6 @@ cbow_task.misconception(
 )(Pretended(_left_half, _used_as()))
 
 cbow_task.misconception(
-    "On the right way, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
     name="stopped_on_the_way",
 )(Pretended(lambda contexts: _unsure(contexts, 0.17), _used_as()))

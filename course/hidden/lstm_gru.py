@@ -648,7 +648,7 @@ def o_sees_nothing(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Set p_i to 100 with a negative c: should the input gate open or shut, or the other one?"
+    "Set p_i to 100 and let c be negative. Which gate should shut, and which one does in yours?"
 )
 def peepholes_of_i_and_f_exchanged(x, h, c, W, U, b, p_i, p_f, p_o):
     return reference.peephole_lstm_cell(x, h, c, W, U, b, p_f, p_i, p_o)
@@ -684,7 +684,7 @@ def peepholes_sum_over_the_units(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Set p_i and p_f to zero: the candidate has no peephole, and should not change with c."
+    "Open i and shut f (biases of 100 and -100), and change the old c. Should the next c move? Who has a peephole?"
 )
 def the_candidate_peeps_too(x, h, c, W, U, b, p_i, p_f, p_o):
     i, f, g, o = _gates(x, h, W, U, b)

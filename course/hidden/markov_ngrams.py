@@ -18,8 +18,7 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.count_ngrams,
     hints=(
-        "Write `b a n a n a` on paper and put a frame of two letters around every place it fits. How many places "
-        "are there?",
+        "Write `b a n a n a` on paper and put a frame of two letters wherever it fits. How many places are there?",
         "A text of T tokens: where does the first window of n begin, and where the last? Try T = n, where exactly "
         "one fits.",
         "Add up all your counts. For T tokens and windows of n, what must the sum be?",
@@ -219,7 +218,7 @@ def unseen_rows_like_the_text(ids, vocab_size, alpha=0.0):
     return torch.where(counts.sum(1, keepdim=True) > 0, _rows_to_one(counts + alpha), shares)
 
 
-@transition_matrix.misconception("Is there a NaN in your matrix? Which rows have it, and what is their sum of counts?")
+@transition_matrix.misconception("Is there a NaN in your matrix? In which rows, and what do their counts sum to?")
 def unseen_rows_nan(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size) + alpha
     return counts / counts.sum(1, keepdim=True)
@@ -316,7 +315,8 @@ def mean_of_probabilities(log_probs):
 
 
 @perplexity.misconception(
-    "The mean of 1/p is not the 1/p of the mean logarithm. In which order do the mean and the exponential come?"
+    "For two tokens of probability 1/2 and 1/8 you get 5. Do the formula on paper: which comes first, the mean or the "
+    "exponential?"
 )
 def mean_of_perplexities(log_probs):
     return float(torch.exp(-log_probs).mean())

@@ -444,7 +444,7 @@ def sum_of_the_norms(grads, max_norm):
 
 
 @clip_grad_norm.misconception(
-    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 1."
+    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 2."
 )
 def divided_by_the_norm_only(grads, max_norm):
     total = _norm(grads)
@@ -844,7 +844,7 @@ def always_the_likeliest(*inputs):
 
 
 @generate.misconception(
-    "Print the probabilities of one step, and their shape. Along which axis do they sum to one? What do all V come to?"
+    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?"
 )
 def softmax_over_the_wrong_axis(*inputs):
     return _write(*inputs, logits_to_p=lambda logits, temperature: 0.0 * logits)  # V times 1, which is as good as 1/V

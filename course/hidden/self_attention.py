@@ -445,7 +445,7 @@ def queries_and_keys_swapped(x, W_q, W_k, W_v):
 
 
 @self_attention.misconception(
-    "Set W_v to zero: the output should vanish. The road around attention comes in topic 10, outside of this function."
+    "Set W_v to zero: the output should vanish. What is added around it comes in topic 10, outside this function."
 )
 def residual_added(x, W_q, W_k, W_v):
     return x + _attend(x @ W_q.T, x @ W_k.T, x @ W_v.T)
@@ -466,7 +466,7 @@ def scores_left_unscaled(x, W_q, W_k, W_v):
     return (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T)
 
 
-@self_attention.misconception("Two results came. Which of them is the new words?")
+@self_attention.misconception("Two results came. Which of them holds the new words?")
 def weights_returned_too(x, W_q, W_k, W_v):
     weights = (x @ W_q.T @ (x @ W_k.T).mT / len(W_q) ** 0.5).softmax(-1)
     return weights @ (x @ W_v.T), weights
@@ -799,7 +799,7 @@ def never_trained(keys, values, query):
 
 
 @self_attention_task.misconception(
-    "Your model names the digit that stands there most often. Does its answer change when you ask for another key?"
+    "Your model names the digit that occurs most often. Does its answer change when you ask for another key?"
 )
 def names_the_most_frequent_digit(keys, values, query):
     return _votes(values).sum(1)
@@ -814,7 +814,7 @@ def place_matters_more_than_the_query(keys, values, query):
 
 
 @self_attention_task.misconception(
-    "The right pair is heard, and the others shout it down. Is it one output you read? On whom are its weights?"
+    "The right pair is heard, and the others shout it down. Do you read a single output? Where does its attention go?"
 )
 def other_pairs_join_in(keys, values, query):
     asked_for = (keys == query[:, None]).float()
