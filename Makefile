@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 # Put first, so that programs started by name (alembic, jupyter) are the environment's.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # The first Python on this machine that the course runs on; `make PYTHON=... test` names another.
-PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,$(shell \
-	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $(name))))
+PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python3.14 python,$(shell \
+	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $(name))))
 WORKERS ?= auto
 # Workers share the cores, one thread each, and keep what they derive out of the home folder.
 TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CACHE=$(CURDIR)/.cache
@@ -67,7 +67,7 @@ clean: ## remove the environment and what was built (never what students handed 
 	rm -rf $(VENV) .cache build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): pyproject.toml constraints.txt hatch_build.py
-	@test -n "$(PYTHON)" || { echo "The course needs Python 3.11, 3.12 or 3.13, and found none." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "The course needs Python 3.11, 3.12, 3.13 or 3.14, and found none." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@

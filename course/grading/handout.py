@@ -18,7 +18,7 @@ LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkp
 START = """\
 # {title}
 
-Python 3.11, 3.12 or 3.13 is all you need beforehand. In this folder:
+Python 3.11 to 3.14 is all you need beforehand. In this folder:
 
     python -m venv .venv
     .venv/bin/pip install './{wheel}[lab]'

@@ -118,7 +118,7 @@ def _modules(tree: ast.Module) -> Iterator[str]:
             yield (node.module or "").split(".")[0]
 
 
-@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0", "3.14.0"])
 def test_every_pinned_version_is_for_each_python_declared(python):
     refusing = {}
     for name, version in re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.M):

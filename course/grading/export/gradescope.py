@@ -28,8 +28,8 @@ cd "${COURSE_AUTOGRADER:-/autograder}/source"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update
 apt-get install -y --no-install-recommends bubblewrap python3 python3-venv
-fits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; }
-for python in python3.13 python3.12 python3.11 python3; do fits "$python" && break; python=; done
+fits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null; }
+for python in python3.14 python3.13 python3.12 python3.11 python3; do fits "$python" && break; python=; done
 if [ -z "$python" ]; then
   apt-get install -y --no-install-recommends python3.11 python3.11-venv
   python=python3.11

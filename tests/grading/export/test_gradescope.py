@@ -215,6 +215,7 @@ def test_setup_makes_the_environment(autograder, tmp_path):
     pip = f'#!/bin/sh\\necho pip "$@" >> {log}'
     scripts = {
         "apt-get": f'echo apt-get "$@" >> {log}',
+        "python3.14": "exit 1",
         "python3.13": "exit 1",
         "python3.12": f'[ "$1" = -c ] && exit 0\necho venv "$@" >> {log}; mkdir -p .venv/bin; '
         f"printf '{pip}' > .venv/bin/python; chmod +x .venv/bin/python",
