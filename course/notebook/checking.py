@@ -13,6 +13,7 @@ from torch import nn
 
 from ..exercise.runner import run
 from ..exercise.script import Script
+from ..exercise.settings import as_torch_comes
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
@@ -81,6 +82,7 @@ def _demand_an_answer(name: str, answer: Any) -> None:
         raise TypeError(f"check({name!r}, …) takes the class itself, {called}, and got one made of it, {called}(…)")
 
 
+@as_torch_comes()
 def public_verdict(name: str, answer: Any) -> Verdict:
     """The verdict of the public checks, judged in this process."""
     return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
@@ -110,6 +112,7 @@ def _source(answer: Any) -> str:
         return ""
 
 
+@as_torch_comes()
 def _serve(address: str, name: str, answer: Any) -> bool:
     """Answers the judge's scripts for `answer`; False when this check is not the one the judge waits for."""
     with socket.socket(socket.AF_UNIX) as connection:

@@ -9,8 +9,10 @@ import torch
 
 import course
 from course.exercise.key import key_of
+from course.hidden import find
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
+from course.notebook import keys
 from course.notebook.checking import CheckFailed
 from course.notebook.folder import read_progress
 from course.notebook.training import Record
@@ -70,6 +72,26 @@ def test_a_read_only_folder_is_fine(monkeypatch, capsys):
     course.hint("rnn_cell")
     course.check("rnn_cell", cell)
     assert "Hint 2 of 2" in capsys.readouterr().out
+
+
+@pytest.fixture
+def unusual():
+    """A notebook that computes in float64 and on another device, unless it is told otherwise."""
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("name", ["MultiHeadAttention", "rope", "mlm_corrupt"])
+def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, monkeypatch, unusual, capsys):
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    keys.key.cache_clear()
+    course.check(name, find(name).reference)
+    assert f"✓ {name}" in capsys.readouterr().out
+    assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")
 
 
 def test_a_spoiled_progress_file_is_no_obstacle(here):
