@@ -74,6 +74,19 @@ def test_a_read_only_folder_is_fine(monkeypatch, capsys):
     assert "Hint 2 of 2" in capsys.readouterr().out
 
 
+def test_what_can_no_longer_be_written_is_remembered_all_the_same(monkeypatch, capsys):
+    course.hint("rnn_cell")
+
+    def deny(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    course.hint("rnn_cell")
+    course.hint("rnn_cell")
+    told = capsys.readouterr().out
+    assert told.index("Hint 1 of 2") < told.index("Hint 2 of 2") < told.rindex("Hint 1 of 2")
+
+
 @pytest.fixture
 def unusual():
     """A notebook that computes in float64 and on another device, unless it is told otherwise."""
