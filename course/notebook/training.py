@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..blocks.threads import one_thread
 from ..syllabus import Budget, find_item, near
@@ -107,10 +108,15 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
 
     Raises:
         KeyError: no training task has that name.
-        TypeError: `model` gives no `nn.Module`.
+        TypeError: `model` gives no `nn.Module`, or `train` is no function.
+        ValueError: `variant` is no part of a file's name.
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
     budget = _budget(name)
+    if not callable(train):
+        raise TypeError(f"fit needs your loop, a function train(model, batches), and got a {type(train).__name__}")
+    if variant and Path(variant).name != variant:
+        raise ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none")
     seed(folder_number())
     built = _built(model).to(device())
     path = Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
@@ -141,7 +147,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     order = torch.Generator().manual_seed(folder_number())
     batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
-    before = [parameter.detach().clone() for parameter in model.parameters()]
+    before = [parameter.detach().clone() for parameter in model.parameters() if not is_lazy(parameter)]
     started = time.monotonic()
     with one_thread(place):
         train(model, batches)
@@ -157,7 +163,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
 
 def _worry(record: Record, before: list[Tensor]) -> str:
     """What went wrong without an exception, or nothing; `before` are the parameters as training found them."""
-    after = list(record.model.parameters())
+    after = [parameter for parameter in record.model.parameters() if not is_lazy(parameter)]
     if not record.examples:
         return "Nothing was trained: `train` took no batch. Its second argument hands them out in a for loop."
     lost = next((k for k, loss in enumerate(record.losses, start=1) if not math.isfinite(loss)), None)
