@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -197,8 +199,6 @@ def load(sequences: int = 2000, lengths: tuple[int, int] = LENGTHS, seed: int = 
 
     It is made from `seed` each time, which is quicker than reading it from a disk.
     """
-    from .cache import datasets_library
-
     ids, sizes, labels = examples(sequences, lengths, torch.Generator().manual_seed(seed))
     texts = [text(row[:size]) for row, size in zip(ids, sizes.tolist(), strict=True)]
     columns = {"ids": ids.numpy(), "length": sizes.numpy(), "label": labels.numpy(), "text": texts}
