@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .attention import _weights
+from .attention import attention_weights
 
 
 class AttentionSeq2Seq(nn.Module):
@@ -81,7 +81,7 @@ class AttentionSeq2Seq(nn.Module):
         states, after = self.writer(self.say(ids), state)
         there = torch.arange(words.shape[1], device=ids.device) < lengths[:, None]  # (B, S)
         if self.look:
-            weights = _weights(self.look["ask"](states), self.look["offer"](words), there[:, None], None)
+            weights = attention_weights(self.look["ask"](states), self.look["offer"](words), there[:, None], None)
         else:
             weights = F.one_hot(lengths - 1, words.shape[1]).to(words)[:, None].expand(-1, ids.shape[1], -1)
         return self.out(torch.cat([states, weights @ words], dim=-1)), after, weights

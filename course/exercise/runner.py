@@ -24,8 +24,6 @@ from .script import Script, Step
 from .values import Generator, Ref, StandIn, decode, encode, plain
 from .watch import watching
 
-INTERRUPTS = (KeyboardInterrupt,)
-
 
 def run(script: Script, answer: Any) -> Recording:
     """Runs the steps for `answer`, from fresh copies of the script's inputs, and records what came of them.
@@ -67,7 +65,7 @@ class _Run:
                 try:
                     with self._conditions(step):
                         self._keep(step, self.verbs[step.verb](step))
-                except INTERRUPTS:
+                except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # SystemExit included: it is the answer's doing
                     raised = _raised(error, step)
