@@ -21,13 +21,20 @@ class Unknown(KeyError):
         return str(self.args[0])
 
 
-@cache
 def key(name: str) -> Key:
     """The public part of the key of an exercise.
 
     Raises:
+        TypeError: `name` is no text: something else was given first.
         Unknown: there is no such exercise; the message says which come near.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"an exercise's name comes first, in quotes, such as 'rnn_cell', and got {name!r:.60}")
+    return _key(name)
+
+
+@cache
+def _key(name: str) -> Key:
     try:
         topic, item = find_item(name)
     except KeyError as error:

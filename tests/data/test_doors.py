@@ -30,6 +30,7 @@ def test_files_of_one_kind(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     (tmp_path / "b.txt").write_text("three\n")
     assert data.load(str(tmp_path))["train"]["text"][:] == ["one", "two", "three"]
+    assert data.load(tmp_path)["train"]["text"][:] == ["one", "two", "three"]
     assert data.load(str(tmp_path / "a.txt"), split="train")["text"][:] == ["one", "two"]
 
 

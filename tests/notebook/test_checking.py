@@ -101,7 +101,7 @@ def unusual():
 def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, monkeypatch, unusual, capsys):
     monkeypatch.undo()
     monkeypatch.chdir(here)
-    keys.key.cache_clear()
+    keys._key.cache_clear()
     course.check(name, find(name).reference)
     assert f"✓ {name}" in capsys.readouterr().out
     assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")
@@ -125,7 +125,7 @@ def test_a_slip_in_the_call_is_no_wrong_answer():
     record = Record("rnn_task", torch.nn.Linear(2, 2), [], 0, 0.0, "cpu", "trained")
     with pytest.raises(TypeError, match=r"the model in it, record\.model"):
         course.check("rnn_task", record)
-    for answer in (None, "rnn_cell"):
+    for answer in (None, "rnn_cell", 3, torch.ones(2, 5)):
         with pytest.raises(TypeError, match="the function or class itself, and got"):
             course.check("rnn_cell", answer)
 
@@ -145,6 +145,11 @@ def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
         course.check("rnn_cel", cell)
     with pytest.raises(KeyError, match="read by a person"):
         course.check("rnn_question", cell)
+    for name in (cell, ["rnn_cell"], None):
+        with pytest.raises(TypeError, match="an exercise's name comes first, in quotes"):
+            course.check(name, "rnn_cell")
+        with pytest.raises(TypeError, match="an exercise's name comes first, in quotes"):
+            course.hint(name)
 
 
 NASTY = Verdict(
@@ -189,6 +194,9 @@ def test_seed_repeats():
     first = torch.rand(2)
     course.seed(3)
     assert torch.equal(first, torch.rand(2))
+    for number in ("a", 1.5):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            course.seed(number)
 
 
 def test_the_device_can_be_chosen(monkeypatch):
