@@ -9,16 +9,9 @@ from pathlib import Path
 
 from ..exercise.key import Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
-from ..syllabus import find_item, near
+from ..syllabus import Unknown, find_item, near
 
 KEYS = Path(__file__).parent.parent / "keys"
-
-
-class Unknown(KeyError):
-    """No exercise has that name."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def key(name: str) -> Key:
@@ -37,7 +30,7 @@ def key(name: str) -> Key:
 def _key(name: str) -> Key:
     try:
         topic, item = find_item(name)
-    except KeyError as error:
+    except Unknown as error:
         raise Unknown(f"{error.args[0]}{near(name)}") from None
     if item.kind == "question":
         raise Unknown(f"{name!r} is read by a person: there is nothing to check")

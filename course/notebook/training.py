@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ..blocks.threads import one_thread
-from ..syllabus import Budget, find_item, near
+from ..syllabus import Budget, Unknown, find_item, near
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
 from .folder import folder_number
@@ -210,10 +210,10 @@ def _loads_checkpoint() -> bool:
 def _budget(name: str) -> Budget:
     try:
         budget = find_item(name)[1].budget
-    except KeyError as error:
-        raise KeyError(f"{error.args[0]}{near(name)}") from None
+    except Unknown as error:
+        raise Unknown(f"{error.args[0]}{near(name)}") from None
     if budget is None:
-        raise KeyError(f"{name!r} is no training task with a budget")
+        raise Unknown(f"{name!r} is nothing that fit trains: it has no training budget")
     return budget
 
 

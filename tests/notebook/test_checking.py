@@ -53,7 +53,7 @@ def test_progress_is_kept_beside_the_notebook(here, capsys):
 def test_progress_of_a_named_topic(capsys):
     course.progress("06_self_attention")
     assert "softmax" in capsys.readouterr().out
-    with pytest.raises(KeyError, match="no topic is called 'chess'"):
+    with pytest.raises(KeyError, match=r"^no topic is called 'chess'"):
         course.progress("chess")
 
 

@@ -222,7 +222,7 @@ def test_what_is_no_loop_and_what_names_no_file_are_refused_in_a_sentence(here):
 
 def test_a_task_that_does_not_exist(monkeypatch):
     monkeypatch.undo()
-    with pytest.raises(KeyError, match="no exercise is called"):
+    with pytest.raises(KeyError, match=r"^no exercise is called"):
         fit("no_task", build, train)
 
 
