@@ -21,7 +21,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, bias: bool = True) -> None:
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.n_heads = n_heads
         for name in ("W_q", "W_k", "W_v", "W_o"):

@@ -20,11 +20,14 @@ class AttentionSeq2Seq(nn.Module):
         src_vocab: words of the source.
         tgt_vocab: words of the target, V.
         embed: width of an embedded word.
-        hidden: width of the decoder's state; either direction of the encoder has half of it.
+        hidden: width of the decoder's state, an even number; either direction of the encoder has half of it.
         attention: width A in which states and source words are compared; 0 for none: the last states are all there is.
         pad: the id of padding.
         sos: the id that the decoder begins from.
         eos: the id that ends a sentence.
+
+    Raises:
+        ValueError: `hidden` is odd.
     """
 
     def __init__(
@@ -39,6 +42,8 @@ class AttentionSeq2Seq(nn.Module):
         eos: int = 2,
     ) -> None:
         super().__init__()
+        if hidden % 2:
+            raise ValueError(f"two directions cannot share a state of width {hidden} equally")
         self.pad, self.sos, self.eos = pad, sos, eos
         self.read, self.say = nn.Embedding(src_vocab, embed), nn.Embedding(tgt_vocab, embed)
         self.reader = nn.GRU(embed, hidden // 2, batch_first=True, bidirectional=True)

@@ -6,7 +6,7 @@ parity, and whether a sequence is corrupted is drawn after everything else, so t
 at an even and at an odd place says *nothing* about the label: a bag of tokens is right half of the time. Nor do
 neighbours give it away: no pair and no triple of a corrupted sequence is impossible in a balanced one.
 
-Dimensions: B sequences, T the longest of them. Padding is 0, which is a token too: only the lengths tell.
+Glossary: B sequences, T tokens of the longest. Padding is 0, which is a token too: only the lengths tell.
 
 Source: Arnold and Sleep (1980), "Uniform random generation of balanced parenthesis strings", for the coin's bias.
 """

@@ -337,7 +337,7 @@ def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _tensors(values: Any) -> list[Tensor]:
-    """The float and integer tensors in nested lists, tuples and dicts, in order."""
+    """The tensors in nested lists, tuples and dicts, in order."""
     found: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):

@@ -112,23 +112,18 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         ValueError: `variant` is no part of a file's name.
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
-    budget = _budget(name)
+    budget, path = _budget(name), _checkpoint(name, variant)
     if not callable(train):
         raise TypeError(f"fit needs your loop, a function train(model, batches), and got a {type(train).__name__}")
-    if variant and Path(variant).name != variant:
-        raise ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none")
     seed(folder_number())
     built = _built(model).to(device())
-    path = Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
-    reason = ""
     if _loads_checkpoint():
         try:
             return _from_checkpoint(name, built, path)
         except Unfit as unfit:
-            reason = str(unfit)
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
-                raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {reason}") from None
-            print(f"{name}: {reason}; training anew within the CPU budget")
+                raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}") from None
+            print(f"{name}: {unfit}; training anew within the CPU budget")
     record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
@@ -215,6 +210,12 @@ def _budget(name: str) -> Budget:
     if budget is None:
         raise Unknown(f"{name!r} is nothing that fit trains: it has no training budget")
     return budget
+
+
+def _checkpoint(name: str, variant: str) -> Path:
+    if variant and Path(variant).name != variant:
+        raise ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none")
+    return Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
 
 
 def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
