@@ -19,6 +19,14 @@ _unwritten: dict[str, Any] = {}
 """What could not be written, by the whole path of its file: newer than what that file may hold."""
 
 
+def working_folder() -> Path:
+    """The folder this process works in; an empty path where it was deleted meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path()
+
+
 def read_progress(folder: Path = Path()) -> dict[str, dict[str, Any]]:
     """What is known of each exercise: `{"rnn_cell": {"passed": 3, "of": 3, "kind": "passed", "hints": 1}}`.
 
@@ -80,7 +88,7 @@ def whole(path: Path, by_way_of: Path | None = None) -> Iterator[Path]:
 
 def _read(path: Path) -> Any:
     """What was written to the file, or would have been; None where that is nothing, or nothing that can be read."""
-    whole_path = str(path.absolute())
+    whole_path = str(working_folder() / path)
     if whole_path in _unwritten:
         return _unwritten[whole_path]
     try:
@@ -90,7 +98,7 @@ def _read(path: Path) -> Any:
 
 
 def _write(path: Path, value: Any) -> None:
-    whole_path = str(path.absolute())
+    whole_path = str(working_folder() / path)
     try:
         write_atomically(path, json.dumps(value, indent=1).encode())
         _unwritten.pop(whole_path, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import torch
@@ -85,6 +86,20 @@ def test_what_can_no_longer_be_written_is_remembered_all_the_same(monkeypatch, c
     course.hint("rnn_cell")
     told = capsys.readouterr().out
     assert told.index("Hint 1 of 2") < told.index("Hint 2 of 2") < told.rindex("Hint 1 of 2")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no folder that somebody works in")
+def test_a_folder_that_was_deleted_meanwhile_is_fine(here, monkeypatch, capsys):
+    gone = here / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    course.hint("rnn_cell")
+    course.hint("rnn_cell")
+    course.check("rnn_cell", cell)
+    course.progress()
+    told = capsys.readouterr().out
+    assert "Hint 2 of 2" in told and "✓ rnn_cell" in told
 
 
 @pytest.fixture
