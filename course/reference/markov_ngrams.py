@@ -93,6 +93,9 @@ class NGramModel:
     A long context says more and has been seen less often. So each order's frequencies are mixed with the distribution
     of the order below, which gets the larger share the more often something new has followed the context (Witten and
     Bell). A context never seen leaves the word to its ending, down to the unigrams, where `alpha` is added.
+
+    Raises:
+        ValueError: `n` or `vocab_size` is below one, or `alpha` below zero.
     """
 
     def __init__(self, n: int, vocab_size: int, alpha: float) -> None:

@@ -20,6 +20,9 @@ def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", s
     """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
 
     The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
+
+    Raises:
+        ValueError: something was drawn that has no probability.
     """
     drawn = tensor(outputs[of]).long()
     table = torch.zeros(probabilities.reshape(-1, probabilities.shape[-1]).shape, dtype=torch.float64)
