@@ -43,7 +43,8 @@ class EditionHook(BuildHookInterface):
         """Look into the wheel that was made: better none than one with a solution in it."""
         if not self.student:
             return
-        names = zipfile.ZipFile(artifact_path).namelist()
+        with zipfile.ZipFile(artifact_path) as wheel:  # closed before it is deleted, as Windows demands
+            names = wheel.namelist()
         leaked = [name for name in names if name.startswith(tuple(f"{folder}/" for folder in LEFT_OUT))]
         if leaked:
             Path(artifact_path).unlink()

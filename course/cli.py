@@ -57,8 +57,8 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     except ModuleNotFoundError as missing:
         if (missing.name or "course").split(".")[0] == "course":
             raise
-        needs = f"needs {missing.name}, which is not installed: pip install 'sequence-course[grading]'"
-        _tell(f"course {arguments.command}: this {needs}")
+        what = f'{missing.name}, which is not installed: pip install "sequence-course[grading]"'  # as cmd quotes, too
+        _tell(f"course {arguments.command}: this needs {what}")
         return 2
     except BrokenPipeError:
         _say_no_more()

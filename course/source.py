@@ -8,8 +8,9 @@ import re
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 """What reading somebody's code may end with."""
 
-_MAGIC = re.compile(r"^([ \t]*)(?:(?:\w[\w, ]*=[ \t]*)?[%!].*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$", re.MULTILINE)
-"""`%time f()`, `!ls`, `files = !ls`, `?f` and `f??`, each on a line of its own."""
+_MAGIC = re.compile(r"^([ \t]*)(?:(?:\w[\w, ]*=[ \t]*)?[%!](?:.*\\\n)*.*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$", re.MULTILINE)
+"""`%time f()`, `!ls`, `files = !ls`, `?f` and `f??`, each on a line of its own; a backslash at its end
+goes on with the next."""
 
 
 def tree(source: str | bytes) -> ast.Module:
@@ -36,4 +37,4 @@ def parsed(source: str) -> ast.Module | None:
 
 def _without_magics(source: str) -> str:
     """The same lines, with `pass` for what only IPython understands."""
-    return _MAGIC.sub(r"\1pass", source)
+    return _MAGIC.sub(lambda magic: f"{magic[1]}pass" + "\n" * magic[0].count("\n"), source)

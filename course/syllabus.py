@@ -18,6 +18,13 @@ BRANCH = "main"
 Kind = Literal["exercise", "task", "question"]
 
 
+class Unknown(KeyError):
+    """Nothing has that name; the message is shown as it is, where a KeyError would put it in quotes."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 @dataclass(frozen=True)
 class Budget:
     """What `fit` may spend on a training task.
@@ -385,24 +392,24 @@ def find_topic(name: str) -> Topic:
     """The topic called `name`: `rnn`, `03_rnn` or `3`.
 
     Raises:
-        KeyError: no topic has that name; the message says which come near, or lists all.
+        Unknown: no topic has that name; the message says which come near, or lists all.
     """
     for topic in TOPICS:
         if name in (topic.name, topic.folder, str(topic.number), f"{topic.number:02d}"):
             return topic
     folders = [topic.folder for topic in TOPICS]
     which = near(name, folders) or f"; there are {', '.join(folders)}"
-    raise KeyError(f"no topic is called {name!r}{which}")
+    raise Unknown(f"no topic is called {name!r}{which}")
 
 
 def find_item(name: str) -> tuple[Topic, Item]:
     """The topic and the item whose `grade_id` is `name`.
 
     Raises:
-        KeyError: no item has that name; `near` says which may be meant.
+        Unknown: no item has that name; `near` says which may be meant.
     """
     for topic in TOPICS:
         for item in topic.items:
             if item.name == name:
                 return topic, item
-    raise KeyError(f"no exercise is called {name!r}")
+    raise Unknown(f"no exercise is called {name!r}")

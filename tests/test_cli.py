@@ -72,6 +72,14 @@ def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypat
     assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
 
 
+def test_what_is_not_installed_is_told_with_a_line_for_every_shell() -> None:
+    """Windows' own takes no single quotes."""
+    code = "import sys; sys.modules['nbformat'] = None; from course.cli import main; sys.exit(main(['submit', '3']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    told = 'course submit: this needs nbformat, which is not installed: pip install "sequence-course[grading]"\n'
+    assert (done.returncode, done.stderr) == (2, told)
+
+
 def test_windows_is_sent_to_where_grading_is_possible(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

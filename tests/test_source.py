@@ -19,6 +19,8 @@ from course.source import parsed, tree
         ("%matplotlib inline\nf(1)", 2),
         ("!pip list\n\n%time\nf(1)", 4),
         ("files = !ls\nf(1)", 2),
+        ("!pip install \\\n  einops\nf(1)", 3),
+        ("files = !ls \\\n -l \\\n /\nf(1)", 4),
         ("torch.softmax??\n?f\nf(1)", 3),
         ("%%time\nf(1)", 2),
         ("def g():\n    %time\n    f(1)", 3),

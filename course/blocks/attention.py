@@ -21,7 +21,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, bias: bool = True) -> None:
         super().__init__()
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"{n_heads} heads cannot share a width of {d_model} equally")
         self.n_heads = n_heads
         for name in ("W_q", "W_k", "W_v", "W_o"):
@@ -49,7 +49,7 @@ class MultiHeadAttention(nn.Module):
         q, k, v = (self._heads(W(x)) for W, x in ((self.W_q, x_q), (self.W_k, x_kv), (self.W_v, x_kv)))
         if rotate is not None:
             q, k = rotate(q), rotate(k)
-        weights = _weights(q, k, mask, score_bias)
+        weights = attention_weights(q, k, mask, score_bias)
         together = (weights @ v).movedim(1, 2).flatten(2)  # (B, h, T, D/h) -> (B, T, D)
         mixed: Tensor = self.W_o(together)
         return mixed, weights
@@ -58,7 +58,7 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).movedim(2, 1)  # (B, T, D) -> (B, h, T, D/h)
 
 
-def _weights(q: Tensor, k: Tensor, mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
+def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
     """What each query gives to each key, (B, h, T, S): torch's attention over values that are the keys' places."""
     places = torch.eye(k.shape[-2], dtype=k.dtype, device=k.device).expand(*k.shape[:-1], -1)  # (B, h, S, S)
     bias = None if score_bias is None else score_bias.to(q)

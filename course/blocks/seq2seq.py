@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .attention import _weights
+from .attention import attention_weights
 
 
 class AttentionSeq2Seq(nn.Module):
@@ -20,11 +20,14 @@ class AttentionSeq2Seq(nn.Module):
         src_vocab: words of the source.
         tgt_vocab: words of the target, V.
         embed: width of an embedded word.
-        hidden: width of the decoder's state; either direction of the encoder has half of it.
+        hidden: width of the decoder's state, an even number; either direction of the encoder has half of it.
         attention: width A in which states and source words are compared; 0 for none: the last states are all there is.
         pad: the id of padding.
         sos: the id that the decoder begins from.
         eos: the id that ends a sentence.
+
+    Raises:
+        ValueError: `hidden` is odd.
     """
 
     def __init__(
@@ -39,6 +42,8 @@ class AttentionSeq2Seq(nn.Module):
         eos: int = 2,
     ) -> None:
         super().__init__()
+        if hidden % 2:
+            raise ValueError(f"two directions cannot share a state of width {hidden} equally")
         self.pad, self.sos, self.eos = pad, sos, eos
         self.read, self.say = nn.Embedding(src_vocab, embed), nn.Embedding(tgt_vocab, embed)
         self.reader = nn.GRU(embed, hidden // 2, batch_first=True, bidirectional=True)
@@ -81,7 +86,7 @@ class AttentionSeq2Seq(nn.Module):
         states, after = self.writer(self.say(ids), state)
         there = torch.arange(words.shape[1], device=ids.device) < lengths[:, None]  # (B, S)
         if self.look:
-            weights = _weights(self.look["ask"](states), self.look["offer"](words), there[:, None], None)
+            weights = attention_weights(self.look["ask"](states), self.look["offer"](words), there[:, None], None)
         else:
             weights = F.one_hot(lengths - 1, words.shape[1]).to(words)[:, None].expand(-1, ids.shape[1], -1)
         return self.out(torch.cat([states, weights @ words], dim=-1)), after, weights

@@ -43,7 +43,7 @@ class ViT(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if image_size % patch:
+        if patch < 1 or image_size % patch:
             raise ValueError(
                 f"patches of {patch} x {patch} pixels cannot cover an image of {image_size} x {image_size}"
             )

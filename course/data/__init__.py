@@ -7,6 +7,7 @@ Nothing heavy is imported before it is needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ CORPORA: dict[str, str] = {
 """Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
 
 
-def load(name: str, **options: Any) -> Dataset | DatasetDict:
+def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:
     """The corpus `name`, `"hub:<id>"` from the Hugging Face hub, or the path of files of your own.
 
     `options` go to the corpus, or to `datasets.load_dataset` for the two doors.
@@ -40,6 +41,7 @@ def load(name: str, **options: Any) -> Dataset | DatasetDict:
     Raises:
         ValueError: no corpus has that name, and it is no path either; the message lists the names.
     """
+    name = os.fspath(name)
     if name in CORPORA:
         return import_module(f".{name}", __name__).load(**options)
     from . import hub

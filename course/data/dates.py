@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
+
 if TYPE_CHECKING:
     from datasets import DatasetDict
 
@@ -251,8 +253,6 @@ def load(rows: int = 2000, seed: int = 0) -> DatasetDict:
     Columns: text, iso, language, form, words (of the text) and gold (the word each digit of iso comes from). They are
     drawn faster than a cache could be read, so none is kept. No date of one split is in the other.
     """
-    from .cache import datasets_library
-
     library = datasets_library()
     generator = torch.Generator().manual_seed(seed)
     parts = {part: [_row(*pair) for pair in _drawn(rows, generator, part)] for part in ("train", "validation")}

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library, kept
+
 if TYPE_CHECKING:
     from datasets import DatasetDict
 
@@ -52,8 +54,6 @@ def load() -> DatasetDict:
     An image is a float array (8, 8) with values in [0, 1], a label a digit. The split is a random permutation,
     so the same people wrote in both.
     """
-    from .cache import datasets_library, kept
-
     library = datasets_library()
     features = library.Features(
         {

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
 from .finite_grammar import FiniteGrammar
 
 if TYPE_CHECKING:
@@ -169,8 +170,6 @@ def load(sentences: int = 5000, held_out: int = 1000, seed: int = 0) -> DatasetD
     Sentences are independent of each other, so a short one can be in both splits. They are made from `seed` each
     time, which is quicker than reading them from a disk.
     """
-    from .cache import datasets_library
-
     library = datasets_library()
     splits = {}
     for number, (name, count) in enumerate((("train", sentences), ("held_out", held_out))):

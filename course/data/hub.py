@@ -21,7 +21,7 @@ READERS = {
     ".parquet": "parquet",
     ".arrow": "arrow",
 }
-"""Which of `load_dataset`'s readers reads a file, by the end of its name."""
+"""Which of `load_dataset`'s readers reads a file, by the end of its name, in small letters or capitals."""
 
 
 def from_hub(identifier: str, **options: Any) -> Dataset | DatasetDict:
@@ -46,7 +46,12 @@ def from_hub(identifier: str, **options: Any) -> Dataset | DatasetDict:
 
 def is_path(name: str) -> bool:
     """Whether `name` means files: something with a slash, a known ending, or a name that exists."""
-    return "/" in name or Path(name).suffix in READERS or Path(name).expanduser().exists()
+    return "/" in name or bool(_reader(Path(name))) or Path(name).expanduser().exists()
+
+
+def _reader(file: Path) -> str:
+    """What reads a file of this name; empty for what cannot be read."""
+    return READERS.get(file.suffix.lower(), "")
 
 
 def from_files(path: str, **options: Any) -> Dataset | DatasetDict:
@@ -63,11 +68,11 @@ def from_files(path: str, **options: Any) -> Dataset | DatasetDict:
     if (place / "dataset_dict.json").is_file() or (place / "dataset_info.json").is_file():
         return library.load_from_disk(str(place), **options)
     files = sorted(place.iterdir()) if place.is_dir() else [place]
-    readable = [file for file in files if file.suffix in READERS and file.is_file()]
-    kinds = {READERS[file.suffix] for file in readable}
+    readable = [file for file in files if _reader(file) and file.is_file()]
+    kinds = {_reader(file) for file in readable}
     if len(kinds) != 1:
         found = "no file" if not kinds else f"files of several kinds ({', '.join(sorted(kinds))})"
         raise ValueError(f"{path!r} holds {found} to read; one kind of {', '.join(READERS)} is needed")
-    if any(file.suffix == ".tsv" for file in readable):
+    if any(file.suffix.lower() == ".tsv" for file in readable):
         options = {"delimiter": "\t", **options}
     return library.load_dataset(kinds.pop(), data_files=[str(file) for file in readable], **options)

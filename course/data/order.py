@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
+
 if TYPE_CHECKING:
     from datasets import Dataset
 
@@ -69,10 +71,8 @@ def load(rows: int = 2000, length: int = LENGTH, task: str = "echo", seed: int =
 
     They are drawn faster than a cache could be read, so none is kept.
     """
-    from datasets import Dataset
-
     ids, said = draw(rows, torch.Generator().manual_seed(seed), length, task)
-    return Dataset.from_dict(
+    return datasets_library().Dataset.from_dict(
         {
             "heard": [text(row) for row in ids],
             "said": [text(row) for row in said],

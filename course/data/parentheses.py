@@ -6,7 +6,7 @@ parity, and whether a sequence is corrupted is drawn after everything else, so t
 at an even and at an odd place says *nothing* about the label: a bag of tokens is right half of the time. Nor do
 neighbours give it away: no pair and no triple of a corrupted sequence is impossible in a balanced one.
 
-Dimensions: B sequences, T the longest of them. Padding is 0, which is a token too: only the lengths tell.
+Glossary: B sequences, T tokens of the longest. Padding is 0, which is a token too: only the lengths tell.
 
 Source: Arnold and Sleep (1980), "Uniform random generation of balanced parenthesis strings", for the coin's bias.
 """
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+
+from .cache import datasets_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,8 +199,6 @@ def load(sequences: int = 2000, lengths: tuple[int, int] = LENGTHS, seed: int = 
 
     It is made from `seed` each time, which is quicker than reading it from a disk.
     """
-    from .cache import datasets_library
-
     ids, sizes, labels = examples(sequences, lengths, torch.Generator().manual_seed(seed))
     texts = [text(row[:size]) for row, size in zip(ids, sizes.tolist(), strict=True)]
     columns = {"ids": ids.numpy(), "length": sizes.numpy(), "label": labels.numpy(), "text": texts}

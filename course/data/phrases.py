@@ -23,10 +23,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from . import transfer
-from .cache import kept
+from .cache import datasets_library, kept
 
 if TYPE_CHECKING:
-    from datasets import DatasetDict
+    from datasets import Dataset, DatasetDict
 
 PAD, SOS, EOS = 0, 1, 2
 SPECIAL = ("<pad>", "<sos>", "<eos>")
@@ -122,10 +122,10 @@ def load() -> DatasetDict:
     """Splits train and validation, with the columns english and french (text) and alignment (a place a French word)."""
 
     def make() -> DatasetDict:
-        from datasets import Dataset, DatasetDict
+        library = datasets_library()
 
         def rows(pairs: list[Pair]) -> Dataset:
-            return Dataset.from_dict(
+            return library.Dataset.from_dict(
                 {
                     "english": [" ".join(english) for english, _, _ in pairs],
                     "french": [" ".join(french) for _, french, _ in pairs],
@@ -134,7 +134,7 @@ def load() -> DatasetDict:
             )
 
         validation = draw(VALIDATION, random.Random(1), "validation")
-        return DatasetDict({"train": rows(_training_pairs()), "validation": rows(validation)})
+        return library.DatasetDict({"train": rows(_training_pairs()), "validation": rows(validation)})
 
     return kept("phrases-1", make)
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
+
 if TYPE_CHECKING:
     from datasets import Dataset
 
@@ -58,10 +60,8 @@ def load(rows: int = 2000, slots: int = SLOTS, seed: int = 0) -> Dataset:
 
     They are drawn faster than a cache could be read, so none is kept.
     """
-    from datasets import Dataset
-
     keys, values, query, answer = draw(rows, torch.Generator().manual_seed(seed), slots)
-    return Dataset.from_dict(
+    return datasets_library().Dataset.from_dict(
         {
             "text": [text(*row) for row in zip(keys, values, query, strict=True)],
             "keys": keys.tolist(),

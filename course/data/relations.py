@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .cache import datasets_library
+
 if TYPE_CHECKING:
     from datasets import Dataset
 
@@ -48,9 +50,8 @@ def draw(n: int, generator: torch.Generator, children: int = CHILDREN) -> Playgr
         raise ValueError(f"a playground holds 3 to {len(NAMES)} children; {children} were asked for")
     names = torch.rand(n, len(NAMES), generator=generator).argsort(dim=1)[:, :children]  # a shuffled alphabet, cut
     numbers = torch.randint(len(NUMBERS), (n, children), generator=generator)
-    chance = torch.rand(n, children, children, generator=generator) + 2 * torch.eye(
-        children
-    )  # nobody chooses themselves
+    chance = torch.rand(n, children, children, generator=generator)
+    chance = chance + 2 * torch.eye(children)  # nobody chooses themselves
     chosen = chance.argsort(dim=2)[..., :2]  # (n, S, 2): the places of friend and rival
     friends, rivals = (names.gather(1, place) for place in chosen.unbind(2))
     answers = numbers[:, None].expand(-1, children, -1).gather(2, chosen)  # (n, S, 2)
@@ -68,10 +69,8 @@ def load(rows: int = 2000, children: int = CHILDREN, seed: int = 0) -> Dataset:
 
     They are drawn faster than a cache could be read, so none is kept.
     """
-    from datasets import Dataset
-
     names, numbers, friends, rivals, answers = draw(rows, torch.Generator().manual_seed(seed), children)
-    return Dataset.from_dict(
+    return datasets_library().Dataset.from_dict(
         {
             "text": [text(*row) for row in zip(names, numbers, friends, rivals, strict=True)],
             "names": names.tolist(),

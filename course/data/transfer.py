@@ -12,7 +12,7 @@ grammar can say it can also translate.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 # English singular and plural, French singular and plural; (f) after a feminine.
@@ -331,7 +331,7 @@ class _Reader:
         place = self.take(PLACES)
         return replace(clause, where=(place, self.phrase()) if place else None)
 
-    def somebody(self, pronouns: dict) -> Somebody:
+    def somebody(self, pronouns: Container[str]) -> Somebody:
         pronoun = self.take(pronouns)
         if pronoun:
             return pronoun
@@ -347,10 +347,10 @@ class _Reader:
             raise ValueError(f"{determiner!r} does not go with {noun.english[plural]!r}")
         return NounPhrase(determiner, noun, plural, early, late)
 
-    def take(self, among: set[str] | dict) -> str:
+    def take(self, among: Container[str]) -> str:
         return self.words.pop(0) if self.words and self.words[0] in among else ""
 
-    def need(self, among: dict) -> str:
+    def need(self, among: Container[str]) -> str:
         found = self.take(among)
         if not found:
             at = repr(self.words[0]) if self.words else "its end"

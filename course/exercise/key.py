@@ -57,7 +57,7 @@ class KeyCase:
     @property
     def is_relative(self) -> bool:
         """Whether a law looks at the reference's outputs, too."""
-        found = [relative(use) for use in self.case.laws]
+        found = [relative(use) for use in self.case.laws]  # all of them: a law that does not exist is told here
         return any(found)
 
     @property

@@ -26,8 +26,6 @@ from .script import Script, Step
 from .values import Generator, Ref, StandIn, decode, encode, plain
 from .watch import watching
 
-INTERRUPTS = (KeyboardInterrupt,)
-
 NOT_ITS_OWN = ("site-packages", "/lib/python", f"{Path(__file__).parents[1]}{os.sep}")
 """In the paths of the code that an answer calls but did not write: libraries', Python's, this package's."""
 
@@ -72,7 +70,7 @@ class _Run:
                 try:
                     with self._conditions(step):
                         self._keep(step, self.verbs[step.verb](step))
-                except INTERRUPTS:
+                except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # SystemExit included: it is the answer's doing
                     raised = _raised(error, step)
@@ -344,7 +342,7 @@ def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _tensors(values: Any) -> list[Tensor]:
-    """The float and integer tensors in nested lists, tuples and dicts, in order."""
+    """The tensors in nested lists, tuples and dicts, in order."""
     found: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):

@@ -36,7 +36,11 @@ def stand_in(name: str, **parameters: Any) -> StandIn:
 
 
 def make(described: StandIn, known: Callable[[str], Any] = lambda name: None) -> Any:
-    """The callable that `described` stands for; `known` says what a `Ref` among its parameters refers to."""
+    """The callable that `described` stands for; `known` says what a `Ref` among its parameters refers to.
+
+    Raises:
+        Malformed: there is no stand-in of that name.
+    """
     if described.name not in MAKERS:
         raise Malformed(f"no stand-in is called {described.name!r}")
     return MAKERS[described.name](**{name: _made(value, known) for name, value in described.parameters.items()})

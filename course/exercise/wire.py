@@ -30,7 +30,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def pack(value: Any, *, whole: bool = False) -> bytes:
-    """`value` as one message, without its frame's total length read from a socket by `receive`.
+    """`value` as one message, its frame included.
 
     Raises:
         TooLarge: it is to be `whole`, and something had to be cut off.

@@ -234,7 +234,7 @@ class DaskCrew:
             from distributed import Client
             from distributed.comm import get_address_host_port
         except ImportError as error:
-            raise Problem("a scheduler needs Dask: pip install 'sequence-course[cluster]'") from error
+            raise Problem('a scheduler needs Dask: pip install "sequence-course[cluster]"') from error
         try:
             get_address_host_port(address)  # a client of an address without a port does not come to an end
             self._client = Client(address, timeout=10, set_as_default=False)

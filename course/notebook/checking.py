@@ -9,10 +9,11 @@ import sys
 from textwrap import dedent
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from ..exercise.runner import run
 from ..exercise.script import Script
+from ..exercise.settings import as_torch_comes
 from ..exercise.values import Malformed
 from ..exercise.weights import weights_of
 from ..exercise.wire import receive, send
@@ -28,6 +29,9 @@ from .unwritten import is_stub, speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 
+
+_PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
+"""What a function returns, and nobody writes as an answer."""
 
 _checked: dict[str, tuple[Any, Verdict]] = {}
 """By exercise, the answer that was checked last, and what came of it."""
@@ -49,7 +53,8 @@ def check(name: str, answer: Any) -> None:
 
     Raises:
         KeyError: no exercise has that name.
-        TypeError: `answer` is none, but a name, what `fit` returned, or an object where a class is asked for.
+        TypeError: `name` is none, or `answer` is none, but a name, a value, what `fit` returned, or an object where a
+            class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = os.environ.get("COURSE_JUDGE")
@@ -73,14 +78,17 @@ def _demand_an_answer(name: str, answer: Any) -> None:
     cases = key(name).cases  # which knows whether there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
         raise TypeError(f"this is the record of a training: give check({name!r}, …) the model in it, record.model")
-    if answer is None or isinstance(answer, str):
-        raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {answer!r}")
     made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
-    if made and (isinstance(answer, nn.Module) or not callable(answer)):
-        called = type(answer).__name__
-        raise TypeError(f"check({name!r}, …) takes the class itself, {called}, and got one made of it, {called}(…)")
+    if made and (isinstance(answer, nn.Module) or not callable(answer)) and not isinstance(answer, _PLAIN):
+        kind = type(answer).__name__
+        raise TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)")
+    called = any(step.on == "answer" for held in cases for step in held.case.steps)
+    if isinstance(answer, _PLAIN) or (called and not callable(answer)):
+        got = f"{answer!r:.60}"
+        raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}")
 
 
+@as_torch_comes()
 def public_verdict(name: str, answer: Any) -> Verdict:
     """The verdict of the public checks, judged in this process."""
     return judge(key(name), lambda script: run(script, answer), find_item(name)[1].points, _source(answer))
@@ -110,6 +118,7 @@ def _source(answer: Any) -> str:
         return ""
 
 
+@as_torch_comes()
 def _serve(address: str, name: str, answer: Any) -> bool:
     """Answers the judge's scripts for `answer`; False when this check is not the one the judge waits for."""
     with socket.socket(socket.AF_UNIX) as connection:

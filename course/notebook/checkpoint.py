@@ -8,8 +8,8 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
-import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from .folder import write_atomically
 
@@ -22,7 +22,8 @@ class Unfit(RuntimeError):
 
 def save(path: Path, model: nn.Module, facts: dict[str, Any]) -> None:
     """Writes the weights and the record, whole or not at all."""
-    state = {name: value.detach().cpu().contiguous().clone() for name, value in model.state_dict().items()}
+    made = {name: value for name, value in _tensors(model).items() if not is_lazy(value)}
+    state = {name: value.detach().cpu().contiguous().clone() for name, value in made.items()}
     content = safetensors.torch.save(state, metadata={"record": json.dumps(facts)})
     write_atomically(path, content)
 
@@ -55,17 +56,20 @@ def load_into(model: nn.Module, path: Path) -> None:
         weights = safetensors.torch.load(path.read_bytes())
     except (safetensors.SafetensorError, OSError, ValueError, KeyError):
         raise Unfit(f"{path} is no safetensors file") from None
-    own = model.state_dict()
+    own = _tensors(model)
     if set(own) != set(weights):
         names = sorted(set(own) ^ set(weights))[:3]
         raise Unfit(f"{path} belongs to another model: {', '.join(names)} is in only one of them")
     for name, value in own.items():
-        if value.shape != weights[name].shape:
+        if not is_lazy(value) and value.shape != weights[name].shape:
             shapes = f"{tuple(weights[name].shape)} in the file, {tuple(value.shape)} in the model"
             raise Unfit(f"{path} belongs to another model: {name} is {shapes}")
-    with torch.no_grad():
-        for name, value in own.items():
-            value.copy_(weights[name])
+    model.load_state_dict(weights, strict=False)  # what is there besides is no tensor
+
+
+def _tensors(model: nn.Module) -> dict[str, Tensor]:
+    """The tensors in a model's state; a module may keep other things there, too."""
+    return {name: value for name, value in model.state_dict().items() if isinstance(value, Tensor)}
 
 
 def _check(path: Path) -> None:

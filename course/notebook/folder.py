@@ -15,7 +15,16 @@ from typing import Any
 
 _PROGRESS = Path(".course", "progress.json")
 _NUMBER = Path(".course", "number.json")
-_remembered: dict[str, Any] = {}
+_unwritten: dict[str, Any] = {}
+"""What could not be written, by the whole path of its file: newer than what that file may hold."""
+
+
+def working_folder() -> Path:
+    """The folder this process works in; an empty path where it was deleted meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path()
 
 
 def read_progress(folder: Path = Path()) -> dict[str, dict[str, Any]]:
@@ -78,13 +87,20 @@ def whole(path: Path, by_way_of: Path | None = None) -> Iterator[Path]:
 
 
 def _read(path: Path) -> Any:
-    key = str(path.absolute())
-    with contextlib.suppress(OSError, ValueError):
-        _remembered[key] = json.loads(path.read_text(encoding="utf-8"))
-    return _remembered.get(key)
+    """What was written to the file, or would have been; None where that is nothing, or nothing that can be read."""
+    whole_path = str(working_folder() / path)
+    if whole_path in _unwritten:
+        return _unwritten[whole_path]
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _write(path: Path, value: Any) -> None:
-    _remembered[str(path.absolute())] = value
-    with contextlib.suppress(OSError):
+    whole_path = str(working_folder() / path)
+    try:
         write_atomically(path, json.dumps(value, indent=1).encode())
+        _unwritten.pop(whole_path, None)
+    except OSError:
+        _unwritten[whole_path] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import random
 
@@ -25,8 +26,12 @@ def device() -> torch.device:
 
 
 def seed(number: int | None = None) -> int:
-    """Seeds Python, numpy and torch from `number`, or from the number this folder drew for itself; returns it."""
-    chosen = folder_number() if number is None else number
+    """Seeds Python, numpy and torch from `number`, or from the number this folder drew for itself; returns it.
+
+    Raises:
+        TypeError: `number` is no whole number.
+    """
+    chosen = folder_number() if number is None else operator.index(number)
     _seed_python(chosen)
     _seed_numpy(chosen % 2**32)
     _seed_torch(chosen)

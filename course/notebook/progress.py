@@ -10,7 +10,7 @@ from ..syllabus import TOPICS, Item, Topic, find_topic
 from . import course_map
 from .course_map import Standing
 from .display import show
-from .folder import read_progress
+from .folder import read_progress, working_folder
 
 _STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
 
@@ -52,9 +52,10 @@ def _standing(topic: Topic) -> Standing:
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:
     """The topic whose notebook lies in the working folder; else the one most of whose exercises were checked."""
-    here = [topic for topic in TOPICS if Path(f"{topic.folder}.ipynb").exists() or Path.cwd().name == topic.folder]
-    if len(here) == 1:
-        return here[0]
+    folder = working_folder().name
+    beside = [topic for topic in TOPICS if Path(f"{topic.folder}.ipynb").exists() or folder == topic.folder]
+    if len(beside) == 1:
+        return beside[0]
     by_checks = [(sum(item.name in known for item in topic.items), topic) for topic in TOPICS]
     most = max(by_checks, key=lambda pair: pair[0])
     return most[1] if most[0] else None

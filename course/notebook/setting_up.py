@@ -47,8 +47,8 @@ def install(wanted: list[str]) -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         ran = subprocess.run([*pip, "--constraint", str(held), *wanted], capture_output=True, text=True, check=False)
     if ran.returncode:
-        said = [line for line in ran.stderr.splitlines() if line.startswith("ERROR")] or [f"status {ran.returncode}"]
-        why = said[0].removeprefix("ERROR: ")
+        said = [line for line in ran.stderr.splitlines() if line.strip()] or [f"status {ran.returncode}"]
+        why = next((line for line in said if line.startswith("ERROR")), said[-1]).removeprefix("ERROR: ")
         raise RuntimeError(f"pip could not install {_listed(wanted)}: {why}. Install them, then call course.set_up().")
 
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..blocks.threads import one_thread
-from ..syllabus import Budget, find_item, near
+from ..syllabus import Budget, Unknown, find_item, near
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
 from .folder import folder_number
@@ -107,22 +108,22 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
 
     Raises:
         KeyError: no training task has that name.
-        TypeError: `model` gives no `nn.Module`.
+        TypeError: `model` gives no `nn.Module`, or `train` is no function.
+        ValueError: `variant` is no part of a file's name.
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
-    budget = _budget(name)
+    budget, path = _budget(name), _checkpoint(name, variant)
+    if not callable(train):
+        raise TypeError(f"fit needs your loop, a function train(model, batches), and got a {type(train).__name__}")
     seed(folder_number())
     built = _built(model).to(device())
-    path = Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
-    reason = ""
     if _loads_checkpoint():
         try:
             return _from_checkpoint(name, built, path)
         except Unfit as unfit:
-            reason = str(unfit)
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
-                raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {reason}") from None
-            print(f"{name}: {reason}; training anew within the CPU budget")
+                raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}") from None
+            print(f"{name}: {unfit}; training anew within the CPU budget")
     record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
@@ -141,7 +142,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     order = torch.Generator().manual_seed(folder_number())
     batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
-    before = [parameter.detach().clone() for parameter in model.parameters()]
+    before = [parameter.detach().clone() for parameter in model.parameters() if not is_lazy(parameter)]
     started = time.monotonic()
     with one_thread(place):
         train(model, batches)
@@ -157,7 +158,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
 
 def _worry(record: Record, before: list[Tensor]) -> str:
     """What went wrong without an exception, or nothing; `before` are the parameters as training found them."""
-    after = list(record.model.parameters())
+    after = [parameter for parameter in record.model.parameters() if not is_lazy(parameter)]
     if not record.examples:
         return "Nothing was trained: `train` took no batch. Its second argument hands them out in a for loop."
     lost = next((k for k, loss in enumerate(record.losses, start=1) if not math.isfinite(loss)), None)
@@ -204,11 +205,17 @@ def _loads_checkpoint() -> bool:
 def _budget(name: str) -> Budget:
     try:
         budget = find_item(name)[1].budget
-    except KeyError as error:
-        raise KeyError(f"{error.args[0]}{near(name)}") from None
+    except Unknown as error:
+        raise Unknown(f"{error.args[0]}{near(name)}") from None
     if budget is None:
-        raise KeyError(f"{name!r} is no training task with a budget")
+        raise Unknown(f"{name!r} is nothing that fit trains: it has no training budget")
     return budget
+
+
+def _checkpoint(name: str, variant: str) -> Path:
+    if variant and Path(variant).name != variant:
+        raise ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none")
+    return Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
 
 
 def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:

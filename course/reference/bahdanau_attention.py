@@ -13,8 +13,8 @@ attention, V tokens. Weights are (out, in), as in PyTorch; masks are True where 
 
 Sources: D. Bahdanau, K. Cho, Y. Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate",
 ICLR 2015, section 3 and appendix A; M.-T. Luong, H. Pham, C. Manning, "Effective Approaches to Attention-based Neural
-Machine Translation", EMNLP 2015, equation 8; F. Och, H. Ney, "A Systematic Comparison of Various Statistical Alignment
-Models", Computational Linguistics 29, 2003, section 6.1 (alignment error rate).
+Machine Translation", EMNLP 2015, section 3.1; F. Och, H. Ney, "A Systematic Comparison of Various Statistical Alignment
+Models", Computational Linguistics 29, 2003, section 5 (alignment error rate).
 """
 
 from __future__ import annotations

@@ -59,6 +59,9 @@ class EncoderLayer(nn.Module):
         d_ff: the width F.
         dropout: share of each sublayer's output that is dropped in training, before it is added.
         norm: "post" or "pre".
+
+    Raises:
+        ValueError: another `norm`, or heads that do not divide the width.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm: str = "post") -> None:
@@ -122,6 +125,9 @@ class Transformer(nn.Module):
         sos: the id that target inputs begin with.
         eos: the id that targets end with.
         max_len: the most words that a sentence can have.
+
+    Raises:
+        ValueError: another `norm`, heads that do not divide the width, or an odd width, which has no sinusoidal table.
     """
 
     def __init__(
@@ -155,7 +161,11 @@ class Transformer(nn.Module):
     def forward(
         self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Masks are broadcastable to (B, h, T, S); without one, padding is hidden, and the target's future."""
+        """Masks are broadcastable to (B, h, T, S); without one, padding is hidden, and the target's future.
+
+        Raises:
+            ValueError: a sentence has more than `max_len` words.
+        """
         if src_mask is None:
             src_mask = self.real(src)
         if tgt_mask is None:
@@ -170,7 +180,7 @@ class Transformer(nn.Module):
         return self.decoder_norm(x) @ self.tgt_embed.weight.T
 
     def embedded(self, ids: Tensor, embed: nn.Embedding) -> Tensor:
-        """Words with their places: (B, T, D)."""
+        """The words of ids (B, T) with their places: (B, T, D)."""
         if ids.shape[1] > self.max_len:
             raise ValueError(f"{ids.shape[1]} words, and {self.max_len} are the most")
         scaled = embed(ids) * math.sqrt(embed.embedding_dim)

@@ -93,6 +93,9 @@ class NGramModel:
     A long context says more and has been seen less often. So each order's frequencies are mixed with the distribution
     of the order below, which gets the larger share the more often something new has followed the context (Witten and
     Bell). A context never seen leaves the word to its ending, down to the unigrams, where `alpha` is added.
+
+    Raises:
+        ValueError: `n` or `vocab_size` is below one, or `alpha` below zero.
     """
 
     def __init__(self, n: int, vocab_size: int, alpha: float) -> None:
@@ -152,9 +155,9 @@ def _as_tensors(followers: dict[tuple[int, ...], dict[int, int]]) -> Followers:
     tokens = torch.tensor([token for counts in followers.values() for token in counts], dtype=torch.long)
     counted = torch.tensor([count for counts in followers.values() for count in counts.values()])
     weights = torch.tensor([total + size for total, size in zip(totals, sizes)], dtype=torch.float64)
-    shares = (counted / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))).float()
+    shares = counted / weights.repeat_interleave(torch.tensor(sizes, dtype=torch.long))
     # One large tensor cut into views: a hundred thousand small ones would take a hundred times as long to make.
-    rows = zip(followers, tokens.split(sizes), shares.split(sizes), sizes, totals)
+    rows = zip(followers, tokens.split(sizes), shares.to(torch.get_default_dtype()).split(sizes), sizes, totals)
     return {context: (seen, share, size / (total + size)) for context, seen, share, size, total in rows}
 
 

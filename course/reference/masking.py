@@ -136,8 +136,13 @@ def leaks_future(model_fn: Callable[[Tensor], Tensor], ids: Tensor) -> bool:
     For each cut, everything after it is replaced by other tokens of the same text, and what stands before must not
     move. Every token is exchanged at every cut, at random, several times: a leak may come from far away, need two
     tokens at once, or hide from a change that is the same everywhere.
+
+    Raises:
+        ValueError: the text has no two different tokens, so there is nothing to exchange.
     """
     known = ids.unique()
+    if len(known) < 2 and ids.shape[1] > 1:
+        raise ValueError(f"ids of shape {tuple(ids.shape)} hold no two different tokens: nothing can be exchanged")
     dice = torch.Generator().manual_seed(ids.numel())
     before = model_fn(ids)
     for cut in range(1, ids.shape[1]):

@@ -133,7 +133,7 @@ def relations_by_hand(names: Tensor, numbers: Tensor, friends: Tensor, rivals: T
         one_hot(friends, n_names),
         one_hot(rivals, n_names),
     ]
-    x = torch.cat(written, dim=-1).float()  # (B, S, D)
+    x = torch.cat(written, dim=-1).to(torch.get_default_dtype())  # (B, S, D)
     D = x.shape[-1]
     d = D // 2
     name, number, friend, rival = torch.eye(D, device=x.device).split([n_names, n_numbers, n_names, n_names])

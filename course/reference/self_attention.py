@@ -128,7 +128,7 @@ def recall_by_hand(keys: Tensor, values: Tensor, query: Tensor, n_keys: int = 26
     certain = 50.0  # a matching key scores so much more than any other that softmax is a choice
     pairs = torch.cat([one_hot(keys, n_keys), one_hot(values, n_values)], dim=-1)  # (B, S, n_keys + n_values)
     question = torch.cat([one_hot(query, n_keys), torch.zeros(len(query), n_values, device=query.device)], dim=-1)
-    x = torch.cat([pairs, question[:, None]], dim=1).float()
+    x = torch.cat([pairs, question[:, None]], dim=1)  # (B, S + 1, n_keys + n_values)
     reads = torch.eye(n_keys + n_values, device=query.device)
     W_key, W_value = reads[:n_keys], reads[n_keys:]
     return self_attention(x, certain * math.sqrt(n_keys) * W_key, W_key, W_value)[:, -1]

@@ -50,8 +50,9 @@ def unpatchify(patches: Tensor, p: int, H: int, W: int) -> Tensor:
     rows, columns = _grid(H, W, p)
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % p**2:
         raise ValueError(f"patches of shape {tuple(patches.shape)} make no images of {H} × {W} pixels with p = {p}")
-    pieces = patches.unflatten(1, (rows, columns)).unflatten(3, (-1, p, p))  # (B, rows, columns, C, p, p)
-    return pieces.permute(0, 3, 1, 4, 2, 5).reshape(len(patches), -1, H, W)
+    B, C = len(patches), patches.shape[2] // p**2
+    pieces = patches.reshape(B, rows, columns, C, p, p)
+    return pieces.permute(0, 3, 1, 4, 2, 5).reshape(B, C, H, W)  # (B, C, rows, p, columns, p) -> (B, C, H, W)
 
 
 def embed_patches(images: Tensor, W: Tensor, b: Tensor, cls: Tensor, positions: Tensor) -> Tensor:

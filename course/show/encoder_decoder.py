@@ -190,7 +190,7 @@ def cross_maps(weights: Tensor, french: Sequence[str], english: Sequence[str]) -
 
 
 def _heat(axes: Axes, weights: Tensor, rows: Sequence[str], columns: Sequence[str]) -> None:
-    axes.imshow(weights.float().numpy(), vmin=0.0, vmax=1.0, aspect="auto")
+    axes.imshow(weights.detach().cpu().float().numpy(), vmin=0.0, vmax=1.0, aspect="auto")
     axes.set_xticks(range(len(columns)), list(columns), rotation=60, ha="right")
     axes.set_yticks(range(len(rows)), list(rows))
     plain_axes(axes)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 Encode = Callable[[int, int], Tensor]
 
@@ -236,10 +237,10 @@ def _three_panels() -> Figure:
 
 
 def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
-    table = encode(n, d_model)
+    table = encode(n, d_model).detach().cpu().float()
     with styled():
         left, middle, right = live.wiped(figure)
-        left.imshow(table.detach().numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+        _coloured(left, table)
         left.axhline(place, color=INK, linewidth=1.5)
         left.set(title="the table", xlabel="dimension", ylabel="place")
         left.grid(False)
@@ -263,7 +264,7 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> N
 def _in_words(encode: Encode, n: int, d_model: int, place: int) -> str:
     turns = wavelengths(encode, d_model)
     within = sum(turn <= n for turn in turns)
-    table = encode(n, d_model)
+    table = encode(n, d_model).detach()
     dots = table @ table[place]
     others = torch.cat([dots[:place], dots[place + 1 :]])
     return (
@@ -274,10 +275,14 @@ def _in_words(encode: Encode, n: int, d_model: int, place: int) -> str:
 
 
 def _table(figure: Figure, axes: Axes, table: Tensor) -> None:
-    image = axes.imshow(table.detach().numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    image = _coloured(axes, table.detach().cpu().float())
     axes.set(xlabel="dimension", ylabel="place t")
     axes.grid(False)
     figure.colorbar(image, ax=axes, pad=0.02, ticks=[-1, 0, 1])
+
+
+def _coloured(axes: Axes, table: Tensor) -> AxesImage:
+    return axes.imshow(table.numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
 
 
 def _dial(axes: Axes, sine: float, cosine: float) -> None:

@@ -69,5 +69,6 @@ def test_queries_and_keys_are_rotated_and_values_are_not():
 
 
 def test_heads_share_the_width_equally():
-    with pytest.raises(ValueError, match="3 heads cannot share a width of 4"):
-        blocks.MultiHeadAttention(4, 3)
+    for heads in (3, 0, -2):
+        with pytest.raises(ValueError, match=f"{heads} heads cannot share a width of 4"):
+            blocks.MultiHeadAttention(4, heads)

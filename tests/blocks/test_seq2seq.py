@@ -46,6 +46,11 @@ def test_decoding_says_what_teacher_forcing_says_and_is_silent_after_the_end(mod
         assert row[:length] == said[:length] and not any(said[length:])
 
 
+def test_both_directions_have_half_of_the_state():
+    with pytest.raises(ValueError, match="two directions cannot share a state of width 7 equally"):
+        blocks.AttentionSeq2Seq(13, 17, embed=3, hidden=7, attention=5)
+
+
 def test_the_waves_are_those_of_topic_08():
     for n, d in ((1, 2), (7, 6), (100, 64)):
         torch.testing.assert_close(blocks.waves(n, d), sinusoidal(n, d), rtol=1e-5, atol=1e-5 * n)

@@ -57,7 +57,8 @@ def test_images_of_a_batch_do_not_mix_and_everything_learns(model):
 
 
 def test_patches_and_heads_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="patches of 3 x 3 pixels cannot cover an image of 8 x 8"):
-        blocks.ViT(8, 3, 1, 10, 8, 2, 12, 1)
+    for patch in (3, 0, -2):
+        with pytest.raises(ValueError, match=f"patches of {patch} x {patch} pixels cannot cover an image of 8 x 8"):
+            blocks.ViT(8, patch, 1, 10, 8, 2, 12, 1)
     with pytest.raises(ValueError, match="heads cannot share"):
         blocks.ViT(8, 2, 1, 10, 9, 2, 12, 1)

@@ -30,12 +30,15 @@ def test_files_of_one_kind(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     (tmp_path / "b.txt").write_text("three\n")
     assert data.load(str(tmp_path))["train"]["text"][:] == ["one", "two", "three"]
+    assert data.load(tmp_path)["train"]["text"][:] == ["one", "two", "three"]
     assert data.load(str(tmp_path / "a.txt"), split="train")["text"][:] == ["one", "two"]
 
 
 def test_tables(tmp_path):
     (tmp_path / "a.tsv").write_text("word\tcount\nthe\t3\n")
     assert data.load(str(tmp_path / "a.tsv"))["train"][0] == {"word": "the", "count": 3}
+    (tmp_path / "B.TSV").write_text("word\tcount\nof\t2\n")
+    assert data.load(str(tmp_path / "B.TSV"))["train"][0] == {"word": "of", "count": 2}
     (tmp_path / "a.jsonl").write_text(json.dumps({"word": "of"}) + "\n")
     assert data.load(str(tmp_path / "a.jsonl"))["train"][0] == {"word": "of"}
 
@@ -96,6 +99,12 @@ def test_where_notebooks_are_graded_the_hub_is_off_and_the_home_is_ours(tmp_path
     graded = fresh(code, COURSE_JUDGE="/nowhere", COURSE_CACHE=str(tmp_path))
     assert graded == f"True {tmp_path / 'huggingface'}"
     assert fresh(code, COURSE_CACHE=str(tmp_path)) == "False None"
+
+
+@pytest.mark.parametrize("corpus", ["order", "phrases", "recall", "relations"])
+def test_so_it_is_whichever_corpus_is_loaded_first(corpus, tmp_path):
+    code = f"from course import data; data.load({corpus!r}); import datasets; print(datasets.config.HF_HUB_OFFLINE)"
+    assert fresh(code, COURSE_JUDGE="/nowhere", COURSE_CACHE=str(tmp_path)).endswith("True")
 
 
 def test_the_courses_own_corpora_never_touch_the_network():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import torch
 
 import course
 from course.exercise.key import key_of
+from course.hidden import find
 from course.judge.report import html, text
 from course.judge.verdict import CaseResult, Verdict
+from course.notebook import keys
 from course.notebook.checking import CheckFailed
 from course.notebook.folder import read_progress
 from course.notebook.training import Record
@@ -51,7 +54,7 @@ def test_progress_is_kept_beside_the_notebook(here, capsys):
 def test_progress_of_a_named_topic(capsys):
     course.progress("06_self_attention")
     assert "softmax" in capsys.readouterr().out
-    with pytest.raises(KeyError, match="no topic is called 'chess'"):
+    with pytest.raises(KeyError, match=r"^no topic is called 'chess'"):
         course.progress("chess")
 
 
@@ -72,6 +75,53 @@ def test_a_read_only_folder_is_fine(monkeypatch, capsys):
     assert "Hint 2 of 2" in capsys.readouterr().out
 
 
+def test_what_can_no_longer_be_written_is_remembered_all_the_same(monkeypatch, capsys):
+    course.hint("rnn_cell")
+
+    def deny(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    course.hint("rnn_cell")
+    course.hint("rnn_cell")
+    told = capsys.readouterr().out
+    assert told.index("Hint 1 of 2") < told.index("Hint 2 of 2") < told.rindex("Hint 1 of 2")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no folder that somebody works in")
+def test_a_folder_that_was_deleted_meanwhile_is_fine(here, monkeypatch, capsys):
+    gone = here / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    course.hint("rnn_cell")
+    course.hint("rnn_cell")
+    course.check("rnn_cell", cell)
+    course.progress()
+    told = capsys.readouterr().out
+    assert "Hint 2 of 2" in told and "✓ rnn_cell" in told
+
+
+@pytest.fixture
+def unusual():
+    """A notebook that computes in float64 and on another device, unless it is told otherwise."""
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("name", ["MultiHeadAttention", "rope", "mlm_corrupt"])
+def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, monkeypatch, unusual, capsys):
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    keys._key.cache_clear()
+    course.check(name, find(name).reference)
+    assert f"✓ {name}" in capsys.readouterr().out
+    assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")
+
+
 def test_a_spoiled_progress_file_is_no_obstacle(here):
     (here / ".course").mkdir()
     (here / ".course" / "progress.json").write_text("{not json")
@@ -90,7 +140,7 @@ def test_a_slip_in_the_call_is_no_wrong_answer():
     record = Record("rnn_task", torch.nn.Linear(2, 2), [], 0, 0.0, "cpu", "trained")
     with pytest.raises(TypeError, match=r"the model in it, record\.model"):
         course.check("rnn_task", record)
-    for answer in (None, "rnn_cell"):
+    for answer in (None, "rnn_cell", 3, torch.ones(2, 5)):
         with pytest.raises(TypeError, match="the function or class itself, and got"):
             course.check("rnn_cell", answer)
 
@@ -110,6 +160,11 @@ def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
         course.check("rnn_cel", cell)
     with pytest.raises(KeyError, match="read by a person"):
         course.check("rnn_question", cell)
+    for name in (cell, ["rnn_cell"], None):
+        with pytest.raises(TypeError, match="an exercise's name comes first, in quotes"):
+            course.check(name, "rnn_cell")
+        with pytest.raises(TypeError, match="an exercise's name comes first, in quotes"):
+            course.hint(name)
 
 
 NASTY = Verdict(
@@ -154,6 +209,9 @@ def test_seed_repeats():
     first = torch.rand(2)
     course.seed(3)
     assert torch.equal(first, torch.rand(2))
+    for number in ("a", 1.5):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            course.seed(number)
 
 
 def test_the_device_can_be_chosen(monkeypatch):

@@ -66,6 +66,9 @@ def test_what_pip_cannot_do_is_told_in_a_sentence(elsewhere: None, monkeypatch: 
     _pip(monkeypatch, 1, "WARNING: slow\nERROR: No matching distribution found for babel\n")
     with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Install them, then call"):
         course.set_up()
+    _pip(monkeypatch, 1, "/usr/bin/python3: No module named pip\n")
+    with pytest.raises(RuntimeError, match=r"babel: /usr/bin/python3: No module named pip\. Install them"):
+        course.set_up()
 
 
 def test_where_nothing_is_missing_pip_is_not_called(

@@ -87,6 +87,38 @@ def test_a_rerun_repeats_itself_and_two_folders_differ(tmp_path, monkeypatch):
     assert not torch.equal(weights(first), weights(fit(TASK, build, train)))
 
 
+class Described(nn.Module):
+    """A model that keeps a sentence in its state, and learns how wide its input is when it first sees one."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.LazyLinear(1)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def get_extra_state(self):
+        return "a line"
+
+    def set_extra_state(self, state):
+        assert state == "a line"
+
+
+def test_models_that_are_made_late_or_keep_more_than_tensors_are_trained_and_loaded(monkeypatch):
+    trained = fit(TASK, Described, train)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    loaded = fit(TASK, Described, refuse)
+    assert torch.equal(weights(trained), weights(loaded))
+    assert torch.equal(trained.model(torch.ones(2, 3)), loaded.model(torch.ones(2, 3)))
+
+
+def test_a_model_that_was_never_called_is_trained_for_nothing_and_nothing_more(monkeypatch, capsys):
+    fit(TASK, Described, lambda model, batches: None)
+    assert "Nothing was trained" in capsys.readouterr().out
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert fit(TASK, Described, train).source == "trained"
+
+
 def test_grading_loads_the_checkpoint(monkeypatch):
     trained = fit(TASK, build, train)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
@@ -179,9 +211,18 @@ def test_what_is_no_model_is_refused_in_a_sentence():
             fit(TASK, model, train)
 
 
+def test_what_is_no_loop_and_what_names_no_file_are_refused_in_a_sentence(here):
+    with pytest.raises(TypeError, match=r"a function train\(model, batches\), and got a NoneType"):
+        fit(TASK, build, None)
+    for variant in ("../../elsewhere", "rate 0.1/0.2", "/"):
+        with pytest.raises(ValueError, match="part of a file's name"):
+            fit(TASK, build, train, variant=variant)
+    assert not list(here.iterdir())
+
+
 def test_a_task_that_does_not_exist(monkeypatch):
     monkeypatch.undo()
-    with pytest.raises(KeyError, match="no exercise is called"):
+    with pytest.raises(KeyError, match=r"^no exercise is called"):
         fit("no_task", build, train)
 
 

@@ -243,6 +243,13 @@ def test_leaks_of_every_kind_are_found(name, parameters, leaks):
     assert leaks_future(model, ids) is leaks
 
 
+def test_a_text_without_two_different_words_betrays_nothing():
+    for ids in (torch.full((2, 5), 3), torch.zeros(0, 5, dtype=torch.long)):
+        with pytest.raises(ValueError, match="no two different tokens"):
+            leaks_future(lambda ids: ids.double(), ids)
+    assert not leaks_future(lambda ids: ids.double(), torch.full((2, 1), 3))
+
+
 def test_ids_are_left_alone_and_no_other_words_are_used():
     seen = []
     ids = torch.tensor([[3, 9, 3, 9, 9]])

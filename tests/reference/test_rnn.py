@@ -140,6 +140,12 @@ def test_clipping_is_torchs(shapes, max_norm):
         close(once, twice)
 
 
+def test_squares_that_float16_cannot_hold_are_clipped_as_torch_does():
+    grads, norm = clip_grad_norm([torch.full((2,), 300.0, dtype=torch.float16)], 1.0)
+    assert norm == pytest.approx(2**0.5 * 300, rel=1e-3)
+    torch.testing.assert_close(grads[0], torch.full((2,), 0.5**0.5, dtype=torch.float16))
+
+
 def test_zero_gradients_stay_zero():
     grads, norm = clip_grad_norm([torch.zeros(2, 3), torch.zeros(5)], 1.0)
     assert norm == 0.0 and all(not grad.any() for grad in grads)

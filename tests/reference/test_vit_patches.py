@@ -70,6 +70,8 @@ def test_mending_is_what_fold_does(B, C, H, W, p, dtype):
 def test_mending_undoes_cutting(B, C, rows, columns, p):
     images = noise(B, C, rows * p, columns * p)
     assert torch.equal(unpatchify(patchify(images, p), p, rows * p, columns * p), images)
+    none = images[:0]
+    assert unpatchify(patchify(none, p), p, rows * p, columns * p).shape == none.shape
 
 
 def test_the_second_patch_lies_to_the_right_of_the_first():

@@ -46,7 +46,7 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are(model):
         pictures.sizes_by_height({"no norm": [8, 80, 800], "pre-norm": [8, 9, 10]}),
         pictures.schedule(reference.warmup_schedule, 512, 40, 200),
         pictures.architectures(reference.architecture_masks),
-        pictures.cross_maps(torch.full((2, 1, 2, 3), 1 / 3), ["le", "chat"], ["the", "cat", "."]),
+        pictures.cross_maps(torch.full((2, 1, 2, 3), 1 / 3, requires_grad=True), ["le", "chat"], ["the", "cat", "."]),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 20

@@ -37,6 +37,12 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
     assert "clocks: unique, bounded, deterministic, any_length, relative" in figures[3].get_label()
 
 
+def test_learned_tables_are_shown_whatever_their_type():
+    learned = torch.nn.Parameter(torch.randn(16, 8, dtype=torch.bfloat16))
+    assert "16 position vectors" in pictures.heat_map(learned).get_label()
+    pictures.explorer(lambda n, d: torch.nn.Parameter(sinusoidal(n, d).bfloat16()))
+
+
 def test_wavelengths_are_read_off_the_function_that_is_given():
     turns = pictures.wavelengths(sinusoidal, 8)
     assert turns == pytest.approx([2 * math.pi * 10**i for i in range(4)], rel=1e-3)

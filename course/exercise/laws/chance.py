@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .plain import tensor
-from .registry import EXPECTED, LAWS, Law, Outputs
+from .registry import EXPECTED, Outputs, law_with
 
 FALSE_ALARM = 1e-7
 """Bound on the probability that a right sampler breaks one frequency law (below one in a million an exercise)."""
@@ -20,6 +20,9 @@ def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", s
     """Counts of drawn ids, (rows, K): one row, or one a previous token when `start` says where each draw begins.
 
     The draws are a LongTensor (n,), or (n, L) for n sequences; with `start`, position 0 follows `start`.
+
+    Raises:
+        ValueError: something was drawn that has no probability.
     """
     drawn = tensor(outputs[of]).long()
     table = torch.zeros(probabilities.reshape(-1, probabilities.shape[-1]).shape, dtype=torch.float64)
@@ -34,6 +37,7 @@ def frequency_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", s
     return table.view(-1).index_add_(0, flat, torch.ones(flat.numel(), dtype=torch.float64)).view(table.shape)
 
 
+@law_with(frequency_counts)
 def frequencies(
     outputs: Outputs, probabilities: Tensor, draws: int, of: str = "out", start: Any = None, because: str = ""
 ) -> str:
@@ -66,9 +70,6 @@ def _unlike(table: Tensor, asked: float, probabilities: Tensor, because: str) ->
     if bool((excess[n.expand_as(excess) > 0] <= limit).all()):
         return ""
     return because or "the draws do not follow the distribution they should: tally a few thousand of them"
-
-
-LAWS["frequencies"] = Law(frequencies, frequency_counts)
 
 
 def _binary_divergence(a: Tensor, b: Tensor) -> Tensor:

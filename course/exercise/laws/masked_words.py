@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .chance import frequency_counts, unlike
 from .plain import kind, tensor
-from .registry import LAWS, Law, Outputs, law
+from .registry import Outputs, law, law_with
 
 
 @law
@@ -39,9 +39,9 @@ def labels_hold_the_words(outputs: Outputs, ids: Tensor, of: str = "out", becaus
     if unlike:
         return unlike
     labels = outputs[of][1]
-    return "" if bool(((labels == ids) | (labels == -100)).all()) else because or (
-        "a label is neither -100 nor the word that stood there before anything was hidden"
-    )  # fmt: skip
+    if bool(((labels == ids) | (labels == -100)).all()):
+        return ""
+    return because or "a label is neither -100 nor the word that stood there before anything was hidden"
 
 
 @law
@@ -66,7 +66,7 @@ def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", 
     return frequency_counts({of: became}, probabilities, of)
 
 
-@law
+@law_with(corruption_counts, relative=True)
 def corruption_frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", because: str = "") -> str:
     """What becomes of a text of one word follows `probabilities`: first for not being asked for, then word by word."""
     return unlike(outputs, lambda found: corruption_counts(found, probabilities, of), probabilities, because)
@@ -93,7 +93,7 @@ def _labels(answer: Any) -> Tensor:
     return answer[1] if isinstance(answer[1], Tensor) else torch.stack([_labels(one) for one in answer])
 
 
-@law
+@law_with(chosen_counts, relative=True)
 def chosen_one_by_one(outputs: Outputs, p: float, axis: int, group: int = 5, of: str = "out", because: str = "") -> str:
     """Each word is asked for with probability `p`, whatever becomes of its neighbours along `axis`."""
     shares = _by_own_coins(p, group)
@@ -105,16 +105,7 @@ def tossed_counts(outputs: Outputs, p: float, group: int = 5, of: str = "out", *
     return _together(tensor(outputs[of]).flatten() == 0, group)
 
 
-@law
+@law_with(tossed_counts, relative=True)
 def tossed_one_by_one(outputs: Outputs, p: float, group: int = 5, of: str = "out", because: str = "") -> str:
     """Each draw is 0 with probability `p`, whatever becomes of the others of its `group`."""
     return unlike(outputs, lambda found: tossed_counts(found, p, group, of), _by_own_coins(p, group), because)
-
-
-LAWS["corruption_frequencies"] = Law(corruption_frequencies, corruption_counts, relative=True)
-
-
-LAWS["chosen_one_by_one"] = Law(chosen_one_by_one, chosen_counts, relative=True)
-
-
-LAWS["tossed_one_by_one"] = Law(tossed_one_by_one, tossed_counts, relative=True)

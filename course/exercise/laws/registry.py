@@ -35,8 +35,19 @@ LAWS: dict[str, Law] = {}
 
 def law(function: Callable[..., str]) -> Callable[..., str]:
     """Registers a law under its function's name."""
-    LAWS[function.__name__] = Law(function)
-    return function
+    return law_with()(function)
+
+
+def law_with(
+    counts: Callable[..., Tensor] | None = None, *, relative: bool = False
+) -> Callable[[Callable[..., str]], Callable[..., str]]:
+    """Registers a law of chance, with the table of `counts` it looks at, or one that is `relative`: see `Law`."""
+
+    def register(function: Callable[..., str]) -> Callable[..., str]:
+        LAWS[function.__name__] = Law(function, counts, relative)
+        return function
+
+    return register
 
 
 def broken(use: LawUse, outputs: Outputs) -> str:

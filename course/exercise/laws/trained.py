@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .. import translation
 from .plain import tensor
-from .registry import EXPECTED, LAWS, Law, Outputs, law
+from .registry import EXPECTED, Outputs, law, law_with
 
 
 @law
@@ -67,6 +67,7 @@ def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = 
     return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
 
 
+@law_with(relative=True)
 def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
     """The same, over the reference's vocabulary, with a bar of `factor` times its perplexity in the same case."""
     own = tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
@@ -74,9 +75,6 @@ def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str 
     if own.shape[1] != V:
         return f"a distribution over {own.shape[1]} tokens was expected, and one over {V} came"
     return perplexity_at_most(outputs, targets, factor * _perplexity(own, targets), of, because)
-
-
-LAWS["perplexity_within"] = Law(perplexity_within, relative=True)
 
 
 def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
