@@ -342,6 +342,9 @@ def writable(folder: Path) -> Iterator[Finding]:
     """Can notebooks, checkpoints and the corpora's cache be written where they go?"""
     from course.data.cache import cache_folder
 
+    if not folder.is_dir():
+        yield Finding("wrong", "folder", f"there is no folder {folder}", "name the one with your notebooks, or none")
+        return
     for what, place, then in (
         ("folder", folder, "progress and checkpoints are forgotten: copy the notebooks to a folder of your own"),
         ("cache", cache_folder(), "corpora are made anew each time: export COURSE_CACHE=a folder of your own"),

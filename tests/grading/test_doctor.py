@@ -135,6 +135,13 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     assert (folder.kind, cache.kind) == ("wrong", "note") and "Permission denied" in folder.said
 
 
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    for place in (tmp_path / "nowhere", tmp_path / "a file"):
+        (found,) = doctor.writable(place)
+        assert found.kind == "wrong" and found.said == f"there is no folder {place}"
+
+
 def test_something_wrong_is_a_status_of_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(doctor, "examine", lambda folder: [Finding("wrong", "torch", "gone", "install it")])
     assert cli.main(["doctor"]) == 1
