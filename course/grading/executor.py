@@ -22,6 +22,7 @@ from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any, Protocol
 
+from course.grading.cores import cores_at_hand
 from course.grading.fault import SHORT, told
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
@@ -47,7 +48,7 @@ ROOM = 2**30
 
 def most_workers() -> int:
     """How many workers begin where nobody says: one for each core, or fewer where they would not have `ROOM`."""
-    cores, memory = os.cpu_count() or 1, memory_at_hand()
+    cores, memory = cores_at_hand(), memory_at_hand()
     return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
 
