@@ -63,9 +63,6 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     except BrokenPipeError:
         _say_no_more()
         return 141
-    except EOFError:
-        _tell(f"\ncourse {arguments.command}: it asks, and nobody answered")
-        return 2
     except Exception as error:
         if _is_without_terminal(error):
             _leave_terminals()

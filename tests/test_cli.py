@@ -63,15 +63,6 @@ def test_what_cannot_be_read_gets_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert re.fullmatch(r"course grade: .*folder\.ipynb: Is a directory\n", capsys.readouterr().err)
 
 
-def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(*_: object) -> None:
-        raise EOFError
-
-    monkeypatch.setitem(cli.COMMANDS, "list", (nobody, cli._with_topics))
-    assert cli.main(["list"]) == 2
-    assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
-
-
 def test_windows_is_sent_to_where_grading_is_possible(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
