@@ -63,9 +63,6 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     except BrokenPipeError:
         _say_no_more()
         return 141
-    except EOFError:
-        _tell(f"\ncourse {arguments.command}: it asks, and nobody answered")
-        return 2
     except Exception as error:
         if _is_without_terminal(error):
             _leave_terminals()
@@ -253,13 +250,14 @@ def export(arguments: argparse.Namespace) -> int:
 
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
+    from course.grading.catalogue import counted
     from course.grading.configuration import RESULTS
     from course.grading.store import Store, table
 
     store = Store(find_root() / RESULTS)
     if arguments.prune is not None:
         gone = store.prune(arguments.prune)
-        print(f"{len(gone)} results removed, {sum(kept.size for kept in gone) / 1e6:.1f} MB")
+        print(f"{counted(len(gone), 'result')} removed, {sum(kept.size for kept in gone) / 1e6:.1f} MB")
     print(f"{table(store.results())}\n{store.folder}")
     return 0
 

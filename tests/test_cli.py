@@ -63,15 +63,6 @@ def test_what_cannot_be_read_gets_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert re.fullmatch(r"course grade: .*folder\.ipynb: Is a directory\n", capsys.readouterr().err)
 
 
-def test_a_question_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(*_: object) -> None:
-        raise EOFError
-
-    monkeypatch.setitem(cli.COMMANDS, "list", (nobody, cli._with_topics))
-    assert cli.main(["list"]) == 2
-    assert capsys.readouterr().err == "\ncourse list: it asks, and nobody answered\n"
-
-
 def test_what_is_not_installed_is_told_with_a_line_for_every_shell() -> None:
     """Windows' own takes no single quotes."""
     code = "import sys; sys.modules['nbformat'] = None; from course.cli import main; sys.exit(main(['submit', '3']))"

@@ -410,7 +410,7 @@ class _Round:
         self.graded: dict[str, Graded] = {}
         self.notes: dict[str, list[str]] = {}
         self.store = classroom.store
-        self.timings = Timings(classroom.root / ".course" / "timings" / f"{classroom.topic.folder}.csv")
+        self.timings = Timings.of(classroom.root, classroom.topic)
 
     def jobs(self) -> Iterator[tuple[str, Task]]:
         """The submissions that have to be executed; all others are seen to on the way."""

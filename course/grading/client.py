@@ -112,7 +112,7 @@ class NotebookRun(NotebookClient):
         self.handle: Handle | None = None
         self._group: int | None = None
         self._printed = 0
-        self._listening: list[asyncio.Task[None]] = []
+        self._beside: list[asyncio.Task[None]] = []  # what goes on while cells run
         self._clock: asyncio.Timeout | None = None
         self._brake: asyncio.TimerHandle | None = None
 
@@ -267,6 +267,12 @@ class NotebookRun(NotebookClient):
             limits.append(max(0.1, self._deadline - time.monotonic()))
         return min((limit for limit in limits if limit), default=None)
 
+    async def _async_poll_kernel_alive(self) -> None:
+        """Look whether the kernel lives; nbclient forgets to end this where an output of the cell cannot be read."""
+        if (looking := asyncio.current_task()) is not None:
+            self._beside.append(looking)
+        await super()._async_poll_kernel_alive()
+
     async def _async_handle_timeout(self, timeout: Any, cell: NotebookNode | None = None) -> Any:
         self._timed_out = True
         self.iopub_timeout = min(self.patience, AFTER_INTERRUPT)
@@ -358,7 +364,7 @@ class NotebookRun(NotebookClient):
         language = await self._acquaint(self.startup_timeout)
         self.nb.metadata["language_info"] = language["content"]["language_info"]
         channels: list[Any] = [self.kc.shell_channel, self.kc.iopub_channel]
-        self._listening = [asyncio.create_task(self._listen(channel.socket)) for channel in channels]
+        self._beside += [asyncio.create_task(self._listen(channel.socket)) for channel in channels]
 
     async def _acquaint(self, seconds: float) -> dict[str, Any]:
         """What the kernel says of itself, when both of its channels have answered.
@@ -403,9 +409,9 @@ class NotebookRun(NotebookClient):
         """Kill the kernel with all it started."""
         if self.km is None:
             return
-        for task in self._listening:
+        for task in self._beside:
             task.cancel()
-        await asyncio.gather(*self._listening, return_exceptions=True)
+        await asyncio.gather(*self._beside, return_exceptions=True)
         self.shutdown_kernel = "immediate"
         with contextlib.suppress(Exception):
             await self._async_cleanup_kernel()

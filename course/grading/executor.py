@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -22,7 +23,8 @@ from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any, Protocol
 
-from course.grading.fault import SHORT, told
+from course.grading.cores import cores_at_hand
+from course.grading.fault import SHORT, Fault, told
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
 from course.grading.signals import pass_over, undisturbed
@@ -41,13 +43,16 @@ ATTEMPTS = 3
 """How often work is tried when the grading machine fails."""
 
 
+PAUSES = (0.1, 1.0, 5.0)
+"""Seconds until workers are begun anew that could not be begun: a server that was killed takes a while to be gone."""
+
 ROOM = 2**30
 """Bytes of memory a worker is counted with: what the hungriest solved notebook of the course takes."""
 
 
 def most_workers() -> int:
     """How many workers begin where nobody says: one for each core, or fewer where they would not have `ROOM`."""
-    cores, memory = os.cpu_count() or 1, memory_at_hand()
+    cores, memory = cores_at_hand(), memory_at_hand()
     return max(1, min(cores, int(memory / ROOM))) if memory else cores
 
 
@@ -160,20 +165,30 @@ class LocalCrew:
             raise
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have a task executed by one of the processes."""
+        """Have a task executed by one of the processes.
+
+        Raises:
+            Fault: none can be begun.
+        """
         if self._nursery:
             self._nursery.mend()
-        try:
-            return self._pool.submit(_execute, task)
-        except BrokenProcessPool:
-            self.renew()
-            return self._pool.submit(_execute, task)
+        for seconds in PAUSES:
+            try:
+                return self._pool.submit(_execute, task)
+            except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
+                time.sleep(seconds)
+                self._begin_anew()
+        raise Fault("worker processes end as soon as they begin, perhaps for want of memory: fewer --workers need less")
 
     def renew(self) -> None:
         """Start all processes anew, unless that happened since they broke."""
         if getattr(self._pool, "_broken", False):
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = self._start()
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Other processes from here on; what the former had to do is for them to do, or to fail at."""
+        self._pool.shutdown(wait=False)
+        self._pool = self._start()
 
     def close(self, at_once: bool = False) -> None:
         """End the processes, when they are done or `at_once`."""

@@ -52,12 +52,7 @@ def grade_topic(
             temporary files has too long a path.
     """
     if scheduler is None:
-        demand_short_names()
-        _demand(settings or {})
-        if force or _work_waits(root, topic):
-            from course.grading.executor import get_ready
-
-            get_ready((settings or {}).get("policy", "checkpoint"))
+        _prepare(root, topic, force, settings or {})
 
     from course.grading import summary
     from course.grading.classroom import Classroom, grade_class
@@ -81,13 +76,21 @@ def grade_topic(
         print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
         return 0
     summary.show(topic, graded)
-    for line in summary.not_graded(list(classroom.misplaced())):
+    for line in (*summary.not_graded(list(classroom.misplaced())), *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
-    if classroom.forgotten:
-        print(f"  {FORGOTTEN}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     return int(not all(work.complete for work in graded))
+
+
+def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:
+    """See that this machine can grade as asked, and begin what takes seconds where somebody's work waits."""
+    demand_short_names()
+    _demand(settings)
+    if force or _work_waits(root, topic):
+        from course.grading.executor import get_ready
+
+        get_ready(settings.get("policy", "checkpoint"))
 
 
 def _demand(settings: dict[str, Any]) -> None:
@@ -120,15 +123,26 @@ def _compare(
     print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
 
 
-def grade_stale(root: Path, topics: Sequence[Topic], **options: Any) -> int:
+def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:
     """Judge again what of `topics` was judged with other tests than today's; `options` are those of `grade_topic`.
 
+    Of the `students` named, each topic has those who are graded in it.
+
     Raises:
-        Problem: nothing is graded yet.
+        Problem: nothing is graded yet, or nothing of a student who is named.
     """
     from course.grading.problem import Problem
 
-    graded = [topic for topic in topics if any((root / "autograded").glob(f"*/{topic.folder}/{topic.folder}.ipynb"))]
-    if not graded:
+    graded = {topic: _graded_in(root, topic) for topic in topics}
+    if not any(graded.values()):
         raise Problem("nothing is graded yet, so nothing can be stale: run `course grade TOPIC` first")
-    return max(grade_topic(root, topic, stale=True, **options) for topic in graded)
+    if unknown := set(students).difference(*graded.values()):
+        raise Problem(f"nothing of {', '.join(sorted(unknown))} is graded yet, so nothing can be stale")
+    chosen = {topic: [student for student in students if student in those] for topic, those in graded.items()}
+    again = [topic for topic in topics if (chosen[topic] if students else graded[topic])]
+    return max(grade_topic(root, topic, students=chosen[topic], stale=True, **options) for topic in again)
+
+
+def _graded_in(root: Path, topic: Topic) -> set[str]:
+    """Those with graded work in a topic, as far as nbgrader's usual folders tell."""
+    return {path.parts[-3] for path in (root / "autograded").glob(f"*/{topic.folder}/{topic.folder}.ipynb")}

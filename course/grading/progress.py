@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from course.grading.task import Outcome
 from course.notebook.folder import write_atomically
+from course.syllabus import Topic
 
 COLUMNS = ("student", "seconds", "cpu_seconds", "memory_mb", "sandbox", "kernel", "kept", "fault")
 
@@ -94,6 +95,15 @@ class Timings:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rows = {row["student"]: row for row in self._read()}
+
+    @classmethod
+    def of(cls, root: Path, topic: Topic) -> Timings:
+        """Those of the class that the course at `root` has in a topic."""
+        return cls(root / ".course" / "timings" / f"{topic.folder}.csv")
+
+    def fault(self, student: str) -> str:
+        """Why the grading machine failed when it last executed a student's work; nothing where it did not."""
+        return self._rows.get(student, {}).get("fault") or ""
 
     def note(self, student: str, outcome: Outcome, kept: bool) -> None:
         """What an execution took; `kept` when its result was there from an earlier time."""

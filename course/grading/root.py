@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote
 
 from course.grading.problem import Problem
 
@@ -36,7 +37,10 @@ def demand_fit(folder: Path) -> None:
     """Refuse a folder whose name nbgrader gets lost in.
 
     Raises:
-        Problem: it holds one of `UNFIT`.
+        Problem: it holds one of `UNFIT`, or what stands for another letter in an address, as %20 does.
     """
-    if found := set(str(folder)) & set(UNFIT):
+    found = set(str(folder)) & set(UNFIT)
+    if unquote(str(folder)) != str(folder):
+        found.add("%")
+    if found:
         raise Problem(f"nbgrader cannot work in {folder}: rename the folder without {' '.join(sorted(found))}")

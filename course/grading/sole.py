@@ -16,7 +16,7 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
     """Grade the topic in `folder` of the course at `root` alone; the system ends it with the process, however it ends.
 
     Raises:
-        Problem: somebody else does just now.
+        Problem: somebody else does just now, or the course's disk has no locks to tell.
     """
     path = _lock(root, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -25,6 +25,11 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise Problem(f"{folder} is being graded by another process: wait until it is done, or stop it") from None
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        why = f"{path} cannot be locked ({error.strerror}), and two who grade {folder} would spoil each other's work"
+        raise Problem(f"{why}: put the course on a disk with locks, or have this one mounted with them") from error
     _held.add(path)
     try:
         yield

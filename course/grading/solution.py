@@ -104,7 +104,11 @@ def _has_tried(topic: Topic, item: Item) -> bool:
         return True
     if not sys.stdin.isatty():
         raise Problem("it asks first whether you have tried, and nobody is there to answer: add --yes")
-    answer = input(f"{_question(item, known)} [y/N] ")
+    try:
+        answer = input(f"{_question(item, known)} [y/N] ")
+    except EOFError:
+        print()
+        raise Problem("it asks first whether you have tried, and nobody answered: add --yes") from None
     return answer.strip().lower() in ("y", "yes")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,7 +45,7 @@ class Store:
         path = self.path(task)
         try:
             outcome = Outcome.from_bytes(path.read_bytes())
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except Exception:  # not there, or damaged, which zipfile has half a dozen ways to say
             return None
         with contextlib.suppress(OSError):  # a folder for reading only
             os.utime(path)
@@ -61,15 +60,17 @@ class Store:
     def results(self) -> Iterator[Kept]:
         """All that is kept, by topic."""
         for path in sorted(self.folder.glob("*/*.zip")):
-            facts = path.stat()
-            yield Kept(path, path.parent.name, facts.st_size, facts.st_mtime)
+            with contextlib.suppress(FileNotFoundError):  # somebody else prunes just now
+                facts = path.stat()
+                yield Kept(path, path.parent.name, facts.st_size, facts.st_mtime)
 
     def prune(self, days: float) -> list[Kept]:
         """Remove what was not used for so many days, and what writers left behind; returns the results that went."""
         before = time.time() - days * DAY
         for path in self.folder.glob("*/.*"):
-            if path.stat().st_mtime < time.time() - DAY:
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # whose writer has just come to its end
+                if path.stat().st_mtime < time.time() - DAY:
+                    path.unlink()
         gone = [kept for kept in self.results() if not days or kept.used <= before]  # a clock may have been ahead
         for kept in gone:
             kept.path.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from course.grading.catalogue import counted
 from course.grading.classroom import Graded
 from course.judge.verdict import Verdict
 from course.syllabus import Topic
@@ -18,8 +19,8 @@ MARKS = {"error": "!", "time": "⧖", "memory": "!", "forbidden": "✗", "missin
 RESTS = "↑"
 AGAIN = "graded again after points were given by hand, look whether these still fit"
 LEGEND = (
-    "! raised an error   ⧖ out of time   ✗ a forbidden call   · no answer   ↑ rests on an answer that fails"
-    "   ? not graded   – for you to grade"
+    "! raised an error or ran out of memory   ⧖ out of time   ✗ a forbidden call   · no answer"
+    "   ↑ rests on an answer that fails   ? not graded   – for you to grade"
 )
 
 
@@ -91,7 +92,10 @@ def notes(graded: Sequence[Graded]) -> list[str]:
         *mended,
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
         *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
-        *(f"{count} kernels started cold, which costs time alone: {reason}" for reason, count in cold.items()),
+        *(
+            f"{counted(count, 'kernel')} started cold, which costs time alone: {reason}"
+            for reason, count in cold.items()
+        ),
     ]
 
 

@@ -59,6 +59,17 @@ PROCESSES = (
     Probe("pidfd_getfd", "a process", "syscall(CALLS['pidfd_getfd'], 3, 0, 0)"),
     Probe("signal to the grader", "a process", "os.kill(GRADER, signal.SIGURG)"),
     Probe("signal to another process", "a process", "os.kill(VICTIM, signal.SIGTERM)"),
+    Probe(
+        "signal by a descriptor",
+        "a process",
+        """import fcntl
+here, there = socket.socketpair()
+fcntl.fcntl(here, fcntl.F_SETOWN, VICTIM)
+fcntl.fcntl(here, 10, signal.SIGKILL)
+fcntl.fcntl(here, fcntl.F_SETFL, os.O_ASYNC)
+there.send(b"x")
+raise OSError("nothing was refused: see whether the process lives")""",
+    ),
     Probe("limits of the grader", "a process", "import resource; resource.prlimit(GRADER, resource.RLIMIT_CORE)"),
     Probe("keyctl", "the kernel", "syscall(CALLS['keyctl'], 0, -3, 0)"),
     Probe("bpf", "the kernel", "syscall(CALLS['bpf'], 0, 0, 0)"),

@@ -65,6 +65,20 @@ def test_it_shows_it_to_who_insists(
     assert LINE in capsys.readouterr().out
 
 
+def test_a_question_nobody_answers(
+    terminal: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nobody(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    assert main(["solution", "rnn_cell"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "\n" and said.err == (
+        "course solution: it asks first whether you have tried, and nobody answered: add --yes\n"
+    )
+
+
 @pytest.mark.parametrize("beside", [".", "03_rnn", "assignments/03_rnn", "mine/03_rnn"])
 def test_it_knows_what_was_tried(terminal: list[str], tmp_path: Path, beside: str) -> None:
     _remember(tmp_path / beside, kind="partial", passed=1, of=2, hints=1)

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,27 @@ def test_a_damaged_result_is_none(store, damage):
     assert store.get(TASK) is None
     store.put(TASK, OUTCOME.to_bytes())
     assert store.get(TASK) == OUTCOME
+
+
+def test_a_result_with_a_flipped_bit_is_none_and_no_fault(store):
+    """zipfile has six ways to say so, and not all of them are its own."""
+    whole, path = OUTCOME.to_bytes(), store.path(TASK)
+    path.parent.mkdir(parents=True)
+    for position in range(len(whole)):
+        for bit in (0x01, 0x08, 0x80):
+            path.write_bytes(whole[:position] + bytes([whole[position] ^ bit]) + whole[position + 1 :])
+            assert store.get(TASK) in (None, OUTCOME)
+
+
+def test_what_goes_while_it_is_looked_at_is_passed_over(store, monkeypatch):
+    """A grader renames its unfinished files, and another prunes."""
+    store.put(TASK, OUTCOME.to_bytes())
+    there = store.path(TASK)
+    gone = [there.with_name("gone.zip"), there.with_name(".gone.zip.4711")]
+    found = {"*/*.zip": [there, gone[0]], "*/.*": [gone[1]]}
+    monkeypatch.setattr(Path, "glob", lambda _, pattern: iter(found[pattern]))
+    assert [kept.path for kept in store.results()] == [there]
+    assert [kept.path for kept in store.prune(days=0)] == [there]
 
 
 def test_pruning_removes_what_was_not_used(store):

@@ -91,4 +91,11 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
 def test_kernels_that_started_cold_are_told_once():
     cold = [dataclasses.replace(work, why_cold="the zygote ended") for work in CLASS[:2]]
     assert "2 kernels started cold, which costs time alone: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
+    assert "1 kernel started cold, which costs time alone: the zygote ended" in summary.notes(cold[:1])
     assert not any("cold" in note for note in summary.notes(CLASS))
+
+
+def test_the_legend_explains_every_mark():
+    explained = dict(entry.split(" ", 1) for entry in summary.LEGEND.split("   "))
+    assert {*summary.MARKS.values(), summary.RESTS, "–"} == explained.keys()
+    assert explained["!"] == "raised an error or ran out of memory"

@@ -16,16 +16,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from course.grading import fault
 from course.grading.classroom import Classroom, Graded
 from course.grading.export.gradescope import CLASS, SETTINGS
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
+from course.notebook.folder import write_atomically
 from course.syllabus import Topic, find_topic
-
-
-class Fault(Exception):
-    """The grading machine failed: the submission is to be run again."""
 
 
 def main(root: Path) -> int:
@@ -33,17 +31,16 @@ def main(root: Path) -> int:
     started = time.monotonic()
     results = root / "results" / "results.json"
     results.unlink(missing_ok=True)
-    settings = json.loads((root / "source" / SETTINGS).read_text())
+    settings = json.loads((root / "source" / SETTINGS).read_bytes())
     topic = find_topic(settings["topic"])
     try:
         graded = grade(root, topic, settings["require_sandbox"])
-    except Fault as fault:
-        print(f"Not graded: {fault}")
+        said = told(topic, graded, settings["visibility"])
+        said["execution_time"] = round(time.monotonic() - started)
+        write_atomically(results, json.dumps(said, indent=2, ensure_ascii=False).encode())
+    except (Problem, OSError) as error:
+        print(f"Not graded: {fault.told(error) or error}")
         return 1
-    said = told(topic, graded, settings["visibility"])
-    said["execution_time"] = round(time.monotonic() - started)
-    results.parent.mkdir(parents=True, exist_ok=True)
-    results.write_text(json.dumps(said, indent=2, ensure_ascii=False))
     return 0
 
 
@@ -51,7 +48,7 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
     """What became of the submission; its `reason` says why it was not graded, if that is the student's own doing.
 
     Raises:
-        Fault: the machine could not grade it.
+        Problem, OSError: the machine could not grade it: the submission is to be run again.
     """
     student = _student(root)
     with tempfile.TemporaryDirectory(prefix="course-class-") as folder:
@@ -65,10 +62,10 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
         classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
         reason = classroom.save(student)
         if reason:
-            raise Fault(reason)
+            raise fault.Fault(reason)
         graded = classroom.result(student, notes)
     if not graded.complete:
-        raise Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
+        raise fault.Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
     return graded
 
 
@@ -171,7 +168,7 @@ def _misconceptions(graded: Graded) -> dict[str, str]:
 def _student(root: Path) -> str:
     """A name for whoever handed in, always the same for the same people: hidden cases are drawn by it."""
     try:
-        about = json.loads((root / "submission_metadata.json").read_text())
+        about = json.loads((root / "submission_metadata.json").read_bytes())
         people = sorted(str(user["email"]) for user in about["users"])
     except (OSError, ValueError, KeyError, TypeError):
         people = []

@@ -11,6 +11,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -48,9 +49,10 @@ def detours(
         needed = [*needed, *(one for one in written if one not in needed and any(as_text(one, known)))]
     for statement in needed:
         if statement.own:
-            reader = _Reader(statement, {**known, **aliases([statement.node], known)}, forbidden, exercise)
-            yield from reader.read()
-            yield from as_text(statement, known)
+            with suppress(RecursionError):  # it could be read where fewer calls were under way
+                reader = _Reader(statement, {**known, **aliases([statement.node], known)}, forbidden, exercise)
+                yield from reader.read()
+                yield from as_text(statement, known)
 
 
 def as_text(statement: Statement, known: Mapping[str, str]) -> Iterator[Noticed]:

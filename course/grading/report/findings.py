@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 import statistics
 import tempfile
 import warnings
@@ -20,6 +19,7 @@ from course.grading.gradebook import read_scores
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import examine
 from course.grading.problem import Problem
+from course.grading.progress import Timings
 from course.grading.quiet import quiet
 from course.grading.release import release_path, render
 from course.grading.report.kinship import Kin, alike_checkpoints
@@ -179,12 +179,8 @@ def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task 
 
 def _fault(classroom: Classroom, student: str) -> str:
     """Why the grading machine could not grade a submission, from what it noted last."""
-    path = classroom.root / ".course" / "timings" / f"{classroom.topic.folder}.csv"
-    if not path.is_file():
-        return ""
-    with path.open(newline="", encoding="utf-8") as file:
-        faults = {row.get("student"): row.get("fault") for row in csv.DictReader(file)}
-    return f"a fault of the grading machine: {faults[student]}" if faults.get(student) else ""
+    fault = Timings.of(classroom.root, classroom.topic).fault(student)
+    return f"a fault of the grading machine: {fault}" if fault else ""
 
 
 def _others(classroom: Classroom, submissions: Collection[str]) -> list[tuple[str, bool]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -138,8 +139,9 @@ def _reaching(statement: Statement, known: Mapping[str, str]) -> Iterator[tuple[
     for name in sorted(statement.binds & COURSE_OWN - imported(statement.node)):
         yield f"defines {name} anew", statement.line(statement.node)
     for node in ast.walk(statement.node):
-        for what in _of(node, known):
-            yield what, statement.line(node)
+        with suppress(RecursionError):  # it could be read where fewer calls were under way
+            for what in _of(node, known):
+                yield what, statement.line(node)
     if (count := sum(1 for _ in _numbers(statement.node))) > MOST_NUMBERS:
         yield f"holds {count:,} numbers, written out", statement.line(statement.node)
 

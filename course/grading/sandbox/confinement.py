@@ -43,7 +43,11 @@ def _data_in_use() -> int:
 
 
 def _readable(confines: Confines) -> list[Path]:
-    """What may be read: Landlock can only allow, so a folder with something hidden in it is allowed in parts."""
+    """What may be read: Landlock can only allow, so a folder with something hidden in it is allowed in parts.
+
+    Links are none of these parts, as allowing one allows what it leads to: `lib64`, in an environment, all of `lib`.
+    Whoever follows one comes to what is allowed by itself, or to what is not.
+    """
     hidden = {path.resolve() for path in hidden_paths(confines)}
     paths: list[Path] = []
     for path in system_paths():
@@ -56,4 +60,4 @@ def _but(path: Path, hidden: set[Path]) -> list[Path]:
         return []
     if not any(other.is_relative_to(path) for other in hidden):
         return [path]
-    return [part for child in sorted(path.iterdir()) for part in _but(child, hidden)]
+    return [part for child in sorted(path.iterdir()) if not child.is_symlink() for part in _but(child, hidden)]

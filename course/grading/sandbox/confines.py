@@ -96,16 +96,19 @@ def hidden_paths(confines: Confines) -> list[Path]:
     others = [Path(entry, "course") for entry in (*_site_folders(), *sys.path) if entry]
     courses = [path for path in _distinct([package, *others]) if (path / "hidden").is_dir()]
     shown = [path.resolve() for path in system_paths()]
-    return [path for path in (*courses, *map(Path, confines.hidden)) if any(map(path.resolve().is_relative_to, shown))]
+    hidden = _distinct([*courses, *map(Path, confines.hidden)])
+    return [path for path in hidden if any(map(path.resolve().is_relative_to, shown))]
 
 
 def of_the_class() -> list[Path]:
-    """What is not for students: parts of the folder this process works in and of the course's own, of the cache, and
-    the exchange."""
+    """What is not for students: parts of the folder this process works in and of the course's own, of the cache, the
+    exchange, and this process's package with its tests, of which a kernel's keeper, having another, knows nothing."""
     here, package = Path.cwd(), Path(course.__file__).resolve().parent
     folders = _distinct([here, *here.parents, *filter(is_course, package.parents)])
+    parts = [Path(up, name) for up in folders for name in CLASS]
     kept = [cache_folder() / name for name in GRADERS]
-    return [path for path in (*(Path(up, name) for up in folders for name in CLASS), *kept, EXCHANGE) if path.exists()]
+    tests = [package] if (package / "hidden").is_dir() else []
+    return [path for path in (*parts, *kept, EXCHANGE, *tests) if path.exists()]
 
 
 def _library_folders() -> list[Path]:

@@ -85,6 +85,7 @@ NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWP
 ONLY_ASKING = 0xFFFFFFFF
 TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: type into somebody's terminal
 FILE_FLAGS = (0x40086602, 0x401C5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+OWNERS, OWNERS_OF_SOCKETS = (8, 15), (0x8901, 0x8902)  # F_SETOWN, F_SETOWN_EX; FIOSETOWN, SIOCSPGRP
 AF_UNIX = 1
 ACCESS_MODE, O_TRUNC = 0o3, 0o1000
 
@@ -181,6 +182,9 @@ def _uncovered(landlock: int, own: int) -> Iterator[Refusal]:
         yield Refusal("kill", unless=Argument(0, (own, 0)))
         yield Refusal("tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo", unless=Argument(0, (own,)))
         yield Refusal("pidfd_send_signal")
+        # The owner of a descriptor, any process by its number, is sent a signal of one's choice when something arrives.
+        yield Refusal("fcntl", where=Argument(1, OWNERS))
+        yield Refusal("ioctl", where=Argument(1, OWNERS_OF_SOCKETS))
 
 
 def _entrance(machine: str) -> list[Instruction]:

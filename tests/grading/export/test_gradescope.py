@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -18,8 +19,10 @@ import nbformat
 import pytest
 
 from course.grading.classroom import Graded
+from course.grading.export import autograder as autograders
 from course.grading.export.autograder import hand_in, told
 from course.grading.export.gradescope import write_autograder
+from course.grading.fault import Fault
 from course.grading.gradebook import Scores
 from course.grading.problem import Problem
 from course.judge.verdict import CaseResult, Verdict
@@ -138,6 +141,43 @@ def test_what_is_no_notebook_of_ours_gets_a_sentence(autograder):
 def test_without_a_sandbox_nothing_is_graded(autograder, graded_class):
     results, printed = run(autograder, "ada", given_out(graded_class), status=1, COURSE_SANDBOX="none")
     assert results == {} and printed.startswith("Not graded: ") and "sandbox" in printed
+
+
+@pytest.fixture
+def handed_in(tmp_path, monkeypatch) -> Path:
+    """A folder like Gradescope's in which a submission waits, whatever grading it makes of it."""
+    for name in ("source", "submission", "results"):
+        (tmp_path / name).mkdir()
+    settings = {"topic": NAME, "visibility": "visible", "require_sandbox": True}
+    (tmp_path / "source" / "settings.json").write_text(json.dumps(settings))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (Fault("what became of s1 could not be saved: no space is left"), "what became of s1 could not be saved"),
+        (Problem("nbgrader_config.py, line 3: NameError"), "line 3"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x"), "no space is left on the disk of /tmp/x"),
+    ],
+)
+def test_a_fault_of_the_machine_is_one_line_there_and_no_result(handed_in, monkeypatch, capsys, error, says):
+    def grade(*_: object) -> Graded:
+        raise error
+
+    monkeypatch.setattr(autograders, "grade", grade)
+    assert autograders.main(handed_in) == 1
+    assert not (handed_in / "results" / "results.json").exists()
+    printed = capsys.readouterr().out
+    assert printed.startswith("Not graded: ") and says in printed and printed.count("\n") == 1
+
+
+def test_results_are_in_the_encoding_of_json_whatever_the_system_writes(handed_in, monkeypatch):
+    """Not every image of a container has a locale of UTF-8."""
+    monkeypatch.setattr(autograders, "grade", lambda *_: Graded("s1", reason="a ✗ where no letter is"))
+    monkeypatch.setattr("io.text_encoding", lambda encoding, *_: encoding or "ascii")
+    assert autograders.main(handed_in) == 0
+    assert "✗" in json.loads((handed_in / "results" / "results.json").read_bytes())["output"]
 
 
 def test_the_zip_holds_no_student(graded_class, tmp_path):

@@ -63,6 +63,17 @@ def test_code_nested_without_end_keeps_nothing_else_from_being_read(deep, depth)
     assert noticed(solution, locked(), locked("check()", "cost"), verdicts=(verdict,), forbidden=True) == []
 
 
+@pytest.mark.parametrize("deep", ["x = a{}", "x = get_ipython(){}.run_cell('torch')", "torch{} = 1"])
+def test_nor_does_code_that_can_just_be_read(deep):
+    """Some depth can be read where it is read first, and not where the stack is a few calls higher."""
+    for depth in range(100, 340):
+        source = deep.format("[0]" * depth)
+        solution = new_code_cell(source, metadata={"nbgrader": {"grade_id": "softmax-solution", "solution": True}})
+        cells = (solution, locked(), locked("check()", "cost"), new_code_cell("import socket"))
+        found = noticed(*cells, verdicts=(Verdict("softmax", "passed", 2, 2),), forbidden=True)
+        assert found[-1] == "imports socket, which opens sockets"
+
+
 @pytest.mark.parametrize(
     "source",
     [

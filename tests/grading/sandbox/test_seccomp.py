@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import platform
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -26,6 +28,7 @@ from .child import in_child, linux, outcome
 
 BOTH = pytest.mark.parametrize("machine", [X86_64, AARCH64])
 NEW_USER = 0x10000000
+F_SETOWN_EX, FIOSETOWN = 15, 0x8901
 ALLOWED = "allowed"
 
 
@@ -116,6 +119,10 @@ def test_what_an_old_landlock_does_not_hold(machine: str) -> None:
     assert _named(machine, "tgkill", 500, 501, 6, **middle) == ALLOWED
     assert _named(machine, "pidfd_send_signal", 5, 9, **middle) == "EPERM"
     assert _named(machine, "kill", 1234, 9, **new) == ALLOWED
+    for name, shut, open_ in (("fcntl", (8, 15), (2, 4, 10)), ("ioctl", (0x8901, 0x8902), (0x5401, 0x8903))):
+        assert {_named(machine, name, 5, request, **middle) for request in shut} == {"EPERM"}
+        assert {_named(machine, name, 5, request, **middle) for request in open_} == {ALLOWED}
+        assert {_named(machine, name, 5, request, **new) for request in (*shut, *open_)} == {ALLOWED}
 
 
 @BOTH
@@ -279,6 +286,23 @@ def test_signals_stay_inside_where_landlock_cannot_hold_them() -> None:
         return [outcome(lambda: os.kill(parent, 0)), outcome(lambda: os.kill(os.getpid(), 0))]
 
     assert _refused(send, landlock=5) == ["EPERM", "done"]
+
+
+@linux
+def test_no_descriptor_sends_them_either() -> None:
+    """When something arrives its owner is sent a signal: any process, and any signal."""
+    parent = os.getpid()
+
+    def own() -> list[str]:
+        here, there = socket.socketpair()
+        with here, there:
+            return [
+                outcome(lambda: fcntl.fcntl(here, fcntl.F_SETOWN, parent)),
+                outcome(lambda: fcntl.fcntl(here, F_SETOWN_EX, struct.pack("=ii", 1, parent))),
+                outcome(lambda: fcntl.ioctl(here, FIOSETOWN, struct.pack("=i", parent))),
+            ]
+
+    assert _refused(own, landlock=5) == ["EPERM"] * 3
 
 
 @linux

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -303,6 +304,16 @@ def test_large_headers_are_no_message():
     )
     _, (during, after) = run(source, "print('after')", limits=Limits(20.0, output=100_000))
     assert error(during) == ("ValueError", "an output of this cell could not be read") and printed(after) == "after\n"
+
+
+def test_no_watch_over_a_kernel_outlives_its_notebook(caplog):
+    """nbclient forgets it where an output cannot be read; what that met later stood on the grader's terminal."""
+    source = "k = get_ipython().kernel\nk.session.send(k.iopub_socket, 'display_data', {}, parent=k.get_parent())"
+    _, (during,) = run(source)
+    assert error(during) == ("KeyError", "an output of this cell could not be read")
+    run("import time; time.sleep(1.2)")
+    gc.collect()
+    assert not caplog.text
 
 
 def test_a_loop_that_ignores_interrupts_ends_the_notebook_and_leaves_nothing_behind():
