@@ -83,7 +83,7 @@ HANGUP = getattr(signal, "SIGHUP", 1)
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came, or SIGHUP, as the terminal is closed: the command ends as after Ctrl-C."""
+    """SIGINT came, as of Ctrl-C, or SIGTERM, or SIGHUP, as the terminal is closed."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -125,16 +125,18 @@ def _say_no_more() -> None:
 
 
 def _end_politely() -> None:
-    """Have what asks a program to end be met as Ctrl-C is, unless whoever began it (nohup) says otherwise."""
+    """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
     _terminals[:] = filter(os.isatty, range(3))
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+    for number in ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _terminate)
 
 
 def _terminate(number: int, _: object) -> None:
-    signal.signal(number, pass_over)  # a terminal that is closed may say so twice
+    """End the command. Whoever asks again meanwhile is not heard: it ends already, and tidies up."""
+    for other in ENDING:
+        if signal.getsignal(other) == _terminate:
+            signal.signal(other, pass_over)
     if number == HANGUP:
         _leave_terminals()
     raise Terminated(number)
