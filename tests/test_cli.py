@@ -114,6 +114,7 @@ sys.exit(cli.main(["list"]))
     child, terminal = pty.fork()
     if not child:
         os.chdir(ROOT)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may have been started by nohup
         os.execv(sys.executable, [sys.executable, "-c", code])
     assert b"begun" in os.read(terminal, 100)
     os.close(terminal)

@@ -57,7 +57,7 @@ OVERFLOWS = "def overflows(x, dim):"
         ("hidden/reading.py", "another first token changes", "a first token changes", {"ElmanClassifier"}),
         ("judge/report.py", "not right yet", "wrong", set()),
         ("judge/compare.py", '"""', '"""Another docstring. ', set(NAMES)),
-        ("source.py", "[%!].*", "[%].*", set(NAMES)),
+        ("source.py", r"[%!](?:.*\\\n)*.*", r"[%](?:.*\\\n)*.*", set(NAMES)),
     ],
 )
 def test_what_a_change_touches(package, file, before, after, who):
