@@ -256,6 +256,7 @@ def test_a_message_that_is_too_large_is_not_read_and_the_next_cell_runs():
     """Fifteen million characters, which as lists take half a gigabyte."""
     import resource
 
+    run("print('what a first notebook needs is there')")
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     _, (before, during, after) = run("print('before')", BRACKETS, "print('after')")
     assert (printed(before), printed(after)) == ("before\n", "after\n")
