@@ -61,10 +61,10 @@ def general_by_bilinear(query, keys, W):
 
 
 def attend_by_exponentials(scores, values, mask):
-    kept = torch.where(mask, scores, torch.zeros_like(scores))
     top = torch.where(mask, scores, torch.full_like(scores, -torch.inf)).amax(1, keepdim=True)
     top = torch.where(mask.any(1, keepdim=True), top, torch.zeros_like(top)).detach()
-    exponentials = torch.where(mask, (kept - top).clamp(max=0).exp(), torch.zeros_like(scores))
+    below = torch.where(mask, scores - top, torch.zeros_like(scores))
+    exponentials = torch.where(mask, below.exp(), torch.zeros_like(scores))
     total = exponentials.sum(1, keepdim=True)
     weights = exponentials / torch.where(total > 0, total, torch.ones_like(total))
     return torch.einsum("bs,bsd->bd", weights, values), weights
