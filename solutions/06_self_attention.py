@@ -51,7 +51,7 @@ for place in range(8):
 show.self_attention.memory(found)
 
 # %% [markdown]
-# The last pair is there, the one before it partly, and the first five might as well never have been read. Training helps, but less than one would hope: at the end of this notebook
+# The last pair is there, the one before it partly, and the first four might as well never have been read. Training helps, but less than one would hope: at the end of this notebook
 # a trained RNN of this width gets one question in four right.
 #
 # **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, each with its value, $D$ the width of queries and keys, $D_v$ of values, $D_{in}$ of the words themselves (`Dv` and `Din` in the code). In the lecture's
