@@ -15,7 +15,6 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.grading.classroom import Classroom, Graded
-from course.grading.gradebook import read_scores
 from course.grading.notebooks import SOLUTION_SUFFIX
 from course.grading.preflight import examine
 from course.grading.problem import Problem
@@ -135,13 +134,11 @@ def collect(classroom: Classroom) -> Findings:
         notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
         noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
-    others = _others(classroom, submissions)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
         (*graded, *classroom.misnamed(), *classroom.misplaced()),
-        tuple(student for student, scored in others if not scored),
-        tuple(student for student, scored in others if scored),
+        *_others(classroom, submissions),
         tuple(noticed),
         alike_checkpoints(submissions),
         compare(answers, _answers(release, None, frozenset()), prose),
@@ -183,14 +180,14 @@ def _fault(classroom: Classroom, student: str) -> str:
     return f"a fault of the grading machine: {fault}" if fault else ""
 
 
-def _others(classroom: Classroom, submissions: Collection[str]) -> list[tuple[str, bool]]:
-    """Who else is in the gradebook, and whether it has points of theirs for this topic."""
+def _others(classroom: Classroom, submissions: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who else is in the gradebook: those without anything for this topic, and those with work of an earlier time."""
     from nbgrader.api import Gradebook
 
-    db_url, name = classroom.coursedir().db_url, classroom.topic.folder
-    with Gradebook(db_url) as gradebook:
-        known = sorted({student.id for student in gradebook.students} - set(submissions))
-    return [(student, read_scores(db_url, name, student, name) is not None) for student in known]
+    with Gradebook(classroom.coursedir().db_url) as gradebook:
+        known = {student.id for student in gradebook.students} - set(submissions)
+        before = {work.student_id for work in gradebook.assignment_submissions(classroom.topic.folder)}
+    return tuple(sorted(known - before)), tuple(sorted(known & before))
 
 
 def _release(classroom: Classroom) -> NotebookNode:
