@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import io
 import logging
 import os
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 from course.grading.fault import Fault, told
 from course.grading.problem import Problem
 from course.grading.root import find_root
-from course.grading.signals import ENDING, pass_over
+from course.grading.signals import ENDING, Terminated, end_politely, ended
 from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
     _see_to_streams()
-    _end_politely()
+    end_politely()
     resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
     try:
         return _status(arguments, resume)
@@ -64,9 +63,8 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         _say_no_more()
         return 141
     except Exception as error:
-        if _is_without_terminal(error):
-            _leave_terminals()
-            raise Terminated(HANGUP) from error
+        if end := ended(error):
+            raise end from error
         if fault := told(error):
             _say_no_more()
             _tell(f"course {arguments.command}: {fault}{resume}")
@@ -76,18 +74,6 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         where = f"{error.filename}: " if error.filename else ""  # a folder where a file should be, and the like
         _tell(f"course {arguments.command}: {where}{error.strerror or error}")
         return 2
-
-
-HANGUP = getattr(signal, "SIGHUP", 1)
-"""The signal that says that a terminal is closed: its number, as Windows has none."""
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGINT came, as of Ctrl-C, or SIGTERM, or SIGHUP, as the terminal is closed."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
 
 
 def _see_to_streams() -> None:
@@ -122,40 +108,6 @@ def _say_no_more() -> None:
         return
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _end_politely() -> None:
-    """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
-    _terminals[:] = filter(os.isatty, range(3))
-    for number in ENDING:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _terminate)
-
-
-def _terminate(number: int, _: object) -> None:
-    """End the command. Whoever asks again meanwhile is not heard: it ends already, and tidies up."""
-    for other in ENDING:
-        if signal.getsignal(other) == _terminate:
-            signal.signal(other, pass_over)
-    if number == HANGUP:
-        _leave_terminals()
-    raise Terminated(number)
-
-
-def _is_without_terminal(error: Exception) -> bool:
-    """Whether it failed to write to a terminal that is closed, which may come before the signal that says so."""
-    return isinstance(error, OSError) and error.errno == errno.EIO and not all(map(os.isatty, _terminals))
-
-
-def _leave_terminals() -> None:
-    """Write nowhere from now on what was for a terminal: it is gone, and tidying up would fail there."""
-    with contextlib.suppress(OSError):
-        for descriptor in _terminals:
-            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
-
-
-_terminals: list[int] = []
-"""The descriptors of the standard streams that were a terminal's when the command began."""
 
 
 def new(arguments: argparse.Namespace) -> int:

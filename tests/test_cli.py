@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from course import cli
+from course.grading import signals
 from course.syllabus import TOPICS
 
 ROOT = Path(__file__).parents[1]
@@ -126,10 +127,10 @@ def test_a_terminal_may_be_gone_before_the_signal_that_says_so(monkeypatch) -> N
     import pty
 
     master, terminal = pty.openpty()
-    monkeypatch.setattr(cli, "_terminals", [])
+    monkeypatch.setattr(signals, "_terminals", [])
 
     def writes(_: object) -> int:
-        cli._terminals[:] = [terminal]
+        signals._terminals[:] = [terminal]
         os.close(master)
         os.write(terminal, b"nobody reads this")
         return 0
@@ -214,16 +215,3 @@ def test_a_closed_pipe_is_no_error() -> None:
     listing.stdout.close()
     assert b"Traceback" not in listing.stderr.read()
     listing.wait()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
-def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch) -> None:
-    """Linux tells the leader of a session, and then its group: the second time must not end the tidying up."""
-    monkeypatch.setattr(cli, "_terminals", [])
-    before = signal.signal(signal.SIGHUP, cli._terminate)
-    try:
-        with pytest.raises(cli.Terminated):
-            signal.raise_signal(signal.SIGHUP)
-        signal.raise_signal(signal.SIGHUP)
-    finally:
-        signal.signal(signal.SIGHUP, before)

@@ -1,15 +1,33 @@
-"""What asks a program to end, while it tidies up already."""
+"""What asks a program to end, and how it ends: once, with one sentence, and tidied up."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import logging
+import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 ENDING = tuple(
     number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
 )
+HANGUP = getattr(signal, "SIGHUP", 1)
+"""The signal that says that a terminal is closed: its number, as Windows has none."""
+
+Unraisable = Callable[["sys.UnraisableHookArgs"], object]
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGINT came, as of Ctrl-C, or SIGTERM, or SIGHUP, as the terminal is closed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 @contextmanager
@@ -28,3 +46,70 @@ def undisturbed() -> Iterator[None]:
 
 def pass_over(*_: object) -> None:
     """A handler that does nothing: programs that are started meanwhile do not inherit it, as they would `SIG_IGN`."""
+
+
+def end_politely() -> None:
+    """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
+    _terminals[:] = filter(os.isatty, range(3))
+    if signal.getsignal(signal.SIGINT) != _terminate:
+        sys.unraisablehook = partial(_ask_again, sys.unraisablehook)
+    for number in ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _terminate)
+
+
+def ended(error: Exception) -> Terminated | None:
+    """The end that was asked for, if `error` came of it.
+
+    A library that is interrupted may fail as it tidies up, and a terminal that is closed may be met before the signal
+    that says so.
+    """
+    before: BaseException | None = error
+    while before is not None and not isinstance(before, Terminated):
+        before = before.__context__
+    if (
+        before is None
+        and isinstance(error, OSError)
+        and error.errno == errno.EIO
+        and not all(map(os.isatty, _terminals))
+    ):
+        _leave_terminals()
+        return Terminated(HANGUP)
+    return before
+
+
+def _terminate(number: int, _: object) -> None:
+    """End the command. Whoever asks again meanwhile is not heard: it ends already, and tidies up.
+
+    Nor is a library heard that was interrupted in the middle of its work and logs what it met (SQLAlchemy does).
+    """
+    for other in ENDING:
+        if signal.getsignal(other) == _terminate:
+            signal.signal(other, pass_over)
+    logging.disable()
+    if number == HANGUP:
+        _leave_terminals()
+    raise Terminated(number)
+
+
+def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised where an object is thrown away: the end that was asked for there is yet to come."""
+    if not isinstance(lost.exc_value, Terminated):
+        otherwise(lost)
+        return
+    for other in ENDING:
+        if signal.getsignal(other) == pass_over:
+            signal.signal(other, _terminate)
+    main = threading.main_thread().ident
+    threading.Timer(0.05, signal.pthread_kill, (main, lost.exc_value.number)).start()
+
+
+def _leave_terminals() -> None:
+    """Write nowhere from now on what was for a terminal: it is gone, and tidying up would fail there."""
+    with contextlib.suppress(OSError):
+        for descriptor in _terminals:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+
+
+_terminals: list[int] = []
+"""The descriptors of the standard streams that were a terminal's when the command began."""
