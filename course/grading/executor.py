@@ -27,7 +27,7 @@ from course.grading.cores import cores_at_hand
 from course.grading.fault import SHORT, Fault, told
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
-from course.grading.signals import pass_over, undisturbed
+from course.grading.signals import held_back, pass_over, undisturbed
 from course.grading.task import Outcome, Task
 from course.grading.untrusted import remove
 
@@ -172,12 +172,14 @@ class LocalCrew:
         """
         if self._nursery:
             self._nursery.mend()
-        for seconds in PAUSES:
+        for seconds in (*PAUSES, None):
             try:
-                return self._pool.submit(_execute, task)
+                with held_back():  # a process that is begun halfway is nobody's to end
+                    return self._pool.submit(_execute, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
-                time.sleep(seconds)
-                self._begin_anew()
+                if seconds is not None:
+                    time.sleep(seconds)
+                    self._begin_anew()
         raise Fault("worker processes end as soon as they begin, perhaps for want of memory: fewer --workers need less")
 
     def renew(self) -> None:
@@ -289,11 +291,11 @@ def crew(
     made = DaskCrew(scheduler) if scheduler else LocalCrew(workers, environment() if environment else None)
     try:
         yield made
+        made.close()
     except BaseException:
         with undisturbed():
             made.close(at_once=True)
         raise
-    made.close()
 
 
 def _execute(task: bytes) -> bytes:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 
 ENDING = tuple(
     number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
@@ -33,15 +34,34 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Meanwhile nothing but SIGKILL ends this process: who presses Ctrl-C twice leaves nothing behind either."""
+    with _met_by(pass_over):
+        yield
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Whatever asks this process to end is heard afterwards: for what is soon done and must not be left half done."""
+    came: list[int] = []
+    try:
+        with _met_by(lambda number, _: came.append(number)):
+            yield
+    finally:
+        if came:
+            signal.raise_signal(came[0])
+
+
+@contextmanager
+def _met_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Meanwhile `handler` meets all that asks this process to end; which is the main thread's affair alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, pass_over) for number in ENDING}
+    before = {number: signal.signal(number, handler) for number in ENDING}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, former in before.items():
+            signal.signal(number, former)
 
 
 def pass_over(*_: object) -> None:

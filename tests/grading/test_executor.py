@@ -7,11 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +267,8 @@ def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch,
         monkeypatch.setattr(ProcessPoolExecutor, "submit", failing)
         assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
         failures = iter([error, error])
+        assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
+        failures = iter([error, error, error])
         with pytest.raises(Fault, match="worker processes end as soon as they begin"):
             hired.submit(task("s0").to_bytes())
 
@@ -275,6 +279,38 @@ def test_a_crew_that_is_interrupted_goes_home_at_once():
         processes = list(hired._pool._processes.values())
         raise KeyboardInterrupt
     assert not any(process.is_alive() for process in processes)
+
+
+def test_a_crew_whose_going_home_is_interrupted_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    shutdown = ProcessPoolExecutor.shutdown
+
+    def interrupted(pool: ProcessPoolExecutor, **how: bool) -> None:
+        monkeypatch.setattr(ProcessPoolExecutor, "shutdown", shutdown)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
+        hired.submit(task("empty").to_bytes()).result()
+        processes = list(hired._pool._processes.values())
+        monkeypatch.setattr(ProcessPoolExecutor, "shutdown", interrupted)
+    assert not any(process.is_alive() for process in processes) and not list(tmp_path.iterdir())
+
+
+def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
+    """Else it would find what it is handed gone, and say so at length."""
+    start = BaseProcess.start
+
+    def signalled(process: BaseProcess) -> None:
+        start(process)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(BaseProcess, "start", signalled)
+    with pytest.raises(KeyboardInterrupt), crew(1) as hired:
+        try:
+            hired.submit(task("empty").to_bytes())
+        finally:
+            processes = list(hired._pool._processes.values())
+    assert len(processes) == 1 and not processes[0].is_alive()
 
 
 @pytest.mark.parametrize(("cores", "gigabytes", "workers"), [(4, 16, 4), (4, 3.6, 3), (4, 0.5, 1), (4, 0, 4)])

@@ -70,6 +70,24 @@ def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch: pytest.MonkeyPa
         signal.signal(signal.SIGHUP, before)
 
 
+def test_what_is_held_back_is_heard_once_and_afterwards() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with signals.held_back():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            done.append("before")
+        done.append("after")
+    assert done == ["before"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_is_held_back_is_heard_though_the_work_fails() -> None:
+    with pytest.raises(KeyboardInterrupt) as ended, signals.held_back():
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError("a fault")
+    assert isinstance(ended.value.__context__, ValueError)
+
+
 def test_what_else_is_lost_is_told_as_ever() -> None:
     code = "from course import cli\ncli.main(['list'])\nclass Lost:\n    def __del__(self): 1 / 0\nLost()"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
