@@ -416,11 +416,9 @@ class Writer(nn.Module):
 seed(0)
 writer = Writer()
 optimizer = torch.optim.Adam(writer.parameters(), lr=3e-3)
-for targets in parentheses.balanced(
-    torch.full((32_000,), 24), torch.Generator().manual_seed(1)
-).split(64):
-    read = torch.cat([torch.full((len(targets), 1), 10), targets[:, :-1]], dim=1)
-    loss = F.cross_entropy(writer(read).flatten(0, 1), targets.flatten())
+sequences = parentheses.balanced(torch.full((32_000,), 24), torch.Generator().manual_seed(1))
+for batch in F.pad(sequences, (1, 0), value=10).split(64):
+    loss = F.cross_entropy(writer(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -450,8 +448,8 @@ truth = parentheses.balanced(torch.full((1000,), 24), torch.Generator().manual_s
 none, chance = torch.zeros(1, 64), torch.Generator().manual_seed(1)
 seed(1)
 with torch.no_grad():
-    beginnings = torch.cat([torch.full((1000, 1), 10), truth[:, :-1]], dim=1)
-    named = torch.distributions.Categorical(logits=writer(beginnings)).sample()
+    logits = writer(F.pad(truth, (1, 0), value=10))[:, :-1]
+    named = torch.distributions.Categorical(logits=logits).sample()
     own = torch.stack([generate(writer.step, none, 10, 24, 1.0, chance) for _ in range(1000)])
 show.rnn.drifting(
     {"after a true beginning": impossible(named, truth), "after its own": impossible(own, own)}
