@@ -24,7 +24,8 @@ from ..judge.verdict import Verdict
 from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
-from .keys import key
+from .keys import key, meant
+from .slip import slip
 from .unwritten import is_stub, speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
@@ -45,7 +46,7 @@ class CheckFailed(AssertionError):
         return str(self).splitlines()
 
 
-def check(name: str, answer: Any) -> None:
+def check(name: str = "", answer: Any = ...) -> None:
     """Checks `answer` for the exercise `name` with its public checks, and shows what was found.
 
     While a notebook is graded, the judge outside this process asks for the outputs instead. While nbgrader
@@ -57,6 +58,8 @@ def check(name: str, answer: Any) -> None:
             class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
+    if answer is ...:
+        raise _incomplete(name)
     address = os.environ.get("COURSE_JUDGE")
     if address and _serve(address, name, answer):
         return
@@ -73,19 +76,30 @@ def check(name: str, answer: Any) -> None:
     show(html(verdict, public=True), text(verdict, public=True))
 
 
+def _incomplete(name: str) -> TypeError:
+    """What to say where no answer is given, nor perhaps a name."""
+    if name and isinstance(name, str):
+        key(name)  # which knows whether there is such an exercise
+    whose = meant(name)
+    written = whose if find_item(whose)[1].budget is None else "record.model"
+    said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
+    return slip(TypeError(said))
+
+
 def _demand_an_answer(name: str, answer: Any) -> None:
     """Tell a slip in the call itself from an answer that is wrong."""
     cases = key(name).cases  # which knows whether there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
-        raise TypeError(f"this is the record of a training: give check({name!r}, …) the model in it, record.model")
+        given = f"give check({name!r}, …) the model in it, record.model"
+        raise slip(TypeError(f"this is the record of a training: {given}"))
     made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
     if made and (isinstance(answer, nn.Module) or not callable(answer)) and not isinstance(answer, _PLAIN):
         kind = type(answer).__name__
-        raise TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)")
+        raise slip(TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)"))
     called = any(step.on == "answer" for held in cases for step in held.case.steps)
     if isinstance(answer, _PLAIN) or (called and not callable(answer)):
         got = f"{answer!r:.60}"
-        raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}")
+        raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}"))
 
 
 @as_torch_comes()
