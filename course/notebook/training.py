@@ -18,6 +18,7 @@ from ..blocks.threads import one_thread
 from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
+from .display import say
 from .folder import folder_number
 from .keys import called
 from .machine import device, seed
@@ -126,13 +127,13 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         except Unfit as unfit:
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
                 raise slip(TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}")) from None
-            print(f"{name}: {unfit}; training anew within the CPU budget")
+            say(f"{name}: {unfit}; training anew within the CPU budget")
     record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
         save(path, built, {**record.facts(), "code": code})
     except OSError as error:
-        print(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
+        say(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
     return record
 
 
@@ -155,7 +156,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
     curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
     if worry := _worry(record, before):
-        print(worry)
+        say(worry)
     return record
 
 
