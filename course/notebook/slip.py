@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import linecache
 from functools import partial
+from textwrap import wrap
 from typing import TypeVar
 
 E = TypeVar("E", bound=Exception)
+
+WIDTH = 88
+"""Characters of a line: a notebook beside its list of files breaks longer ones, amid a word."""
 
 
 def slip(error: E) -> E:
@@ -19,7 +23,8 @@ def slip(error: E) -> E:
 
 
 def _told(error: Exception) -> list[str]:
-    return [*_own_line(error), str(error)]
+    sentence = wrap(str(error), WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [*_own_line(error), *sentence]
 
 
 def _own_line(error: Exception) -> list[str]:

@@ -74,9 +74,9 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize(("source", "sentence"), SLIPS.items())
 def test_a_slip_shows_the_line_and_a_sentence(met: dict[str, NotebookNode], source: str, sentence: str) -> None:
     line, gap, *said = told(met[source])
-    assert (line, gap, len(said)) == (f"----> 1 {source}", "", 1)
-    assert said[0].startswith(sentence)
-    assert met[source].evalue == said[0] and met[source].ename in ("TypeError", "Unknown")
+    assert (line, gap) == (f"----> 1 {source}", "")
+    assert " ".join(said).startswith(sentence) and max(map(len, said)) < 90
+    assert met[source].evalue == " ".join(said) and met[source].ename in ("TypeError", "Unknown")
 
 
 def test_the_line_is_the_innermost_of_the_notebooks(met: dict[str, NotebookNode]) -> None:
