@@ -64,7 +64,11 @@ def check(name: str = "", answer: Any = ...) -> None:
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    verdict = public_verdict(name, answer)
+    try:
+        verdict = public_verdict(name, answer)
+    except KeyboardInterrupt as stopped:  # a loop without an end: which, says the line that was running
+        stopped.args = ("You interrupted the check, at this line of yours.",)
+        raise slip(stopped)  # noqa: B904  # the same, and not another
     if verdict.kind != "passed":
         verdict = grounded(verdict, ground_of(name, _made_of(answer), _standing(find_item(name)[0])), key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name

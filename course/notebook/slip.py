@@ -10,7 +10,7 @@ from functools import partial
 from textwrap import wrap
 from typing import TypeVar
 
-E = TypeVar("E", bound=Exception)
+E = TypeVar("E", bound=BaseException)
 
 WIDTH = 88
 """Characters of a line: a notebook beside its list of files breaks longer ones, amid a word."""
@@ -22,12 +22,12 @@ def slip(error: E) -> E:
     return error
 
 
-def _told(error: Exception) -> list[str]:
+def _told(error: BaseException) -> list[str]:
     sentence = wrap(str(error), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [*_own_line(error), *sentence]
 
 
-def _own_line(error: Exception) -> list[str]:
+def _own_line(error: BaseException) -> list[str]:
     """The line of the notebook's that led to the error, as a traceback marks it, and an empty one below."""
     line, tb = "", error.__traceback__
     while tb is not None:

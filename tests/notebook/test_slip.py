@@ -90,6 +90,14 @@ def test_an_error_of_ours_shows_whole(met: dict[str, NotebookNode]) -> None:
     assert "Traceback" in "\n".join(told(met["fit('rnn_task')"])), "Python's own words for a call"
 
 
+def test_an_interrupted_check_shows_the_line_that_was_running(tmp_path: Path) -> None:
+    endless = "import _thread\n\ndef rnn_cell(*inputs):\n    _thread.interrupt_main()\n    while True:\n        inputs"
+    error = run(tmp_path, endless, "check('rnn_cell', rnn_cell)")["check('rnn_cell', rnn_cell)"]
+    line, gap, *said = told(error)
+    assert error.ename == "KeyboardInterrupt" and re.match(r"----> [456] \w", line)
+    assert (gap, said) == ("", ["You interrupted the check, at this line of yours."])
+
+
 def test_who_executes_a_notebook_learns_as_much_as_ever(tmp_path: Path) -> None:
     with pytest.raises(CellExecutionError) as failed:
         run(tmp_path, "check('chess', rnn_cell)", allow_errors=False)
