@@ -6,8 +6,10 @@ import inspect
 import os
 import socket
 import sys
+from collections.abc import Callable
+from functools import wraps
 from textwrap import dedent
-from typing import Any
+from typing import Any, ParamSpec
 
 from torch import Tensor, nn
 
@@ -31,6 +33,7 @@ from .unwritten import is_stub, speak_plainly
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 
 
+P = ParamSpec("P")
 _PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
 """What a function returns, and nobody writes as an answer."""
 
@@ -46,7 +49,32 @@ class CheckFailed(AssertionError):
         return str(self).splitlines()
 
 
-def check(name: str = "", answer: Any = ...) -> None:
+def _completely(checks: Callable[P, None]) -> Callable[P, None]:
+    """Meets a call that lacks something, or gives too much, with what it takes."""
+    takes = inspect.signature(checks)
+
+    @wraps(checks)
+    def called(*given: P.args, **named: P.kwargs) -> None:
+        try:
+            takes.bind(*given, **named)
+        except TypeError:
+            raise _what_it_takes(given[0] if given else named.get("name", "")) from None
+        checks(*given, **named)
+
+    return called
+
+
+def _what_it_takes(name: object) -> TypeError:
+    if name and isinstance(name, str):
+        key(name)  # which knows whether there is such an exercise
+    whose = meant(name)
+    written = whose if find_item(whose)[1].budget is None else "record.model"
+    said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
+    return slip(TypeError(said))
+
+
+@_completely
+def check(name: str, answer: Any) -> None:
     """Checks `answer` for the exercise `name` with its public checks, and shows what was found.
 
     While a notebook is graded, the judge outside this process asks for the outputs instead. While nbgrader
@@ -54,12 +82,10 @@ def check(name: str = "", answer: Any = ...) -> None:
 
     Raises:
         KeyError: no exercise has that name.
-        TypeError: `name` is none, or `answer` is none, but a name, a value, what `fit` returned, or an object where a
-            class is asked for.
+        TypeError: one of the two is missing; `name` is none; or `answer` is none, but a name, a value, what `fit`
+            returned, or an object where a class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
-    if answer is ...:
-        raise _incomplete(name)
     address = os.environ.get("COURSE_JUDGE")
     if address and _serve(address, name, answer):
         return
@@ -78,16 +104,6 @@ def check(name: str = "", answer: Any = ...) -> None:
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
         raise CheckFailed(text(verdict, public=True))
     show(html(verdict, public=True), text(verdict, public=True))
-
-
-def _incomplete(name: str) -> TypeError:
-    """What to say where no answer is given, nor perhaps a name."""
-    if name and isinstance(name, str):
-        key(name)  # which knows whether there is such an exercise
-    whose = meant(name)
-    written = whose if find_item(whose)[1].budget is None else "record.model"
-    said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
-    return slip(TypeError(said))
 
 
 def _demand_an_answer(name: str, answer: Any) -> None:

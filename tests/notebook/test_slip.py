@@ -36,6 +36,8 @@ SLIPS = {
     'check("bptt")': f"{TAKES}check('bptt', bptt)",
     "check(ElmanClassifier)": f"{TAKES}check('ElmanClassifier', ElmanClassifier)",
     'check("rnn_task")': f"{TAKES}check('rnn_task', record.model)",
+    'check("bptt", rnn_cell, 3)': f"{TAKES}check('bptt', bptt)",
+    'check(name="bptt", anwser=3)': f"{TAKES}check('bptt', bptt)",
     'check("03_rnn")': TOPIC,
     'check("03_rnn", rnn_cell)': TOPIC,
     'check("Rnn_cell")': "no exercise is called 'Rnn_cell'; did you mean 'rnn_cell'?",
