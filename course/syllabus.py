@@ -72,6 +72,11 @@ class Topic:
         return f"{self.number:02d}_{self.name}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called: `rnn`, `03_rnn`, `3` or `03`."""
+        return self.name, self.folder, str(self.number), f"{self.number:02d}"
+
+    @property
     def named_in(self) -> str:
         """Where its title and its exercises stand, for sentences."""
         return "course.toml" if self.own else "the syllabus"
@@ -306,9 +311,15 @@ def near(name: str, names: Sequence[str] = ()) -> str:
     """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
     from difflib import get_close_matches
 
-    names = names or [item.name for topic in TOPICS for item in topic.items]
-    by_lower = {other.lower(): other for other in names}
-    found = [by_lower[one] for one in get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.6)]
+    if not names:
+        for topic in TOPICS:
+            if name in topic.names:
+                own = [item.name for item in topic.items if item.kind != "question"]
+                return f"; that is a topic, with the exercises {', '.join(own)}"
+        names = [item.name for topic in TOPICS for item in topic.items]
+    by_lower, lower = {other.lower(): other for other in names}, str(name).lower()
+    alike = [lower] if lower in by_lower else get_close_matches(lower, by_lower, n=3, cutoff=0.6)
+    found = [by_lower[one] for one in alike]
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
@@ -395,7 +406,7 @@ def find_topic(name: str) -> Topic:
         Unknown: no topic has that name; the message says which come near, or lists all.
     """
     for topic in TOPICS:
-        if name in (topic.name, topic.folder, str(topic.number), f"{topic.number:02d}"):
+        if name in topic.names:
             return topic
     folders = [topic.folder for topic in TOPICS]
     which = near(name, folders) or f"; there are {', '.join(folders)}"

@@ -94,7 +94,8 @@ check("count_ngrams", count_ngrams)
 # %%
 words = "\n".join(docstrings["train"]["text"]).split()
 for n in (1, 2, 3):
-    print(n, [(" ".join(gram), count) for gram, count in count_ngrams(words, n).most_common(5)])
+    most = count_ngrams(words, n).most_common(5)
+    print(n, " | ".join(f"{count:6} {' '.join(gram)}" for gram, count in most))
 
 # %% [markdown]
 # How much of what is possible does a text show? Count the windows of 1 to 10 characters in both texts, and ask for each window of the new text whether it has ever been read.

@@ -310,9 +310,11 @@ special = text == language.ids["."]
 hidden, labels = mlm_corrupt(
     text, special, len(language.words), 0, torch.Generator().manual_seed(2)
 )
-for old, new, label in list(zip(text[19], hidden[19], labels[19]))[:24]:
+for place, (old, new, label) in enumerate(zip(text[19][:24], hidden[19], labels[19]), start=1):
     shown = "[MASK]" if new == 0 else language.words[new]
-    print(f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" ")
+    print(
+        f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" " if place % 8 else "\n"
+    )
 
 # %%
 asked = labels >= 0

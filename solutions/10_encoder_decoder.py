@@ -527,9 +527,10 @@ french = [line.split() for line in held_out["french"]]
 src = data.phrases.encode(english, "english").to(device())
 said = [data.phrases.decode(ids, "french") for ids in decode_greedy(model, src)]
 for i in range(6):
-    print(" ".join(english[i]), "->", " ".join(said[i]))
+    print(" ".join(english[i]))
+    print("   ", " ".join(said[i]))
     if said[i] != french[i]:
-        print("      it should be:", " ".join(french[i]))
+        print("    it should be:", " ".join(french[i]))
 
 # %% [markdown]
 # All or nothing is a hard judge: one wrong ending, and the sentence counts as lost. Translations are usually measured by **BLEU**: of all runs of one word in the output, what share is in the expected sentence, too? Of all runs of two, three, four? Take the geometric mean, and

@@ -6,8 +6,10 @@ import inspect
 import os
 import socket
 import sys
+from collections.abc import Callable
+from functools import wraps
 from textwrap import dedent
-from typing import Any
+from typing import Any, ParamSpec
 
 from torch import Tensor, nn
 
@@ -24,12 +26,14 @@ from ..judge.verdict import Verdict
 from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
-from .keys import key
+from .keys import key, meant
+from .slip import slip
 from .unwritten import is_stub, speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 
 
+P = ParamSpec("P")
 _PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
 """What a function returns, and nobody writes as an answer."""
 
@@ -45,6 +49,31 @@ class CheckFailed(AssertionError):
         return str(self).splitlines()
 
 
+def _completely(checks: Callable[P, None]) -> Callable[P, None]:
+    """Meets a call that lacks something, or gives too much, with what it takes."""
+    takes = inspect.signature(checks)
+
+    @wraps(checks)
+    def called(*given: P.args, **named: P.kwargs) -> None:
+        try:
+            takes.bind(*given, **named)
+        except TypeError:
+            raise _what_it_takes(given[0] if given else named.get("name", "")) from None
+        checks(*given, **named)
+
+    return called
+
+
+def _what_it_takes(name: object) -> TypeError:
+    if name and isinstance(name, str):
+        key(name)  # which knows whether there is such an exercise
+    whose = meant(name)
+    written = whose if find_item(whose)[1].budget is None else "record.model"
+    said = f"check takes an exercise's name, in quotes, and what you wrote for it: check({whose!r}, {written})"
+    return slip(TypeError(said))
+
+
+@_completely
 def check(name: str, answer: Any) -> None:
     """Checks `answer` for the exercise `name` with its public checks, and shows what was found.
 
@@ -53,15 +82,19 @@ def check(name: str, answer: Any) -> None:
 
     Raises:
         KeyError: no exercise has that name.
-        TypeError: `name` is none, or `answer` is none, but a name, a value, what `fit` returned, or an object where a
-            class is asked for.
+        TypeError: one of the two is missing; `name` is none; or `answer` is none, but a name, a value, what `fit`
+            returned, or an object where a class is asked for.
         CheckFailed: under nbgrader's Validate, when a public check fails.
     """
     address = os.environ.get("COURSE_JUDGE")
     if address and _serve(address, name, answer):
         return
     _demand_an_answer(name, answer)
-    verdict = public_verdict(name, answer)
+    try:
+        verdict = public_verdict(name, answer)
+    except KeyboardInterrupt as stopped:  # a loop without an end: which, says the line that was running
+        stopped.args = ("You interrupted the check, at this line of yours.",)
+        raise slip(stopped)  # noqa: B904  # the same, and not another
     if verdict.kind != "passed":
         verdict = grounded(verdict, ground_of(name, _made_of(answer), _standing(find_item(name)[0])), key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
@@ -77,15 +110,16 @@ def _demand_an_answer(name: str, answer: Any) -> None:
     """Tell a slip in the call itself from an answer that is wrong."""
     cases = key(name).cases  # which knows whether there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
-        raise TypeError(f"this is the record of a training: give check({name!r}, …) the model in it, record.model")
+        given = f"give check({name!r}, …) the model in it, record.model"
+        raise slip(TypeError(f"this is the record of a training: {given}"))
     made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
     if made and (isinstance(answer, nn.Module) or not callable(answer)) and not isinstance(answer, _PLAIN):
         kind = type(answer).__name__
-        raise TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)")
+        raise slip(TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)"))
     called = any(step.on == "answer" for held in cases for step in held.case.steps)
     if isinstance(answer, _PLAIN) or (called and not callable(answer)):
         got = f"{answer!r:.60}"
-        raise TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}")
+        raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}"))
 
 
 @as_torch_comes()

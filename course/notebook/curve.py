@@ -53,12 +53,17 @@ def picture(name: str, done: float, losses: Sequence[float], words: str = "") ->
     percent = max(0.0, min(done, 1.0)) * 100
     caption = words or f"{name}: {percent:.0f} %" + (f", loss {losses[-1]:.4g}" if losses else "")
     label = f"training loss, {percent:.0f} percent of the budget used"
+    svg = (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{label}" '
+        f'style="max-width:100%;margin-top:4px">{line}</svg>'
+        if (line := _line(losses))
+        else ""
+    )
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;color:inherit">'
         '<div style="height:6px;max-width:440px;border-radius:3px;background:rgba(128,128,128,.25)">'
         f'<div style="height:6px;border-radius:3px;width:{percent:.1f}%;background:#4a7fd1"></div></div>'
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{label}" '
-        f'style="max-width:100%;margin-top:4px">{_line(losses)}</svg><div>{escape(caption)}</div></div>'
+        f"{svg}<div>{escape(caption)}</div></div>"
     )
 
 

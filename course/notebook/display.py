@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..judge.report import sentence
+
 
 def in_notebook() -> bool:
     """Whether this runs in a Jupyter kernel (JupyterLab, Colab, VS Code), which shows HTML."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and hasattr(shell, "kernel")
+
+
+def say(text: str) -> None:
+    """Shows a sentence: in the page's own font, where lines break between words; printed where there is no notebook."""
+    style = "font-family:system-ui,sans-serif;font-size:13px;color:inherit;max-width:52em"
+    show(f'<div style="{style}">{sentence(text)}</div>', text)
 
 
 def show(html: str, text: str, display_id: str | None = None) -> Any:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ..exercise.key import Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
-from ..syllabus import Unknown, find_item, near
+from ..syllabus import TOPICS, Item, Topic, Unknown, find_item, near
+from .slip import slip
 
 KEYS = Path(__file__).parent.parent / "keys"
 
@@ -21,19 +22,37 @@ def key(name: str) -> Key:
         TypeError: `name` is no text: something else was given first.
         Unknown: there is no such exercise; the message says which come near.
     """
+    return _key(called(name)[1].name)
+
+
+def called(name: str) -> tuple[Topic, Item]:
+    """The topic and the item of that name.
+
+    Raises:
+        TypeError: `name` is no text: something else was given first.
+        Unknown: there is no such item; the message says which come near.
+    """
     if not isinstance(name, str):
-        raise TypeError(f"an exercise's name comes first, in quotes, such as 'rnn_cell', and got {name!r:.60}")
-    return _key(name)
+        such = meant(name)
+        got = f"{such} itself" if getattr(name, "__name__", "") == such else f"{name!r:.60}"
+        raise slip(TypeError(f"an exercise's name comes first, in quotes, such as {such!r}, and got {got}"))
+    try:
+        return find_item(name)
+    except Unknown as error:
+        raise slip(Unknown(f"{error.args[0]}{near(name)}")) from None
+
+
+def meant(given: object) -> str:
+    """The exercise that `given` names, or is called as; where there is none, the first, for an example."""
+    name, names = getattr(given, "__name__", given), [item.name for topic in TOPICS for item in topic.items]
+    return next((one for one in names if one == name), names[0])
 
 
 @cache
 def _key(name: str) -> Key:
-    try:
-        topic, item = find_item(name)
-    except Unknown as error:
-        raise Unknown(f"{error.args[0]}{near(name)}") from None
+    topic, item = find_item(name)
     if item.kind == "question":
-        raise Unknown(f"{name!r} is read by a person: there is nothing to check")
+        raise slip(Unknown(f"{name!r} is read by a person: there is nothing to check"))
     if find_spec("course.hidden") is not None:
         with as_torch_comes():
             return key_of(import_module("course.hidden").find(name), public_only=True)
@@ -44,5 +63,5 @@ def _key(name: str) -> Key:
 def _topic_keys(topic: str) -> dict[str, Key]:
     path = KEYS / f"{topic}.key"
     if not path.exists():
-        raise Unknown(f"the answer key {path.name} is missing: install the course again")
+        raise slip(Unknown(f"the answer key {path.name} is missing: install the course again"))
     return read_key_file(path)

@@ -6,11 +6,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..syllabus import TOPICS, Item, Topic, find_topic
+from ..syllabus import TOPICS, Item, Topic, Unknown, find_topic
 from . import course_map
 from .course_map import Standing
 from .display import show
 from .folder import read_progress, working_folder
+from .slip import slip
 
 _STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
 
@@ -30,9 +31,16 @@ def progress(topic: str | None = None) -> None:
         show(course_map.html(TOPICS, standings, links), course_map.text(TOPICS, standings))
         return
     known = read_progress()
-    shown = find_topic(topic) if topic else _own_topic(known)
+    shown = _called(topic) if topic else _own_topic(known)
     topics = [shown] if shown else list(TOPICS)
     show("".join(_html(one, known) for one in topics), "\n".join(_text(one, known) for one in topics))
+
+
+def _called(name: str) -> Topic:
+    try:
+        return find_topic(name)
+    except Unknown as error:
+        raise slip(error) from None
 
 
 def _notebook(topic: Topic) -> Path:

@@ -15,12 +15,15 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ..blocks.threads import one_thread
-from ..syllabus import Budget, Unknown, find_item, near
+from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
 from .curve import Curve
+from .display import say
 from .folder import folder_number
+from .keys import called
 from .machine import device, seed
 from .provenance import code_of
+from .slip import slip
 
 Train = Callable[[nn.Module, "Batches"], Any]
 N = TypeVar("N", int, float)
@@ -108,13 +111,14 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
 
     Raises:
         KeyError: no training task has that name.
-        TypeError: `model` gives no `nn.Module`, or `train` is no function.
+        TypeError: `name` is none, `model` gives no `nn.Module`, or `train` is no function.
         ValueError: `variant` is no part of a file's name.
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
     budget, path = _budget(name), _checkpoint(name, variant)
     if not callable(train):
-        raise TypeError(f"fit needs your loop, a function train(model, batches), and got a {type(train).__name__}")
+        got = type(train).__name__
+        raise slip(TypeError(f"fit needs your loop, a function train(model, batches), and got a {got}"))
     seed(folder_number())
     built = _built(model).to(device())
     if _loads_checkpoint():
@@ -122,14 +126,14 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
             return _from_checkpoint(name, built, path)
         except Unfit as unfit:
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
-                raise TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}") from None
-            print(f"{name}: {unfit}; training anew within the CPU budget")
+                raise slip(TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}")) from None
+            say(f"{name}: {unfit}; training anew within the CPU budget")
     record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
         save(path, built, {**record.facts(), "code": code})
     except OSError as error:
-        print(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
+        say(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
     return record
 
 
@@ -152,7 +156,7 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
     curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
     if worry := _worry(record, before):
-        print(worry)
+        say(worry)
     return record
 
 
@@ -203,23 +207,20 @@ def _loads_checkpoint() -> bool:
 
 
 def _budget(name: str) -> Budget:
-    try:
-        budget = find_item(name)[1].budget
-    except Unknown as error:
-        raise Unknown(f"{error.args[0]}{near(name)}") from None
+    budget = called(name)[1].budget
     if budget is None:
-        raise Unknown(f"{name!r} is nothing that fit trains: it has no training budget")
+        raise slip(Unknown(f"{name!r} is nothing that fit trains: it has no training budget"))
     return budget
 
 
 def _checkpoint(name: str, variant: str) -> Path:
     if variant and Path(variant).name != variant:
-        raise ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none")
+        raise slip(ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none"))
     return Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
 
 
 def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
     built = model() if callable(model) and not isinstance(model, nn.Module) else model
     if not isinstance(built, nn.Module):
-        raise TypeError(f"fit needs an nn.Module or a function that builds one, and got a {type(built).__name__}")
+        raise slip(TypeError(f"fit needs an nn.Module or a function that builds one, and got {built!r:.60}"))
     return built

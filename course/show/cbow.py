@@ -218,7 +218,8 @@ def _name_islands(axes: Axes, places: Tensor) -> None:
         (", ".join(sorted(words)), places[[ids[w] for w in words]].median(0).values, style.INK) for words in both
     ]
     inch = 72 / axes.figure.dpi
-    points = axes.transData.transform(places.tolist()) * inch
+    drawn = sorted({ids[word] for _, kinds in FAMILIES.values() for kind in kinds for word in listed[kind]})
+    points = axes.transData.transform(places[drawn].tolist()) * inch
     ends = (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
     taken: list[tuple[float, float, float, float]] = []
     for name, place, colour in islands:
@@ -238,7 +239,8 @@ def _around(width: float) -> list[tuple[float, float]]:
     """Where a name's lower left corner may stand, seen from its place, in points: the best first."""
     middle, left, right = -width / 2, -width - 8, 8.0
     near = [(middle, 8.0), (middle, -18.0), (right, -4.0), (left, -4.0), (right, 5.0), (left, 5.0)]
-    return [*near, (right, -14.0), (left, -14.0), (middle, 18.0), (middle, -28.0), (middle, 28.0), (middle, -38.0)]
+    aslant = [(right, -14.0), (left, -14.0), (middle, 18.0), (-8.0, 14.0)]
+    return [*near, *aslant, (middle, -28.0), (middle, 28.0), (middle, -38.0)]
 
 
 def _covered(

@@ -102,7 +102,7 @@ def picture(shows: str) -> Image:
     import ipywidgets as widgets
     from traitlets import Unicode
 
-    layout = widgets.Layout(max_width="100%", align_self="flex-start")
+    layout = widgets.Layout(max_width="calc(100% - 4px)", align_self="flex-start")  # a margin of 2 on either side
     image = widgets.Image(format="png", tooltip=shows, layout=layout)
     image.add_traits(description=Unicode().tag(sync=True))  # ipywidgets shows no tooltip of what has no description
     return image

@@ -154,7 +154,7 @@ def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out:
             arrowprops={"arrowstyle": "-", "color": INK, "shrinkB": 21},
         )  # fmt: skip
         for n, value in zip(orders, held_out):
-            label = f"{value:.3g}" if value >= 10 else f"{value:.2f}"
+            label = f"{value:.1f}" if value >= 10 else f"{value:.2f}"
             axes.annotate(label, (n, value), (0, 9), textcoords="offset points", ha="center", fontsize=9, color=ORANGE)
         axes.yaxis.set_major_locator(FixedLocator([1, 2, 3, 5, 10, 20, 50, 100]))
         axes.yaxis.set_major_formatter(ScalarFormatter())

@@ -102,6 +102,22 @@ _NAME = """one => one.getAttribute('aria-label') || one.title || one.innerText
     || (one.closest('.jupyter-widgets')?.querySelector('label')?.innerText ?? '')"""
 
 
+@pytest.mark.parametrize("width", [900, 1000])
+def test_none_scrolls_sideways_on_a_narrow_page(width: int, notebook: NotebookPage) -> None:
+    wide = notebook.page.viewport_size
+    notebook.page.set_viewport_size({"width": width, "height": 1000})
+    notebook.page.wait_for_timeout(500)
+    scrolling = {name: _output(notebook, name).evaluate(_SCROLLS) for name in WIDGETS}
+    if wide:
+        notebook.page.set_viewport_size(wide)
+    assert not any(scrolling.values()), scrolling
+
+
+_SCROLLS = """area => [...area.querySelectorAll('*')]
+    .filter(one => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+    .filter(one => one.scrollWidth > one.clientWidth).map(one => one.className)"""
+
+
 def test_all_of_them_in_the_dark(notebook: NotebookPage, screenshots: Path) -> None:
     notebook.theme(dark=True)
     for name in WIDGETS:

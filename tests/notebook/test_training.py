@@ -262,6 +262,14 @@ def test_a_training_that_came_to_nothing_says_so(loop, words, capsys):
     assert words in capsys.readouterr().out
 
 
+def test_what_it_says_is_a_sentence_of_the_page_and_no_line_of_a_terminal(monkeypatch):
+    shown = []
+    monkeypatch.setattr("course.notebook.display.show", lambda html, text: shown.append((html, text)))
+    fit(TASK, build, takes_no_batch)
+    ((html, text),) = shown
+    assert html.startswith("<div") and ">train</code> took no batch" in html and "`train` took no batch" in text
+
+
 def test_a_training_that_came_to_something_says_no_more_than_its_record(capsys):
     record = fit(TASK, build, train)
     assert capsys.readouterr().out == f"{record.in_words()}\n"
@@ -271,6 +279,11 @@ def test_the_picture_holds_for_any_losses():
     for losses in ([], [1.0], [1.0, float("nan"), 2.0], [3.0] * 500, [float("inf")] * 3):
         assert picture("a<b", 0.5, losses).startswith("<div")
     assert "a&lt;b" in picture("a<b", 0.5, [])
+
+
+def test_no_room_is_kept_for_a_curve_that_has_no_losses():
+    assert "<svg" in picture("f", 1.0, [2.0, 1.0])
+    assert "<svg" not in picture("f", 1.0, [float("nan")] * 500) + picture("f", 1.0, [])
 
 
 def test_a_small_loss_has_room_beside_the_curve():

@@ -102,6 +102,25 @@ def test_the_maps_names_do_not_cover_each_other_and_name_the_words_of_two_kinds(
     assert {"cook", "cooks", "guide", "guides", "chicken, duck, lamb"} <= set(names)
 
 
+def test_the_maps_names_make_room_for_marks_alone(by_class, monkeypatch):
+    """Words that no class holds (who, that, the comma) have a place and no mark: a name may stand there."""
+    held = set().union(*grammar.classes().values())
+    unseen = [i for i, word in enumerate(grammar.language().words) if word not in held]
+    places = pictures.neighbour_map(by_class)
+
+    def drawn(there: torch.Tensor) -> tuple[matplotlib.axes.Axes, dict[str, Text]]:
+        monkeypatch.setattr(pictures, "neighbour_map", lambda E: places.index_copy(0, torch.tensor(unseen), there))
+        axes = pictures.word_map(by_class).axes[0]
+        return axes, {text.get_text(): text for text in axes.texts}
+
+    axes, before = drawn(places[unseen])
+    name = before["food"]
+    under = axes.transData.transform(name.xy) + [way * axes.figure.dpi / 72 + 4 for way in name.xyann]
+    there = torch.from_numpy(axes.transData.inverted().transform(under)).expand(len(unseen), 2)
+    after = drawn(there)[1]
+    assert unseen and {name: text.xyann for name, text in after.items()} == {n: t.xyann for n, t in before.items()}
+
+
 def test_the_explorer_uses_the_students_function_and_follows_its_controls(by_class):
     asked = []
 
