@@ -311,12 +311,10 @@ def near(name: str, names: Sequence[str] = ()) -> str:
     """Which of `names`, by default all exercises', may be meant: the end of a sentence, or nothing."""
     from difflib import get_close_matches
 
-    if not names:
-        for topic in TOPICS:
-            if name in topic.names:
-                own = [item.name for item in topic.items if item.kind != "question"]
-                return f"; that is a topic, with the exercises {', '.join(own)}"
-        names = [item.name for topic in TOPICS for item in topic.items]
+    if not names and (topic := _topic(name)):
+        own = [item.name for item in topic.items if item.kind != "question"]
+        return f"; that is a topic, with the exercises {', '.join(own)}"
+    names = names or [item.name for topic in TOPICS for item in topic.items]
     by_lower, lower = {other.lower(): other for other in names}, str(name).lower()
     alike = [lower] if lower in by_lower else get_close_matches(lower, by_lower, n=3, cutoff=0.6)
     found = [by_lower[one] for one in alike]
@@ -405,12 +403,15 @@ def find_topic(name: str) -> Topic:
     Raises:
         Unknown: no topic has that name; the message says which come near, or lists all.
     """
-    for topic in TOPICS:
-        if name in topic.names:
-            return topic
+    if topic := _topic(name):
+        return topic
     folders = [topic.folder for topic in TOPICS]
     which = near(name, folders) or f"; there are {', '.join(folders)}"
     raise Unknown(f"no topic is called {name!r}{which}")
+
+
+def _topic(name: str) -> Topic | None:
+    return next((topic for topic in TOPICS if name in topic.names), None)
 
 
 def find_item(name: str) -> tuple[Topic, Item]:

@@ -65,7 +65,7 @@ def _completely(checks: Callable[P, None]) -> Callable[P, None]:
 
 
 def _what_it_takes(name: object) -> TypeError:
-    if name and isinstance(name, str):
+    if isinstance(name, str) and name:
         key(name)  # which knows whether there is such an exercise
     whose = meant(name)
     written = whose if find_item(whose)[1].budget is None else "record.model"

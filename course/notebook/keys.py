@@ -45,7 +45,7 @@ def called(name: str) -> tuple[Topic, Item]:
 def meant(given: object) -> str:
     """The exercise that `given` names, or is called as; where there is none, the first, for an example."""
     name, names = getattr(given, "__name__", given), [item.name for topic in TOPICS for item in topic.items]
-    return next((one for one in names if one == name), names[0])
+    return name if isinstance(name, str) and name in names else names[0]
 
 
 @cache
