@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,11 @@ def graded_class(tmp_path_factory) -> Path:
     root = make_class(tmp_path_factory.mktemp("graded") / "course")
     grade(root)
     return root
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard in this process: whoever runs the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -296,6 +296,7 @@ def test_a_crew_whose_going_home_is_interrupted_leaves_nothing_behind(tmp_path, 
     assert not any(process.is_alive() for process in processes) and not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
     """Else it would find what it is handed gone, and say so at length."""
     start = BaseProcess.start

@@ -70,6 +70,7 @@ def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch: pytest.MonkeyPa
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.usefixtures("heard")
 def test_what_is_held_back_is_heard_once_and_afterwards() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt):
@@ -81,6 +82,7 @@ def test_what_is_held_back_is_heard_once_and_afterwards() -> None:
     assert done == ["before"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("heard")
 def test_what_is_held_back_is_heard_though_the_work_fails() -> None:
     with pytest.raises(KeyboardInterrupt) as ended, signals.held_back():
         signal.raise_signal(signal.SIGINT)
