@@ -73,7 +73,6 @@ def warm_up() -> None:
     _draw_inline()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
-    gc.collect()
     gc.freeze()
     gc.enable()
 
