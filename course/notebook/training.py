@@ -115,6 +115,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         ValueError: `variant` is no part of a file's name.
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
+    __tracebackhide__ = True  # IPython shows a student whose loop fails their own lines alone
     budget, path = _budget(name), _checkpoint(name, variant)
     if not callable(train):
         got = type(train).__name__
@@ -140,6 +141,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
 def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: str) -> Record:
     from ..data import stream
 
+    __tracebackhide__ = True
     place = device()
     examples = budget.cpu if place.type == "cpu" else budget.gpu
     curve = Curve(called)
@@ -148,8 +150,11 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     model.train()
     before = [parameter.detach().clone() for parameter in model.parameters() if not is_lazy(parameter)]
     started = time.monotonic()
-    with one_thread(place):
-        train(model, batches)
+    try:
+        with one_thread(place):
+            train(model, batches)
+    except KeyboardInterrupt as stopped:
+        raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same, and not another
     seconds = time.monotonic() - started
     batches.read()
     model.eval()
@@ -158,6 +163,17 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     if worry := _worry(record, before):
         say(worry)
     return record
+
+
+def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) -> KeyboardInterrupt:
+    """The same, with what became of the training; a grader that interrupts is no "you"."""
+    if os.environ.get("NBGRADER_EXECUTION"):
+        return stopped
+    stopped.args = (
+        f"You interrupted the training, at this line of yours, after {batches.examples:,} of {examples:,} examples. "
+        "These weights are not kept; a checkpoint from before stays as it was.",
+    )
+    return slip(stopped)
 
 
 def _worry(record: Record, before: list[Tensor]) -> str:
@@ -220,6 +236,7 @@ def _checkpoint(name: str, variant: str) -> Path:
 
 
 def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
+    __tracebackhide__ = True
     built = model() if callable(model) and not isinstance(model, nn.Module) else model
     if not isinstance(built, nn.Module):
         raise slip(TypeError(f"fit needs an nn.Module or a function that builds one, and got {built!r:.60}"))

@@ -27,6 +27,10 @@ class ElmanClassifier(nn.Module):
 
 def mine():
     return check("chess", rnn_cell)
+
+
+def broken(*given):
+    raise ArithmeticError("mine")
 """
 TAKES = "check takes an exercise's name, in quotes, and what you wrote for it: "
 TOPIC = "no exercise is called '03_rnn'; that is a topic, with the exercises rnn_cell, rnn_forward, bptt, "
@@ -52,6 +56,7 @@ SLIPS = {
     'fit("rnn_tsk", rnn_cell, rnn_cell)': "no exercise is called 'rnn_tsk'; did you mean 'rnn_task'",
     'fit("rnn_task", 1, rnn_cell)': "fit needs an nn.Module or a function that builds one, and got 1",
 }
+LOOPS = ("fit('rnn_task', nn.Linear(1, 1), broken)", "fit('rnn_task', broken, broken)")
 BROKEN = "import course.notebook.hints as ours\n\nours.read_progress = lambda: {}[3]"
 
 
@@ -72,7 +77,9 @@ def told(error: NotebookNode) -> list[str]:
 def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("NBGRADER_EXECUTION", raising=False)
-        yield run(tmp_path_factory.mktemp("slips"), *SLIPS, "mine()", BROKEN, "hint('rnn_cell')", "fit('rnn_task')")
+        yield run(
+            tmp_path_factory.mktemp("slips"), *SLIPS, "mine()", BROKEN, "hint('rnn_cell')", "fit('rnn_task')", *LOOPS
+        )
 
 
 @pytest.mark.parametrize(("source", "sentence"), SLIPS.items())
@@ -94,12 +101,29 @@ def test_an_error_of_ours_shows_whole(met: dict[str, NotebookNode]) -> None:
     assert "Traceback" in "\n".join(told(met["fit('rnn_task')"])), "Python's own words for a call"
 
 
+@pytest.mark.parametrize("source", LOOPS)
+def test_a_loop_that_fails_shows_the_notebooks_lines_alone(met: dict[str, NotebookNode], source: str) -> None:
+    whole = "\n".join(told(met[source]))
+    assert source in whole and 'raise ArithmeticError("mine")' in whole
+    assert "training.py" not in whole and "skipping hidden 2 frame" in whole
+
+
 def test_an_interrupted_check_shows_the_line_that_was_running(tmp_path: Path) -> None:
     endless = "import _thread\n\ndef rnn_cell(*inputs):\n    _thread.interrupt_main()\n    while True:\n        inputs"
     error = run(tmp_path, endless, "check('rnn_cell', rnn_cell)")["check('rnn_cell', rnn_cell)"]
     line, gap, *said = told(error)
     assert error.ename == "KeyboardInterrupt" and re.match(r"----> [456] \w", line)
     assert (gap, said) == ("", ["You interrupted the check, at this line of yours."])
+
+
+def test_an_interrupted_training_shows_the_line_and_what_became_of_it(tmp_path: Path) -> None:
+    stopped = "import _thread\n\ndef loop(model, batches):\n    for batch in batches:\n        _thread.interrupt_main()"
+    call = "fit('rnn_task', nn.Linear(1, 1), loop)"
+    error = run(tmp_path, stopped, call)[call]
+    line, gap, *said = told(error)
+    assert error.ename == "KeyboardInterrupt" and re.match(r"----> [45] \w", line) and gap == ""
+    assert re.match(r"You interrupted the training, at this line of yours, after [\d,]+ of [\d,]+ exam", " ".join(said))
+    assert not list(tmp_path.rglob("*.safetensors"))
 
 
 def test_who_executes_a_notebook_learns_as_much_as_ever(tmp_path: Path) -> None:
