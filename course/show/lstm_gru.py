@@ -227,25 +227,15 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
     import ipywidgets as widgets
 
     gates = half_open()
-    words = widgets.SelectionSlider(
-        options=[(f"{place + 1} {word}", place) for place, word in enumerate(WORDS)],
-        description="Word",
-        layout=widgets.Layout(width="26em"),
-    )
-    sliders = {
-        gate: widgets.FloatSlider(
-            value=0.5, min=0, max=1, step=0.05, description=name, layout=widgets.Layout(width="22em")
+    words, sliders = _word_and_gates()
+    makers = {
+        widgets.Button(description=text, tooltip=tip, layout=widgets.Layout(width="13em")): make
+        for text, tip, make in (
+            ("All gates half open", "as at the start", half_open),
+            ("Keep everything", "every forget gate open", lambda: {"f": [1.0] * len(WORDS)}),
+            ("Show a solution", "one way to do it", attentive),
         )
-        for gate, name in (("i", "Input i"), ("f", "Forget f"), ("o", "Output o"))
     }
-    buttons = [
-        widgets.Button(description=text, tooltip=tip, layout=widgets.Layout(width="13em"))
-        for text, tip in (
-            ("All gates half open", "as at the start"),
-            ("Keep everything", "every forget gate open"),
-            ("Show a solution", "one way to do it"),
-        )
-    ]
     picture, spoken = live.picture("gates, cell state and output along the sentence"), live.spoken()
     figure = live.stage((8.2, 4.3), rows=3, left=0.08, right=0.82, bottom=0.14, top=0.91, **_TAPE)
     quiet = False
@@ -280,10 +270,26 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
     words.observe(show_word, "value")
     for slider in sliders.values():
         slider.observe(moved, "value")
-    for button, make in zip(buttons, (half_open, lambda: {"f": [1.0] * len(WORDS)}, attentive), strict=True):
+    for button, make in makers.items():
         button.on_click(becomes(make))
     wrap = widgets.Layout(flex_flow="row wrap")
+    rows = [widgets.HBox(list(row), layout=wrap) for row in (sliders.values(), makers)]
     draw()
-    return widgets.VBox(
-        [words, widgets.HBox(list(sliders.values()), layout=wrap), widgets.HBox(buttons, layout=wrap), picture, spoken]
+    return widgets.VBox([words, *rows, picture, spoken])
+
+
+def _word_and_gates() -> tuple[Any, dict[str, Any]]:
+    """A slider that goes from word to word, and one for each of its gates."""
+    import ipywidgets as widgets
+
+    words = widgets.SelectionSlider(
+        options=[(f"{place + 1} {word}", place) for place, word in enumerate(WORDS)],
+        description="Word",
+        layout=widgets.Layout(width="26em"),
     )
+    named = {"i": "Input i", "f": "Forget f", "o": "Output o"}
+    turned = {"value": 0.5, "min": 0, "max": 1, "step": 0.05}
+    return words, {
+        gate: widgets.FloatSlider(**turned, description=name, layout=widgets.Layout(width="22em"))
+        for gate, name in named.items()
+    }

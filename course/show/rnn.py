@@ -318,15 +318,7 @@ def watch_it_read(model: Model) -> Any:
     import ipywidgets as widgets
 
     generator = torch.Generator().manual_seed(7)
-    typed = widgets.Text(value="([{}])<>", description="Sequence", tooltip=f"any of {SYMBOLS}", continuous_update=False)
-    steps = widgets.IntSlider(value=8, min=0, max=8, description="Tokens read", tooltip="arrow keys step through it")
-    good = widgets.Button(description="Draw a balanced one", tooltip="a new balanced sequence")
-    bad = widgets.Button(description="Draw a corrupted one", tooltip="a new sequence with two tokens exchanged")
-    for box in (typed, steps):
-        box.style.description_width = "6.5em"
-        box.layout.width = "min(28em, 98%)"
-    for button in (good, bad):
-        button.layout.width = "13em"
+    typed, steps, good, bad = _sequence_controls()
     picture, said = live.picture("the tokens read, and how sure the network is after each"), widgets.HTML()
     figure = live.stage((7.2, 3.6), rows=2, left=0.1, right=0.99, bottom=0.14, top=0.99, hspace=0.03, **_READING)
 
@@ -369,6 +361,22 @@ def watch_it_read(model: Model) -> Any:
     bad.on_click(pick(0))
     draw()
     return widgets.VBox([typed, widgets.HBox([good, bad]), steps, picture, said])
+
+
+def _sequence_controls() -> tuple[Any, Any, Any, Any]:
+    """A field to type a sequence in, a slider for how much of it is read, and two buttons that draw another one."""
+    import ipywidgets as widgets
+
+    typed = widgets.Text(value="([{}])<>", description="Sequence", tooltip=f"any of {SYMBOLS}", continuous_update=False)
+    steps = widgets.IntSlider(value=8, min=0, max=8, description="Tokens read", tooltip="arrow keys step through it")
+    good = widgets.Button(description="Draw a balanced one", tooltip="a new balanced sequence")
+    bad = widgets.Button(description="Draw a corrupted one", tooltip="a new sequence with two tokens exchanged")
+    for box in (typed, steps):
+        box.style.description_width = "6.5em"
+        box.layout.width = "min(28em, 98%)"
+    for button in (good, bad):
+        button.layout.width = "13em"
+    return typed, steps, good, bad
 
 
 DISTANCES = range(1, 41)

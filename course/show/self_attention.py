@@ -167,19 +167,7 @@ def playground(attend: Attend) -> VBox:
     picture, spoken = live.picture("keys and a query, the weights, and the values mixed"), live.spoken()
     words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
     reset = widgets.Button(description="start again", tooltip="put all vectors back")
-    sliders = {
-        (role, axis): widgets.FloatSlider(
-            min=-3.0,
-            max=3.0,
-            step=0.1,
-            value=float(vectors[role][2, axis]),
-            description=f"{name} {'xy'[axis]}",
-            readout_format=".1f",
-            layout=widgets.Layout(width="260px"),
-        )
-        for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
-        for axis in (0, 1)
-    }
+    sliders = _vector_sliders(vectors, words.value)
     busy = False
 
     def redraw() -> None:
@@ -215,6 +203,25 @@ def playground(attend: Attend) -> VBox:
     words.style.button_width = "90px"
     rows = widgets.Layout(flex_flow="row wrap", align_items="flex-end")
     return widgets.VBox([widgets.HBox([words, reset], layout=rows), widgets.HBox(pairs, layout=rows), picture, spoken])
+
+
+def _vector_sliders(vectors: Mapping[str, Tensor], chosen: int) -> dict[tuple[str, int], Any]:
+    """Sliders for both numbers of the query, the key and the value of a word."""
+    import ipywidgets as widgets
+
+    return {
+        (role, axis): widgets.FloatSlider(
+            min=-3.0,
+            max=3.0,
+            step=0.1,
+            value=float(vectors[role][chosen, axis]),
+            description=f"{name} {'xy'[axis]}",
+            readout_format=".1f",
+            layout=widgets.Layout(width="260px"),
+        )
+        for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
+        for axis in (0, 1)
+    }
 
 
 def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int) -> str:
