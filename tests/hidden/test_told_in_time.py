@@ -163,6 +163,10 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
 @pytest.mark.parametrize(
     ("task", "names"),
     [
+        (
+            "self_attention_task",
+            ("no_better_than_guessing", "the_same_for_every_list", "learns_too_little", "remembers_only_the_last_pair"),
+        ),
         ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
         ("positional_encoding_task", ("names_a_frequent_letter", "says_it_at_once", "looks_ahead", "never_trained")),
         (
