@@ -30,8 +30,24 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
     Where it is known only that something fails, and not what came instead, all that fails has to be explained.
+
+    A second mistake may hide the first in what is asked at grading only: what shows in the numbers of all public cases
+    is named there, too, as `check` does.
     """
-    found: list[tuple[int, float, int, Known]] = []
+    public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
+    plain = [(-len(telling), False, gap, order) for telling, gap, order in _explanations(key, seen)]
+    hidden = [
+        (-len(telling), True, gap, order)
+        for telling, gap, order in _explanations(key, public)
+        if any(_in_numbers(key.cases[p]) and not seen[p].raised for p in telling)
+    ]
+    found = min(plain + hidden, default=None)
+    return key.misconceptions[found[-1]] if found else None
+
+
+def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[int], float, int]]:
+    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place."""
+    found: list[tuple[list[int], float, int]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     unexplained = {
         p for p in seen.keys() - wavering if _says_little(key.cases[p]) and difference(key.cases[p], seen[p])
@@ -46,8 +62,21 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
-            found.append((-len(telling), gap, order, known))
-    return min(found, key=lambda entry: entry[:3])[3] if found else None
+            found.append((telling, gap, order))
+    return found
+
+
+def _in_numbers(held: KeyCase) -> bool:
+    """Whether an answer to the case is compared in several numbers with places: two mistakes hardly agree in those."""
+    return held.case.values and any(map(_has_numbers, held.expected.outputs.values()))
+
+
+def _has_numbers(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_numbers, value))
+    if isinstance(value, dict):
+        return any(map(_has_numbers, value.values()))
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 1
 
 
 def _says_little(held: KeyCase) -> bool:

@@ -161,12 +161,13 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
 
 
 @pytest.mark.parametrize(
-    ("task", "names"),
+    ("name", "names"),
     [
         (
             "self_attention_task",
             ("no_better_than_guessing", "the_same_for_every_list", "learns_too_little", "remembers_only_the_last_pair"),
         ),
+        ("multi_head_parameters", ("heads_read_and_write_their_share_only", "one_head_alone")),
         ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
         ("positional_encoding_task", ("names_a_frequent_letter", "says_it_at_once", "looks_ahead", "never_trained")),
         (
@@ -177,8 +178,8 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
         ("lora_task", ("trained_only_the_head", "trained_only_biases", "trained_only_biases_and_well")),
     ],
 )
-def test_check_does_not_take_one_failure_of_training_for_another(task, names):
-    exercise = find(task)
+def test_check_does_not_take_one_failure_for_another(name, names):
+    exercise = find(name)
     key = key_of(exercise, public_only=True)
     for misconception in exercise.misconceptions:
         if misconception.name in names:
