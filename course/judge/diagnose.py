@@ -6,6 +6,7 @@ answer: in value, or, where right answers differ in value, in which laws break a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from ..exercise.recording import Recording
 from .compare import beside_expected, difference, values_differ
 
 SAME_FREQUENCIES = 0.08
-"""Two tables of at least some hundred draws whose rows differ by less, on average, in total variation are alike."""
+"""Two tables whose rows differ by less, on average, in total variation beyond what chance makes are alike."""
 
 _TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
 """By case and misconception, whether the one fails for the other."""
@@ -143,16 +144,26 @@ def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, boo
 
 
 def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:
-    """Mean total variation between the misconception's table of draws and the student's; None without such a law."""
+    """Mean total variation between the misconception's table of draws and the student's; None without such a law.
+
+    What two tables of one distribution differ by on average is taken off: it is much where little is drawn.
+    """
     gaps = []
     for use in held.case.laws:
         mine, theirs = counts(use, held.wrong(name).outputs), counts(use, seen.outputs)
         if mine is not None and theirs is not None and mine.shape == theirs.shape:
             both = (mine.sum(-1) > 0) & (theirs.sum(-1) > 0)
             weight = (mine.sum(-1) + theirs.sum(-1)) * both
-            rows = (_rates(mine) - _rates(theirs)).abs().sum(-1) / 2
+            rows = (_rates(mine) - _rates(theirs)).abs().sum(-1) / 2 - _by_chance(mine, theirs)
             gaps.append(float((rows * weight).sum() / weight.sum().clamp(min=1)))
     return sum(gaps) / len(gaps) if gaps else None
+
+
+def _by_chance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Expected total variation between the rows of two tables of draws from one distribution, nearly normal."""
+    p = _rates(one + other)
+    variance = p * (1 - p) * sum(1 / table.sum(-1, keepdim=True).clamp(min=1) for table in (one, other))
+    return variance.sqrt().sum(-1) / math.sqrt(2 * math.pi)
 
 
 def _rates(table: torch.Tensor) -> torch.Tensor:
