@@ -30,7 +30,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
-    Where it is known only that something fails, and not what came instead, all that fails has to be explained.
+    Where it is known only that something fails, and not what came instead, all that fails has to be explained; so it
+    has where all that agrees is infinite or NaN, which many mistakes come to.
     """
     found: list[tuple[int, float, int, Known]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
@@ -46,6 +47,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
+            if all(_says_nothing(seen[p]) for p in telling) and _fails_elsewhere(key, seen, telling):
+                continue
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((-len(telling), gap, order, known))
     return min(found, key=lambda entry: entry[:3])[3] if found else None
@@ -54,6 +57,27 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 def _says_little(held: KeyCase) -> bool:
     """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
     return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
+
+
+def _says_nothing(seen: Recording) -> bool:
+    """Whether all that came is infinite or NaN."""
+    return seen.raised is None and not _is_finite(seen.outputs)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether there is something in it besides infinite numbers and NaN."""
+    if isinstance(value, dict):
+        return any(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_finite, value))
+    if isinstance(value, torch.Tensor):
+        return bool(value.isfinite().any())
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _fails_elsewhere(key: Key, seen: Mapping[int, Recording], telling: Sequence[int]) -> bool:
+    """Whether a case fails that is none of the `telling` ones."""
+    return any(difference(key.cases[p], seen[p]) for p in seen.keys() - set(telling))
 
 
 def _errs_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:

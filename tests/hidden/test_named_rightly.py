@@ -34,6 +34,13 @@ def named(name: str, answer) -> set[str]:
     return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
 
 
+# -- 01: perplexity ----------------------------------------------------------------------------------------------------
+
+
+def one_token_too_few_below(log_probs):
+    return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
+
+
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -70,3 +77,13 @@ def coins_of_a_sentence(targets, own, p, generator):
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake):
     assert named(name, answer) == {mistake}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("perplexity", one_token_too_few_below),  # infinite for a long text, as a product is
+    ],
+)
+def test_a_mistake_that_nobody_knows_is_taken_for_no_other(name, answer):
+    assert named(name, answer) == {""}
