@@ -41,6 +41,44 @@ def one_token_too_few_below(log_probs):
     return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
 
 
+# -- 02: bags and windows ----------------------------------------------------------------------------------------------
+
+
+def words_looked_up(sentences, vocab):
+    return torch.stack([_counts([vocab[word] for word in words], len(vocab)) for words in sentences])
+
+
+def _counts(ids, size):
+    return torch.bincount(torch.tensor(ids, dtype=torch.long), minlength=size)
+
+
+def shares_of_words(sentences, vocab):
+    counts = torch.stack([_counts([vocab.get(word, 0) for word in words], len(vocab)) for words in sentences])
+    return counts / counts.sum(1)[:, None]
+
+
+def windows_up_to_the_last(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    centres = range(radius, len(ids) - radius - 1)
+    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in centres]
+    return torch.stack(contexts), ids[radius : len(ids) - radius - 1]
+
+
+def whole_windows(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    return ids.unfold(0, 2 * radius + 1, 1), ids[radius : len(ids) - radius]
+
+
+@pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
+def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
+    counted = find("bag_of_words").reference
+    for seed in (3, None):
+        verdict = verdict_on("bag_of_words", lambda sentences, vocab: made(counted(sentences, vocab)), seed)
+        assert verdict.kind == "wrong" and verdict.message.startswith("a tensor is asked for, and an object of type")
+
+
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -68,6 +106,9 @@ def coins_of_a_sentence(targets, own, p, generator):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
+        ("bag_of_words", words_looked_up, "unknown_words_crash"),
+        ("context_windows", windows_up_to_the_last, "last_window_lost"),
+        ("context_windows", whole_windows, "centre_included"),
         ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
         ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
@@ -77,6 +118,10 @@ def coins_of_a_sentence(targets, own, p, generator):
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake):
     assert named(name, answer) == {mistake}
+
+
+def test_shares_are_known_with_and_without_an_empty_sentence():
+    assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
 
 
 @pytest.mark.parametrize(
