@@ -41,6 +41,55 @@ def one_token_too_few_below(log_probs):
     return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
 
 
+# -- 01: n-gram models -------------------------------------------------------------------------------------------------
+
+
+class LookedUp:
+    """The longest known window and the shorter ones, half and half, from plain dicts."""
+
+    def __init__(self, n, vocab_size, alpha):
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+
+    def fit(self, ids):
+        tokens, self.tables = ids.tolist(), {}
+        for order in range(self.longest() + 1):
+            for window in zip(*(tokens[k:] for k in range(order + 1)), strict=False):
+                row = self.tables.setdefault(window[:-1], torch.zeros(self.vocab_size))
+                row[window[-1]] += 1
+        return self
+
+    def longest(self):
+        return self.n - 1
+
+    def next_distribution(self, context):
+        tokens = tuple(context.tolist())
+        P = self.tables[()] + self.alpha
+        P = P / P.sum()
+        for k in range(1, min(len(tokens), self.longest()) + 1):
+            row = self.tables.get(tokens[-k:])
+            P = P if row is None else 0.5 * P + 0.5 * row / row.sum()
+        return P
+
+
+class LikeliestAlone(LookedUp):
+    def next_distribution(self, context):
+        answer = torch.zeros(self.vocab_size)
+        answer[super().next_distribution(context).argmax()] = 1
+        return answer
+
+
+class UniformForShortContexts(LookedUp):
+    def next_distribution(self, context):
+        if len(context) < self.n - 1:
+            return torch.ones(self.vocab_size) / self.vocab_size
+        return super().next_distribution(context)
+
+
+class ContextOfLengthN(LookedUp):
+    def longest(self):
+        return self.n
+
+
 # -- 02: bags and windows ----------------------------------------------------------------------------------------------
 
 
@@ -106,6 +155,9 @@ def coins_of_a_sentence(targets, own, p, generator):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
+        ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
+        ("NGramModel", UniformForShortContexts, "short_means_uniform"),
+        ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
         ("context_windows", whole_windows, "centre_included"),
@@ -122,6 +174,11 @@ def test_a_mistake_is_known_in_other_words(name, answer, mistake):
 
 def test_shares_are_known_with_and_without_an_empty_sentence():
     assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
+
+
+def test_what_others_are_made_of_is_right():
+    for seed in (*SEEDS, None):
+        assert verdict_on("NGramModel", LookedUp, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(
