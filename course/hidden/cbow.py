@@ -183,7 +183,11 @@ def unknown_words_dropped(sentences, vocab):
 
 @bag_of_words.misconception("What happens at a word that is not in the vocabulary? Which id stands for it?")
 def unknown_words_crash(sentences, vocab):
-    return _counted([[list(vocab)[vocab[word]] for word in sentence] for sentence in sentences], vocab)
+    table = torch.zeros(len(sentences), len(vocab), dtype=torch.long)
+    for row, sentence in zip(table, sentences):
+        for word in sentence:
+            row[vocab[word]] += 1
+    return table
 
 
 @bag_of_words.misconception("How often is `an` a word of `an old banana`? How often does your function find it there?")
@@ -200,6 +204,12 @@ def words_within_words(sentences, vocab):
 def shares_for_counts(sentences, vocab):
     counts = _counted(sentences, vocab).double()
     return counts / counts.sum(1, keepdim=True).clamp(min=1)
+
+
+@bag_of_words.misconception("These are shares. How many times does each word occur? And what are shares of nothing?")
+def shares_even_of_nothing(sentences, vocab):
+    counts = _counted(sentences, vocab).double()
+    return counts / counts.sum(1, keepdim=True)
 
 
 @bag_of_words.misconception("The lecture draws a word as a row, the docstring wants a sentence as a row.")

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from course.data import docstrings
 from course.exercise import Rng, build, call, draws, exercise, noncontiguous
@@ -327,6 +328,32 @@ def still_a_logarithm(log_probs):
     return float(-log_probs.mean())
 
 
+@perplexity.misconception(
+    "You are given logarithms, and none of them is above zero. Of which number do you take a logarithm, or a root?"
+)
+def logarithm_of_the_logarithms(log_probs):
+    return float(torch.exp(-log_probs.log().mean()))
+
+
+@perplexity.misconception("Can a number of choices be below zero? Look in the formula for what the minus belongs to.")
+def minus_in_front(log_probs):
+    return -float(torch.exp(log_probs.mean()))
+
+
+@perplexity.misconception(
+    "Do the uniform guess over 10 tokens on paper, for a text of two. What is divided by T, and before or after what?"
+)
+def divided_after_the_exponential(log_probs):
+    return float(torch.exp(-log_probs.sum())) / len(log_probs)
+
+
+@perplexity.misconception(
+    "Each token of the text is there once. By what do you weigh its surprise: would a rare token that came count less?"
+)
+def weighed_by_probability(log_probs):
+    return float(torch.exp(-(log_probs.exp() * log_probs).sum()))
+
+
 @perplexity.misconception("What is the perplexity of a model that held impossible what then happened? Is yours finite?")
 def impossible_made_possible(log_probs):
     return float(torch.exp(-log_probs.clamp(min=-23.0).mean()))
@@ -530,8 +557,10 @@ def NGramModel(rng):
         _fitted("only the last n − 1 tokens", 3, 5, 0.2, text, public=True)
         .call(torch.cat([text[20:23], text[6:9]]), method="next_distribution")
         .call(text[7:9], method="next_distribution", into="kept")
+        .call(torch.cat([(text[20:23] + 1) % 5, text[6:9]]), method="next_distribution", into="other beginning")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
+        .law("equal", to="other beginning", because="with n = 3, tokens before the last three changed your answer")
         .counts_with(IN_ORDER)
     )
     # Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them.
@@ -589,6 +618,11 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(nothing, method="next_distribution")
         .law("shape_is", shape=(5,), because=_SHAPES)
+        .law(
+            "slices_vary",
+            because="without a context all tokens are alike to yours, and half of the text is one of them",
+        )
+        .law("positive", because="a token that occurs in the text has probability 0 without a context")
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
     )
     smoothed = torch.cat([frequencies * 42, torch.zeros(2, dtype=torch.float64)]) + 2.5
@@ -606,6 +640,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
         .law(
             "close_to",
+            of="without",
             value=frequencies,
             within=0.04,
             because="windows of one token tell how often each token comes, and with n = 1 yours answers otherwise",
@@ -789,6 +824,14 @@ class softmax_of_the_counts(_Changed):
         while tokens and not bool(self.counts(tokens).any()):
             tokens = tokens[1:]
         return torch.softmax(self.counts(tokens) + self.alpha, 0)
+
+
+@NGramModel.misconception(
+    "Fit it on 0 0 0 1, and ask with no context. How many numbers of the answer are above zero? Who decides, and when?"
+)
+class everything_on_the_likeliest(_Changed):
+    def next_distribution(self, context):
+        return F.one_hot(self.mixed(context.tolist()).argmax(), self.vocab_size).float()
 
 
 @NGramModel.misconception("Fit it on one text, then on another. Does it still speak of the first?")

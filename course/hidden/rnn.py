@@ -904,10 +904,21 @@ def scheduled_inputs(rng):
     def table(B, T):
         return torch.zeros(B, T, dtype=torch.long), torch.ones(B, T, dtype=torch.long)
 
+    def tossed(title, n, B, T, p, **settings):
+        """Tables of coins, n in a row. Of ten and more not all are alike, nor all sentences, nor all places."""
+        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
+        same = (
+            f"{n} mixtures drawn in a row from one generator are the same: does yours begin it anew each time?",
+            "the teacher has the same places in every sentence: how many coins did you toss for the whole batch?",
+            "every sentence is the teacher's as a whole or not at all: how many coins did you toss for one?",
+        )
+        for dim, size in enumerate((n, B, T)):
+            case = case.law("slices_vary", dim=dim, because=same[dim]) if size >= 10 else case
+        return case
+
     def coins(title, n, B, T, p, **settings):
         share = torch.tensor([p, 1 - p], dtype=torch.float64)
-        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
-        return case.law("frequencies", probabilities=share, draws=n * B * T)
+        return tossed(title, n, B, T, p, **settings).law("frequencies", probabilities=share, draws=n * B * T)
 
     targets, own = rng.integers(0, 50, 40, 50), rng.integers(50, 99, 40, 50)
     yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(
@@ -922,7 +933,7 @@ def scheduled_inputs(rng):
     yield coins("one in ten", 3, 20, 30, 0.1)
     yield coins("six in a hundred", 3, 40, 50, 0.06)  # whoever tosses a die of ten sides has ten
     for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
-        yield draws(title, 250, *table(*sizes), 0.4, rng.generator()).law(
+        yield tossed(title, 250, *sizes, 0.4).law(
             "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "
             "others: has each of them a coin of its own? Count them, call by call"
         )  # fmt: skip
@@ -976,6 +987,11 @@ def half_and_half(targets, own, p, generator):
 @scheduled_inputs.misconception("Mix twice in a row with one generator. Are the coins the same, and should they be?")
 def the_same_coins_again(targets, own, p, generator):
     return torch.where(_coins(targets.shape, torch.Generator().manual_seed(generator.initial_seed())) < p, targets, own)
+
+
+@scheduled_inputs.misconception("Mix with two generators of different seeds. Do you get two different mixtures?")
+def a_seed_of_its_own(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(0)) < p, targets, own)
 
 
 @scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")

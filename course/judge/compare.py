@@ -21,6 +21,7 @@ from torch import Tensor
 from ..exercise.key import KeyCase
 from ..exercise.laws import EXPECTED, Outputs, broken
 from ..exercise.recording import Raised, Recording
+from ..exercise.runner import OfAnotherKind
 from ..exercise.script import Case, Step
 from ..exercise.values import Other
 
@@ -140,6 +141,8 @@ def _raised(raised: Raised, case: Case, outputs: Outputs) -> Difference:
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
         return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
+    if OfAnotherKind.__name__ in raised.types:
+        return Difference("type", raised.message)
     where = f", at your line `{raised.line}`" if raised.line else ""
     if "in-place operation" in raised.message and "leaf" in raised.message:
         if not any(_asks_for_a_gradient([*step.args, *step.kwargs.values()]) for step in steps):

@@ -6,6 +6,7 @@ answer: in value, or, where right answers differ in value, in which laws break a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from ..exercise.recording import Recording
 from .compare import beside_expected, difference, values_differ
 
 SAME_FREQUENCIES = 0.08
-"""Two tables of at least some hundred draws whose rows differ by less, on average, in total variation are alike."""
+"""Two tables whose rows differ by less, on average, in total variation beyond what chance makes are alike."""
 
 _TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
 """By case and misconception, whether the one fails for the other."""
@@ -29,7 +30,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
-    Where it is known only that something fails, and not what came instead, all that fails has to be explained.
+    Where it is known only that something fails, and not what came instead, all that fails has to be explained; so it
+    has where all that agrees is infinite or NaN, which many mistakes come to.
 
     A second mistake may hide the first in what is asked at grading only: what shows in the numbers of all public cases
     is named there, too, as `check` does.
@@ -46,7 +48,11 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 
 
 def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[int], float, int]]:
-    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place."""
+    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place.
+
+    Where values are asked for, an error may have come instead in half of the cases: of a text of one window, whoever
+    loses the last has nothing to put together.
+    """
     found: list[tuple[list[int], float, int]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     unexplained = {
@@ -60,7 +66,11 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
         telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
+        strayed = [p for p in telling if _strayed(key.cases[p], known.name, seen[p])]
+        telling = [p for p in telling if p not in strayed] if 2 * len(strayed) <= len(telling) else telling
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
+            if all(_says_nothing(seen[p]) for p in telling) and _fails_elsewhere(key, seen, telling):
+                continue
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((telling, gap, order))
     return found
@@ -82,6 +92,32 @@ def _has_numbers(value: Any) -> bool:
 def _says_little(held: KeyCase) -> bool:
     """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
     return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
+
+
+def _strayed(held: KeyCase, name: str, seen: Recording) -> bool:
+    """Whether a case that asks for values ended in an error, and the misconception has an answer to it."""
+    return held.case.values and not held.case.raises and seen.raised is not None and held.wrong(name).raised is None
+
+
+def _says_nothing(seen: Recording) -> bool:
+    """Whether all that came is infinite or NaN."""
+    return seen.raised is None and not _is_finite(seen.outputs)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether there is something in it besides infinite numbers and NaN."""
+    if isinstance(value, dict):
+        return any(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_finite, value))
+    if isinstance(value, torch.Tensor):
+        return bool(value.isfinite().any())
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _fails_elsewhere(key: Key, seen: Mapping[int, Recording], telling: Sequence[int]) -> bool:
+    """Whether a case fails that is none of the `telling` ones."""
+    return any(difference(key.cases[p], seen[p]) for p in seen.keys() - set(telling))
 
 
 def _errs_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
@@ -172,16 +208,26 @@ def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, boo
 
 
 def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:
-    """Mean total variation between the misconception's table of draws and the student's; None without such a law."""
+    """Mean total variation between the misconception's table of draws and the student's; None without such a law.
+
+    What two tables of one distribution differ by on average is taken off: it is much where little is drawn.
+    """
     gaps = []
     for use in held.case.laws:
         mine, theirs = counts(use, held.wrong(name).outputs), counts(use, seen.outputs)
         if mine is not None and theirs is not None and mine.shape == theirs.shape:
             both = (mine.sum(-1) > 0) & (theirs.sum(-1) > 0)
             weight = (mine.sum(-1) + theirs.sum(-1)) * both
-            rows = (_rates(mine) - _rates(theirs)).abs().sum(-1) / 2
+            rows = (_rates(mine) - _rates(theirs)).abs().sum(-1) / 2 - _by_chance(mine, theirs)
             gaps.append(float((rows * weight).sum() / weight.sum().clamp(min=1)))
     return sum(gaps) / len(gaps) if gaps else None
+
+
+def _by_chance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Expected total variation between the rows of two tables of draws from one distribution, nearly normal."""
+    p = _rates(one + other)
+    variance = p * (1 - p) * sum(1 / table.sum(-1, keepdim=True).clamp(min=1) for table in (one, other))
+    return variance.sqrt().sum(-1) / math.sqrt(2 * math.pi)
 
 
 def _rates(table: torch.Tensor) -> torch.Tensor:

@@ -351,6 +351,25 @@ def test_an_error_alone_is_a_misconceptions_only_if_it_says_the_same():
     assert verdict_on(strict, other_error).misconception == ""
 
 
+@pytest.mark.parametrize(("most", "named"), [(2, "no_bias"), (3, "")])
+def test_a_mistake_is_known_though_up_to_half_of_it_ends_in_an_error(most, named):
+    @exercise(cell, name="rnn_cell")
+    def several(rng):
+        for batch in (2, 3, 5, 7):
+            yield call(f"a batch of {batch}", rng.normal(batch, 3), rng.normal(5, 3), rng.normal(5))
+
+    @several.misconception("What comes out for x = 0?")
+    def no_bias(x, W, b):
+        return torch.tanh(x @ W.T)
+
+    def falls(x, W, b):
+        if len(x) in (7, 5, 3)[:most]:
+            raise RuntimeError("too large")
+        return no_bias(x, W, b)
+
+    assert verdict_on(several, falls).misconception == named
+
+
 def test_what_cannot_be_examined_is_no_misconception_that_can():
     @exercise(cell, name="rnn_cell")
     def squashed(rng):

@@ -236,14 +236,6 @@ class PairsOnly(reference.NGramModel):
         return super().next_distribution(context[-1:])
 
 
-class Bet(reference.NGramModel):
-    """Everything on the likeliest token."""
-
-    def next_distribution(self, context):
-        best = super().next_distribution(context).argmax()
-        return torch.eye(self.vocab_size)[best]
-
-
 class Counts(reference.NGramModel):
     def next_distribution(self, context):
         return super().next_distribution(context) * 100
@@ -532,7 +524,6 @@ MUTANTS = {
     "NGramModel": [
         Uniform,
         PairsOnly,
-        Bet,
         Counts,
         DoubleSoftmax,
         OneRow,

@@ -1,0 +1,191 @@
+"""What weak students write, otherwise than the misconceptions do: named as what it is, at grading and by `check`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import torch
+
+from course.exercise.key import Key, key_of
+from course.exercise.runner import run
+from course.hidden import find
+from course.judge import Verdict, judge
+
+SEEDS = (3, 42)
+
+
+@cache
+def key_at(name: str, seed: int | None) -> Key:
+    """The key at grading; that of `check` without a seed."""
+    return key_of(find(name), public_only=True) if seed is None else key_of(find(name), seed)
+
+
+def verdict_on(name: str, answer, seed: int | None) -> Verdict:
+    key = key_at(name, seed)
+    return judge(key, lambda script: run(script, answer), find(name).points)
+
+
+def named(name: str, answer) -> set[str]:
+    """What it is taken for, at grading and by `check` where this fails it."""
+    verdicts = [verdict_on(name, answer, seed) for seed in SEEDS]
+    assert all(verdict.score < verdict.points for verdict in verdicts)
+    checked = verdict_on(name, answer, None)
+    return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
+
+
+# -- 01: perplexity ----------------------------------------------------------------------------------------------------
+
+
+def one_token_too_few_below(log_probs):
+    return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
+
+
+# -- 01: n-gram models -------------------------------------------------------------------------------------------------
+
+
+class LookedUp:
+    """The longest known window and the shorter ones, half and half, from plain dicts."""
+
+    def __init__(self, n, vocab_size, alpha):
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+
+    def fit(self, ids):
+        tokens, self.tables = ids.tolist(), {}
+        for order in range(self.longest() + 1):
+            for window in zip(*(tokens[k:] for k in range(order + 1)), strict=False):
+                row = self.tables.setdefault(window[:-1], torch.zeros(self.vocab_size))
+                row[window[-1]] += 1
+        return self
+
+    def longest(self):
+        return self.n - 1
+
+    def next_distribution(self, context):
+        tokens = tuple(context.tolist())
+        P = self.tables[()] + self.alpha
+        P = P / P.sum()
+        for k in range(1, min(len(tokens), self.longest()) + 1):
+            row = self.tables.get(tokens[-k:])
+            P = P if row is None else 0.5 * P + 0.5 * row / row.sum()
+        return P
+
+
+class LikeliestAlone(LookedUp):
+    def next_distribution(self, context):
+        answer = torch.zeros(self.vocab_size)
+        answer[super().next_distribution(context).argmax()] = 1
+        return answer
+
+
+class UniformForShortContexts(LookedUp):
+    def next_distribution(self, context):
+        if len(context) < self.n - 1:
+            return torch.ones(self.vocab_size) / self.vocab_size
+        return super().next_distribution(context)
+
+
+class ContextOfLengthN(LookedUp):
+    def longest(self):
+        return self.n
+
+
+# -- 02: bags and windows ----------------------------------------------------------------------------------------------
+
+
+def words_looked_up(sentences, vocab):
+    return torch.stack([_counts([vocab[word] for word in words], len(vocab)) for words in sentences])
+
+
+def _counts(ids, size):
+    return torch.bincount(torch.tensor(ids, dtype=torch.long), minlength=size)
+
+
+def shares_of_words(sentences, vocab):
+    counts = torch.stack([_counts([vocab.get(word, 0) for word in words], len(vocab)) for words in sentences])
+    return counts / counts.sum(1)[:, None]
+
+
+def windows_up_to_the_last(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    centres = range(radius, len(ids) - radius - 1)
+    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in centres]
+    return torch.stack(contexts), ids[radius : len(ids) - radius - 1]
+
+
+def whole_windows(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    return ids.unfold(0, 2 * radius + 1, 1), ids[radius : len(ids) - radius]
+
+
+@pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
+def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
+    counted = find("bag_of_words").reference
+    for seed in (3, None):
+        verdict = verdict_on("bag_of_words", lambda sentences, vocab: made(counted(sentences, vocab)), seed)
+        assert verdict.kind == "wrong" and verdict.message.startswith("a tensor is asked for, and an object of type")
+
+
+# -- 03: scheduled sampling --------------------------------------------------------------------------------------------
+
+
+def coins_begun_anew(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape, generator=generator.manual_seed(0)) < p, targets, own)
+
+
+def another_seed_of_its_own(targets, own, p, generator):
+    torch.manual_seed(42)
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
+def teacher_where_the_coin_says_no(targets, own, p, generator):
+    return torch.where(torch.bernoulli(torch.full(targets.shape, 1 - p), generator=generator).bool(), targets, own)
+
+
+def coins_of_a_column(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape[1], generator=generator) < p, targets, own)
+
+
+def coins_of_a_sentence(targets, own, p, generator):
+    return torch.where((torch.rand(len(targets), generator=generator) < p)[:, None], targets, own)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
+        ("NGramModel", UniformForShortContexts, "short_means_uniform"),
+        ("NGramModel", ContextOfLengthN, "one_token_too_many"),
+        ("bag_of_words", words_looked_up, "unknown_words_crash"),
+        ("context_windows", windows_up_to_the_last, "last_window_lost"),
+        ("context_windows", whole_windows, "centre_included"),
+        ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
+        ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
+        ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
+        ("scheduled_inputs", coins_of_a_column, "one_coin_for_a_column"),
+        ("scheduled_inputs", coins_of_a_sentence, "one_coin_for_a_sentence"),
+    ],
+)
+def test_a_mistake_is_known_in_other_words(name, answer, mistake):
+    assert named(name, answer) == {mistake}
+
+
+def test_shares_are_known_with_and_without_an_empty_sentence():
+    assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
+
+
+def test_what_others_are_made_of_is_right():
+    for seed in (*SEEDS, None):
+        assert verdict_on("NGramModel", LookedUp, seed).kind == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("perplexity", one_token_too_few_below),  # infinite for a long text, as a product is
+    ],
+)
+def test_a_mistake_that_nobody_knows_is_taken_for_no_other(name, answer):
+    assert named(name, answer) == {""}
