@@ -30,6 +30,7 @@ from course.grading.gradebook import (
     Scores,
     arrival,
     clear_scores,
+    due_of,
     enrol,
     leave_looked_at,
     looked_at,
@@ -224,11 +225,18 @@ class Classroom:
             more = added(settings.environment, settings.gpu)
             return environment(Path(home), assemble(), None, settings.policy, more)
 
-    def repointed(self) -> list[str]:
-        """The exercises that `course.toml` gives other points than the release has."""
+    def changed(self) -> list[str]:
+        """What `course.toml` says otherwise than the release: points of exercises, and the due date."""
+        if OUTLINE is None:
+            return []
         released = {cell.name: cell.max_score for cell in self.released.grade_cells}
-        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items if OUTLINE is not None]
-        return [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
+        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items]
+        told = [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
+        due, known = self.topic.due, due_of(self.coursedir().db_url, self.topic.folder)
+        if due is not None and due != known:
+            before = f"{known.astimezone(due.tzinfo):%Y-%m-%d %H:%M %z}" if known else "without a date"
+            told.append(f"due {due:%Y-%m-%d %H:%M %z} and not {before}")
+        return told
 
     @property
     def store(self) -> Store | None:

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
@@ -169,6 +169,15 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             submitted.late_submission_penalty or 0.0,
             tuple(again),
         )
+
+
+def due_of(db_url: str, assignment: str) -> datetime | None:
+    """When the gradebook has an assignment due, if it does."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        due: datetime | None = gradebook.find_assignment(assignment).duedate
+        return due.replace(tzinfo=UTC) if due else None
 
 
 def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:

@@ -69,7 +69,7 @@ def grade_topic(
             stale=stale,
             progress=progress,
         )
-    if again := classroom.repointed():
+    if again := classroom.changed():
         now = f"course.toml has {', '.join(again)}, as it was released"
         print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
     if stale and not graded:
