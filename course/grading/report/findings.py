@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.grading.classroom import Classroom, Graded
-from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.notebooks import SOLUTION_SUFFIX, mend_line_ends
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.progress import Timings
@@ -253,7 +253,9 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return nbformat.read(path, as_version=4)
+            notebook = nbformat.read(path, as_version=4)
+            mend_line_ends(notebook)
+            return notebook
     except Exception:  # nbformat relies in many places on what it only then looks at
         return None
 
