@@ -7,7 +7,7 @@ answer: in value, or, where right answers differ in value, in which laws break a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -48,11 +48,7 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 
 
 def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[int], float, int]]:
-    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place.
-
-    Where values are asked for, an error may have come instead in half of the cases: of a text of one window, whoever
-    loses the last has nothing to put together.
-    """
+    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place."""
     found: list[tuple[list[int], float, int]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     unexplained = {
@@ -63,17 +59,26 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
             continue
         if _errs_elsewhere(key, known.name, seen):
             continue
-        telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
-        if all(seen[p].raised for p in telling):
-            telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
-        strayed = [p for p in telling if _strayed(key.cases[p], known.name, seen[p])]
-        telling = [p for p in telling if p not in strayed] if 2 * len(strayed) <= len(telling) else telling
+        telling = _telling(key, known.name, seen, wavering)
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
             if all(_says_nothing(seen[p]) for p in telling) and _fails_elsewhere(key, seen, telling):
                 continue
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((telling, gap, order))
     return found
+
+
+def _telling(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
+    """The cases by which a misconception is known; none where all of them ended in other errors than its own.
+
+    Where values are asked for, an error may have come instead in half of the cases: of a text of one window, whoever
+    loses the last has nothing to put together.
+    """
+    telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
+    if all(seen[p].raised for p in telling) and not all(_same_words(key.cases[p], name, seen[p]) for p in telling):
+        return []
+    strayed = {p for p in telling if _strayed(key.cases[p], name, seen[p])}
+    return [p for p in telling if p not in strayed] if 2 * len(strayed) <= len(telling) else telling
 
 
 def _in_numbers(held: KeyCase) -> bool:
