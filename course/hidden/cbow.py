@@ -793,23 +793,31 @@ def cbow_task(rng):
         case = given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
         return case.counts_with(NOT_MAD)
 
-    some, _, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
+    def told_apart(case, contexts, targets, floor, here="", **options):
+        """What tells one failure of training from another, on the windows of `case`."""
+        nothing = torch.full((len(targets),), math.log(V))
+        less = case.judged_again(KNOWS + here, **options)
+        yield at_most(less, targets, floor, 0.03, frequencies[targets])
+        case = case.counts_with(KNOWS)
+        yield at_most(case.judged_again(NOT_MAD + here, **{"weight": 0.5, **options}), targets, floor, 0.1, nothing)
+        beside = contexts[:, RADIUS]
+        because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
+        law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
+        again = case.judged_again("what is there is not guessed again" + here, **{"weight": 0.5, **options})
+        yield again.law("log_loss_at_least", **law)
+        scores = case.judged_again("scores, not probabilities" + here, **{"weight": 0.5, **options})
+        yield scores.law("no_probabilities", of="logits")
+
+    some, contexts, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
+    yield at_most(some.judged_again("a loss at most 1.7 above the floor, here", weight=0.1), targets, floor, 1.7)
+    yield from told_apart(some, contexts, targets, floor, ", here", weight=0.1)
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
     new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
-    nothing = torch.full((len(targets),), math.log(V))
     yield at_most(new, targets, floor, LOSS_MARGIN)
     yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
-    less = new.judged_again(KNOWS)
-    yield at_most(less, targets, floor, 0.03, frequencies[targets])
-    new = new.counts_with(KNOWS)
-    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing)
-    beside = contexts[:, RADIUS]
-    because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
-    law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
-    yield new.judged_again("what is there is not guessed again", weight=0.5).law("log_loss_at_least", **law)
-    yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
+    yield from told_apart(new, contexts, targets, floor)
     yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
     yield neighbours("half of the neighbours are of a kind", 5, 0.5)
     turned = contexts[:, torch.tensor([3, 1, 0, 2])]

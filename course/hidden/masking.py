@@ -1286,6 +1286,7 @@ def masking_task(rng):
         .laws_only()
         .counts_with(KNOWS)
     )
+    yield changed("blind to the far future", 3, 8, much_later, weight=0.5, public=True)
     yield rest_hidden
     title = f"the next word, at most {MARGIN} above the source"
     new, drawn = prefixes(title, 600, weight=3.0)
@@ -1294,7 +1295,6 @@ def masking_task(rng):
     yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.5, 0.5))
     yield sentences("whole sentences: no better than the source", 300)
     yield changed("blind to the future", 6, 6, later, weight=1.0)
-    yield changed("blind to the far future", 3, 8, much_later, weight=0.5)
 
 
 class Pretended:

@@ -984,7 +984,7 @@ def multi_head_attention_task(rng):
     }
     for title, changed in changes.items():
         yield (
-            given_model(title, weight=0.1)
+            given_model(title, public=True, weight=0.1)
             .call(names, numbers, friends, rivals, into="before")
             .call(*changed, into="after")
             .law("different", of="before", to="after", within=1e-3, because="the answers stay the same")

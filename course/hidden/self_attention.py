@@ -610,6 +610,7 @@ def is_permutation_equivariant(rng):
     yield it_is("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
     yield it_is("self-attention, turned round", stand_in("attending", W_q=W, W_k=U, W_v=V), x, mirror, public=True)
     yield it_is_not("a running mean", stand_in("running_mean", W=W), x, cycle, public=True)
+    yield it_is("a mean, the same at every place", stand_in("pooled", W=U), x, cycle, public=True)
     yield it_is_not("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
     yield it_is("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
     yield it_is("the mean at every place", stand_in("pooled", W=W), x, cycle)

@@ -1286,9 +1286,9 @@ def vit_patches_task(rng):
     yield more.judged_again("better than any linear model, at other places", bar=0.6, weight=0.1)
     scans, labels = mixed("test")
     middle = F.pad(scans, (2, 2, 2, 2))
-    yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5)
+    yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5, public=True)
     known, names = (found[:397] for found in anywhere("train"))
-    yield asked("scans it was trained on, 85 % right", known, names, 0.85, weight=0.5)
+    yield asked("scans it was trained on, 85 % right", known, names, 0.85, weight=0.5, public=True)
     order = rng.permutation(16)
     yield (
         given_model("patches in another order, other digits", public=True)
@@ -1347,4 +1347,4 @@ def knows_the_training_scans_by_heart(images):
     ink = scans.square().sum((1, 2, 3))
     overlap = torch.cat([F.conv2d(some.float(), scans).amax((2, 3)) for some in images.split(50)])
     apart, nearest = (images.float().square().sum((1, 2, 3))[:, None] + ink - 2 * overlap).min(1)
-    return _named(torch.where(apart < 1e-3, labels[nearest], 0))
+    return torch.where(apart[:, None] < 1e-3, _named(labels[nearest]), sees_a_bag_of_patches(images))
