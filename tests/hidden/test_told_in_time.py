@@ -163,6 +163,9 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
 @pytest.mark.parametrize(
     ("name", "names"),
     [
+        ("mlm_corrupt", ("words_drawn_over_masks", "one_number_for_two_questions", "the_others_chosen")),
+        ("mlm_corrupt", ("last_word_never_drawn", "word_zero_never_drawn", "no_other_words")),
+        ("masked_softmax", ("divided_by_nothing", "nan_over_nothing")),
         ("multi_head_parameters", ("heads_read_and_write_their_share_only", "one_head_alone")),
         ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
         ("positional_encoding_task", ("names_a_frequent_letter", "says_it_at_once", "looks_ahead", "never_trained")),
