@@ -34,6 +34,29 @@ def named(name: str, answer) -> set[str]:
     return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
 
 
+# -- 01: transitions ---------------------------------------------------------------------------------------------------
+
+
+def sums_along_the_columns(ids, vocab_size, alpha=0.0):
+    counts = torch.bincount(ids[:-1] * vocab_size + ids[1:], minlength=vocab_size**2).view(vocab_size, -1) + alpha
+    return counts / counts.sum(1)
+
+
+def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
+    table = [[alpha] * vocab_size] * vocab_size
+    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
+        table[before][after] += 1
+    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
+
+
+def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
+    counts = torch.full((vocab_size, vocab_size), alpha)
+    for t in range(len(ids) - 2):
+        counts[ids[t], ids[t + 1]] += 1
+    totals = counts.sum(1, keepdim=True)
+    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
+
+
 # -- 01: perplexity ----------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +143,25 @@ def whole_windows(ids, radius):
     return ids.unfold(0, 2 * radius + 1, 1), ids[radius : len(ids) - radius]
 
 
+def never_quite_zero(logits, targets):
+    p = logits.softmax(1).gather(1, targets[:, None]).squeeze(1)
+    return -(p + 1e-8).log().mean()
+
+
+def shifted_by_the_largest(logits, targets):
+    shifted = logits - torch.max(logits)
+    return -(shifted - shifted.exp().sum(1, keepdim=True).log())[range(len(targets)), targets].mean()
+
+
+def shifted_below_only(logits, targets):
+    top = logits.max(1, keepdim=True).values
+    return ((logits - top).exp().sum(1).log() - logits.gather(1, targets[:, None])[:, 0]).mean()
+
+
+def bags_times_W(contexts, E, W, b):
+    return torch.matmul(E[contexts].sum(1) / contexts.shape[1], W) + b
+
+
 @pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
 def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
     counted = find("bag_of_words").reference
@@ -155,12 +197,19 @@ def coins_of_a_sentence(targets, own, p, generator):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
+        ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
+        ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
+        ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
         ("context_windows", whole_windows, "centre_included"),
+        ("cross_entropy", never_quite_zero, "probabilities_plus_1e_8"),
+        ("cross_entropy", shifted_by_the_largest, "one_maximum_for_the_batch"),
+        ("cross_entropy", shifted_below_only, "maximum_not_added_back"),
+        ("cbow_logits", bags_times_W, "W_not_transposed"),
         ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
         ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
