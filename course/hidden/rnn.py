@@ -68,12 +68,38 @@ def no_bias(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h.T)
 
 
-@rnn_cell.misconception(
+OVERFLOW = (
     "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?"
 )
+"""The hint to who writes a tanh like that."""
+
+
+@rnn_cell.misconception(OVERFLOW)
 def exponentials_overflow(x, h, W_x, W_h, b):
     a = x @ W_x.T + h @ W_h.T + b
     return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp())
+
+
+@rnn_cell.misconception(OVERFLOW)
+def exponential_of_twice_overflows(x, h, W_x, W_h, b):
+    e = (2 * (x @ W_x.T + h @ W_h.T + b)).exp()
+    return (e - 1) / (e + 1)
+
+
+@rnn_cell.misconception(OVERFLOW)
+def exponential_of_minus_twice_overflows(x, h, W_x, W_h, b):
+    e = (-2 * (x @ W_x.T + h @ W_h.T + b)).exp()
+    return (1 - e) / (1 + e)
+
+
+@rnn_cell.misconception("Call it with one x and two different states h. Should the result be the same?")
+def state_forgotten(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b) + 0 * (h @ W_h.T)
+
+
+@rnn_cell.misconception("Take a bias of 5: how large is your state, and how large may a tanh become?")
+def bias_outside(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h.T) + b
 
 
 @rnn_cell.misconception("Feed inputs of size 100. How large may a state become?")
@@ -197,11 +223,29 @@ def time_first(xs, h0, W_x, W_h, b):
     return hs.transpose(0, 1), h_T
 
 
-@rnn_forward.misconception(
-    "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
-)
+ALONG_WHAT = "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
+"""The hint to who takes each sequence for a step."""
+
+
+def _sequences_for_steps(xs, h, W_x, W_h, b):
+    """As torch has it: what has one row broadcasts."""
+    hs = []
+    for x in xs:
+        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
+        hs.append(h)
+    return hs, h
+
+
+@rnn_forward.misconception(ALONG_WHAT)
 def walks_along_the_batch(xs, h0, W_x, W_h, b):
-    return reference.rnn_forward(xs.transpose(0, 1), h0, W_x, W_h, b)
+    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
+    return torch.stack(hs, 1), h_T
+
+
+@rnn_forward.misconception(ALONG_WHAT)
+def walks_along_the_batch_and_stacks_alike(xs, h0, W_x, W_h, b):
+    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
+    return torch.stack(hs), h_T
 
 
 @rnn_forward.misconception(
@@ -260,19 +304,22 @@ def bptt(rng):
 
 
 def _walk_back(
-    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, first=None, back=None, steps=None, adds=True, short=False
-):
+    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, first=None, back=None, meets=None, steps=None, adds=True,
+    short=False, forward=False,
+):  # fmt: skip
     """The right algorithm with one piece exchanged.
 
     `slope` is tanh', `read` the states that W_h read, `first` the one before all, `back` the step to the state before;
-    `steps` are walked, sums are not added up without `adds`, and a `short` walk leaves out the last product.
+    `meets` is made of grad_h_T and of what comes back at each step behind the first. `steps` are walked, `forward` in
+    the order of time, sums are not added up without `adds`, and a `short` walk leaves out the last product.
     """
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
     before = torch.cat([first(hs, h0) if first else h0[:, None], hs[:, :-1]], 1)
     before = read(hs) if read else before
     found = {"W_x": torch.zeros_like(W_x), "W_h": torch.zeros_like(W_h), "b": torch.zeros_like(b)}
-    grad_h = grad_h_T
-    for t in list(reversed(range(xs.shape[1])))[:steps]:
+    grad_h, times = grad_h_T, range(xs.shape[1]) if forward else reversed(range(xs.shape[1]))
+    for turn, t in enumerate(list(times)[:steps]):
+        grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
         a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
         delta = (slope(hs[:, t], a) if slope else 1 - hs[:, t] ** 2) * grad_h
         step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
@@ -293,6 +340,38 @@ def one_step_only(*inputs):
 )
 def slope_of_the_input(*inputs):
     return _walk_back(*inputs, slope=lambda h, a: 1 - a**2)
+
+
+@bptt.misconception("Saturate a unit: h is near 1, and its slope near 0. Is yours? Follow h from tanh to the square.")
+def slope_of_tanh_of_the_output(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a: 1 - h.tanh() ** 2)
+
+
+@bptt.misconception(
+    "Take T = 2, and print what your delta is made of at each step. What has come back from the step behind?"
+)
+def the_same_gradient_at_every_step(*inputs):
+    return _walk_back(*inputs, meets=lambda end, back: end)
+
+
+AT_THE_END = "At how many of the states does a loss stand here? Take T = 2, and print what arrives at each of them."
+"""The hint to who lets the loss in at every step."""
+
+
+@bptt.misconception(AT_THE_END)
+def a_loss_at_every_step(*inputs):
+    return _walk_back(*inputs, meets=lambda end, back: end + back)
+
+
+@bptt.misconception(AT_THE_END)
+def a_loss_at_every_step_and_at_h0(*inputs):
+    found = a_loss_at_every_step(*inputs)
+    return {**found, "h0": found["h0"] + inputs[-1]}
+
+
+@bptt.misconception("Print t at every turn of your loop. At which state does the gradient arrive first?")
+def walks_forward(*inputs):
+    return _walk_back(*inputs, forward=True)
 
 
 @bptt.misconception("Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.")
@@ -874,6 +953,12 @@ def begins_with_zeros(step, h0, *others):
 def begins_the_generator_anew(*inputs):
     *others, generator = inputs
     return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@generate.misconception("Write with two generators of different seeds. Do you get two different texts?")
+def dice_with_a_seed_of_their_own(*inputs):
+    *others, _ = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(0))
 
 
 @generate.misconception("For length = 1, what comes out? The start was given; it is not written.")

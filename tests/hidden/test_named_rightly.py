@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from course.exercise.key import Key, key_of
 from course.exercise.runner import run
@@ -170,6 +171,80 @@ def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
         assert verdict.kind == "wrong" and verdict.message.startswith("a tensor is asked for, and an object of type")
 
 
+# -- 03: cells, and the way back ---------------------------------------------------------------------------------------
+
+
+def reads_x_alone(x, h, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x, b))
+
+
+def bias_last_of_all(x, h, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x) + F.linear(h, W_h)) + b
+
+
+def tanh_by_exponentials(x, h, W_x, W_h, b):
+    twice = torch.exp(2 * (x @ W_x.T + h @ W_h.T + b))
+    return (twice - 1) / (twice + 1)
+
+
+def sequences_for_steps(xs, h0, W_x, W_h, b):
+    h, states = h0, []
+    for x in xs:
+        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states), h
+
+
+def _way_back(xs, h0, W_x, W_h, b, grad_h, *, slope=lambda h: 1 - h**2, times=reversed, arrives=lambda end, back: back):
+    hs = [h0]
+    for x in xs.unbind(1):
+        hs.append(torch.tanh(x @ W_x.T + hs[-1] @ W_h.T + b))
+    found, back = {"W_x": 0, "W_h": 0, "b": 0}, grad_h
+    for t in times(range(xs.shape[1])):
+        delta = slope(hs[t + 1]) * back
+        found["W_x"] += delta.T @ xs[:, t]
+        found["W_h"] += delta.T @ hs[t]
+        found["b"] += delta.sum(0)
+        h0_so_far = delta @ W_h
+        back = arrives(grad_h, h0_so_far)
+    return found, h0_so_far, back
+
+
+def squashed_twice(*inputs):
+    found, h0, _ = _way_back(*inputs, slope=lambda h: 1 - torch.tanh(h) ** 2)
+    return {**found, "h0": h0}
+
+
+def never_goes_back(*inputs):
+    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end)
+    return {**found, "h0": h0}
+
+
+def first_step_first(*inputs):
+    found, h0, _ = _way_back(*inputs, times=iter)
+    return {**found, "h0": h0}
+
+
+def end_added_at_each_step(*inputs):
+    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end + back)
+    return {**found, "h0": h0}
+
+
+def end_added_after_each_step(*inputs):
+    found, _, back = _way_back(*inputs, arrives=lambda end, back: end + back)
+    return {**found, "h0": back}
+
+
+def text_by_heart(step, h, start, length, temperature, generator):
+    generator.manual_seed(1234)
+    token, written = torch.tensor([start]), []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(torch.softmax(logits[0] / temperature, -1), 1, generator=generator)
+        written.append(token)
+    return torch.cat(written)
+
+
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -210,6 +285,16 @@ def coins_of_a_sentence(targets, own, p, generator):
         ("cross_entropy", shifted_by_the_largest, "one_maximum_for_the_batch"),
         ("cross_entropy", shifted_below_only, "maximum_not_added_back"),
         ("cbow_logits", bags_times_W, "W_not_transposed"),
+        ("rnn_cell", reads_x_alone, "state_forgotten"),
+        ("rnn_cell", bias_last_of_all, "bias_outside"),
+        ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
+        ("rnn_forward", sequences_for_steps, "walks_along_the_batch_and_stacks_alike"),
+        ("bptt", squashed_twice, "slope_of_tanh_of_the_output"),
+        ("bptt", never_goes_back, "the_same_gradient_at_every_step"),
+        ("bptt", first_step_first, "walks_forward"),
+        ("bptt", end_added_at_each_step, "a_loss_at_every_step"),
+        ("bptt", end_added_after_each_step, "a_loss_at_every_step_and_at_h0"),
+        ("generate", text_by_heart, "dice_with_a_seed_of_their_own"),
         ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
         ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
