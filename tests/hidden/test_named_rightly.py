@@ -269,6 +269,82 @@ def coins_of_a_sentence(targets, own, p, generator):
     return torch.where((torch.rand(len(targets), generator=generator) < p)[:, None], targets, own)
 
 
+# -- 04: gates ---------------------------------------------------------------------------------------------------------
+
+
+def gate_of_untransposed_weights(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = F.relu(torch.matmul(x, W_x) + torch.matmul(h, W_h) + b)
+    z = torch.sigmoid(torch.matmul(x, V_x) + torch.matmul(h, V_h) + c)
+    return z * h + (1 - z) * candidate
+
+
+def _lstm_by_hand(x, h, c, W, U, b, squash=torch.tanh):
+    a, H = x @ W.T + h @ U.T + b, h.shape[1]
+    i, f, o = (torch.sigmoid(a[:, k * H : (k + 1) * H]) for k in (0, 1, 3))
+    c = f * c + i * squash(a[:, 2 * H : 3 * H])
+    return o * torch.tanh(c), c
+
+
+def candidate_as_it_is(*inputs):
+    return _lstm_by_hand(*inputs, squash=lambda g: g)
+
+
+def lstm_of_untransposed_weights(x, h, c, W, U, b):
+    a = torch.matmul(x, W) + torch.matmul(h, U) + b
+    i, f, g, o = a.chunk(4, dim=1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_by_hand(x, h, W, U, b, last=lambda U_n: U_n.T, biases=1):
+    (W_r, W_z, W_n), (U_r, U_z, U_n), (b_r, b_z, b_n) = W.chunk(3), U.chunk(3), (biases * b).chunk(3)
+    r = torch.sigmoid(x @ W_r.T + h @ U_r.T + b_r)
+    z = torch.sigmoid(x @ W_z.T + h @ U_z.T + b_z)
+    n = torch.tanh(x @ W_n.T + (r * h) @ last(U_n) + b_n)
+    return z * h + (1 - z) * n
+
+
+def last_square_as_it_stands(*inputs):
+    return _gru_by_hand(*inputs, last=lambda U_n: U_n)
+
+
+def bias_with_x_and_with_h(*inputs):
+    return _gru_by_hand(*inputs, biases=2)
+
+
+def cell_in_two_lines(x, h, c, W, U, b, p_i, p_f, p_o):
+    i, f, g, o = (F.linear(x, W, b) + F.linear(h, U)).chunk(4, 1)
+    c = c * torch.sigmoid(f + p_f * c)
+    c = c + torch.sigmoid(i + p_i * c) * torch.tanh(g)
+    return torch.sigmoid(o + p_o * c) * torch.tanh(c), c
+
+
+def _both_ways(cell_f, cell_b, xs, h0_f, h0_b):
+    forward, backward = [h0_f], [h0_b]
+    for t in range(xs.shape[1]):
+        forward.append(cell_f(xs[:, t], forward[-1]))
+        backward.insert(0, cell_b(xs[:, xs.shape[1] - 1 - t], backward[0]))
+    return torch.cat([torch.stack(forward[1:], 1), torch.stack(backward[:-1], 1)], 2)
+
+
+def begins_elsewhere(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_f, cell_b, xs, h0_b, h0_f)
+
+
+def begins_with_nothing(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_f, cell_b, xs, torch.zeros_like(h0_f), torch.zeros_like(h0_b))
+
+
+def begins_at_every_step(cell_f, cell_b, xs, h0_f, h0_b):
+    steps = [torch.cat([cell_f(xs[:, t], h0_f), cell_b(xs[:, t], h0_b)], 1) for t in range(xs.shape[1])]
+    return torch.stack(steps, 1)
+
+
+def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
+    H = 2 * hidden_size if bidirectional else hidden_size
+    return 4 * H * (input_size + H + 1) + (layers - 1) * 4 * H * (2 * H + 1)
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
@@ -300,6 +376,16 @@ def coins_of_a_sentence(targets, own, p, generator):
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
         ("scheduled_inputs", coins_of_a_column, "one_coin_for_a_column"),
         ("scheduled_inputs", coins_of_a_sentence, "one_coin_for_a_sentence"),
+        ("gated_cell", gate_of_untransposed_weights, "weights_not_transposed"),
+        ("lstm_cell", candidate_as_it_is, "candidate_not_squashed"),
+        ("lstm_cell", lstm_of_untransposed_weights, "lstm_weights_not_transposed"),
+        ("gru_cell", last_square_as_it_stands, "square_of_n_turned"),
+        ("gru_cell", bias_with_x_and_with_h, "gru_bias_counted_twice"),
+        ("peephole_lstm_cell", cell_in_two_lines, "i_sees_what_f_has_left"),
+        ("run_bidirectional", begins_elsewhere, "starts_exchanged"),
+        ("run_bidirectional", begins_with_nothing, "starts_from_zero"),
+        ("run_bidirectional", begins_at_every_step, "no_state_carried"),
+        ("lstm_parameters", as_one_wide_cell, "one_cell_of_twice_the_width"),
     ],
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake):
