@@ -1070,12 +1070,24 @@ class _Gated(reference.GatedClassifier):
 reading.declare_misreadings(GatedClassifier, _Gated)
 
 
-@GatedClassifier.misconception(
+LETS_GO = (
     "The first token weighs as much in your logits as the last. Do you read a mean of the states, or is there nothing "
     "in your cell that lets go?"
 )
+"""The hint to who never forgets."""
+
+
+@GatedClassifier.misconception(LETS_GO)
+class CellThatOnlyAdds(_Gated):
+    def next(self, x, h, c):
+        i, _, g, o = _gates(x, h, self.W, self.U, self.b)
+        c = c + sigmoid(i) * tanh(g)
+        return sigmoid(o) * tanh(c), c
+
+
+@GatedClassifier.misconception(LETS_GO)
 class BeginningNotForgotten(reading.MeanOverTime, _Gated):
-    """By a mean over time; a cell that only ever adds looks the same from outside."""
+    """By a mean over time; a cell that only ever adds may look the same from outside."""
 
 
 @GatedClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
@@ -1093,7 +1105,9 @@ class StatesDetached(_Gated):
         return super().next(x, h.detach(), c.detach())
 
 
-@GatedClassifier.misconception("Call it twice with the same batch. With which state should every sequence begin?")
+@GatedClassifier.misconception(
+    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+)
 class StateKeptBetweenBatches(_Gated):
     def start(self, ids):
         end = getattr(self, "end", None)
@@ -1107,7 +1121,17 @@ class ElmanAgain(ElmanClassifier):
     """The network of topic 03."""
 
 
-@GatedClassifier.misconception("An LSTM hands two states on. Print both after every step: does each of them remember?")
+BOTH = "An LSTM hands two states on. Print both after every step: does each of them remember?"
+"""The hint to who hands on one of them only."""
+
+
+@GatedClassifier.misconception(BOTH)
+class OutputForgotten(_Gated):
+    def next(self, x, h, c):
+        return super().next(x, torch.zeros_like(h), c)
+
+
+@GatedClassifier.misconception(BOTH)
 class CellStateForgotten(_Gated):
     def next(self, x, h, c):
         return super().next(x, h, torch.zeros_like(c))

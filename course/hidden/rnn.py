@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.data import parentheses
@@ -610,6 +611,8 @@ def ElmanClassifier(rng):
         .gradients(wrt="parameters")
         .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
+        .law("learns_at_least", numbers=13 * 13, because="hardly anything learns but what makes logits of a state: who "
+             "keeps the gradient from the steps before it?")
         .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
              "is the third token three times the first?")  # or one beside the state, or one more for padding
         .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
@@ -676,7 +679,9 @@ class MeanOverTime(reading.MeanOverTime, _Elman):
     """Of the real tokens."""
 
 
-@ElmanClassifier.misconception("Call it twice with the same batch. With which state should every sequence begin?")
+@ElmanClassifier.misconception(
+    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+)
 class StateKeptBetweenBatches(_Elman):
     def start(self, inputs):
         end = getattr(self, "end", None)
@@ -691,10 +696,35 @@ class EveryEndOfEverySequence(_Elman):
         return states[:, lengths - 1]
 
 
-@ElmanClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
+@ElmanClassifier.misconception(
+    "Print the names of your parameters, and call it twice with the same batch. Which weights are there only while "
+    "`forward` runs?"
+)
+class LayerMadeAnew(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + nn.Linear(h.shape[1], h.shape[1])(h))
+
+
+NOTHING_BEFORE = "Change the first token: do the logits move? What does a step know of the one before?"
+"""The hint to whose steps are blind to the state."""
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
 class StateNotCarried(_Elman):
     def next(self, x, h):
         return torch.relu(x + self.from_state(torch.zeros_like(h)))
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class StateLeftOut(_Elman):
+    def next(self, x, h):
+        return torch.relu(x)
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class InputTwice(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(x))
 
 
 @ElmanClassifier.misconception(
@@ -746,22 +776,49 @@ class ReluOfEachPart(_Elman):
         return x.relu() + self.from_state(h).relu()
 
 
-@ElmanClassifier.misconception(
+ONE_OF_TWO = (
     "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?"
 )
+"""The hint to who bends half of the sum."""
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputAlone(_Elman):
+    def next(self, x, h):
+        return x.relu() + self.from_state(h)
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputBesideABias(_Elman):
+    def next(self, x, h):
+        b = self.from_input.bias
+        return (x - b).relu() + self.from_state(h) + b
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
 class ReluOfTheStateAlone(_Elman):
     def next(self, x, h):
         return x + self.from_state(h).relu()
 
 
-@ElmanClassifier.misconception("Print some of your logits. A score may be any number: what keeps yours from 0 to 1?")
+ANY_NUMBER = "Print some of your logits. A score may be any number: what keeps all of yours above zero?"
+"""The hint to who does something to the logits."""
+
+
+@ElmanClassifier.misconception(ANY_NUMBER)
 class ScoresSquashed(_Elman):
     def forward(self, ids, lengths):
         return super().forward(ids, lengths).sigmoid()
 
 
+@ElmanClassifier.misconception(ANY_NUMBER)
+class ScoresBent(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
 @ElmanClassifier.misconception(
-    "Set the weights W_h to zero. Should anything be left of the old state? What is left of it in yours?"
+    "Set the weights W_h to zero. Should your logits tell of any token but the last? Where do the others come in?"
 )
 class AddedToTheState(_Elman):
     def next(self, x, h):
@@ -814,6 +871,15 @@ class TokensAsNumbers(_Elman):
             h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
             states.append(h)
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+@ElmanClassifier.misconception(
+    "The values are right. Print the gradient of each parameter by name: down to which layer do they come, and who "
+    "stops them there?"
+)
+class StatesWithoutGradient(_Elman):
+    def read(self, states, lengths):
+        return super().read(states, lengths).detach()
 
 
 @ElmanClassifier.misconception(

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.exercise.key import Key, key_of
@@ -245,6 +246,138 @@ def text_by_heart(step, h, start, length, temperature, generator):
     return torch.cat(written)
 
 
+# -- 03 and 04: classifiers --------------------------------------------------------------------------------------------
+
+
+class Elman(nn.Module):
+    """An embedding, and a matrix with a bias of its own."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed, self.from_state = nn.Embedding(vocab_size, hidden), nn.Linear(hidden, hidden)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def step(self, x, h, real):
+        return torch.relu(x + self.from_state(h))
+
+    def states(self, ids, lengths):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for t in range(ids.shape[1]):
+            h = self.step(self.embed(ids[:, t]), h, (t < lengths)[:, None])
+            states.append(h)
+        return torch.stack(states, 1)
+
+    def read(self, states, lengths):
+        return states[range(len(states)), lengths - 1]
+
+    def forward(self, ids, lengths):
+        return self.to_classes(self.read(self.states(ids, lengths), lengths))
+
+
+class Lstm(Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.embed, self.from_state = nn.Embedding(vocab_size, 4 * hidden), nn.Linear(hidden, 4 * hidden)
+
+    def step(self, x, h, real):
+        i, f, g, o = (x + self.from_state(h)).chunk(4, 1)
+        self.c = f.sigmoid() * self.c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * self.c.tanh()
+
+    def states(self, ids, lengths):
+        self.c = torch.zeros(())
+        return super().states(ids, lengths)
+
+
+class BehindTheEnd:
+    def read(self, states, lengths):
+        return states[torch.arange(len(lengths)), lengths]
+
+
+class BeforeTheEnd:
+    def read(self, states, lengths):
+        return states[torch.arange(len(lengths)), lengths - 2]
+
+
+class ZeroBehindTheEnd:
+    def step(self, x, h, real):
+        return super().step(x, h, real) * real
+
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+class PaddingMadeZero:
+    def forward(self, ids, lengths):
+        return super().forward(ids * (torch.arange(ids.shape[1]) < lengths[:, None]), lengths)
+
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+class StatesUnderNoGrad(Elman):
+    def states(self, ids, lengths):
+        with torch.no_grad():
+            return super().states(ids, lengths)
+
+
+class OnlyTheInputBends(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x) + self.from_state(h)
+
+
+class NeverLooksBack(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x)
+
+
+class InputForTheState(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x + self.from_state(x))
+
+
+class BlindToTheOutput(Lstm):
+    def step(self, x, h, real):
+        return super().step(x, torch.zeros_like(h), real)
+
+
+class OnlyWrites(Lstm):
+    def step(self, x, h, real):
+        i, _, g, o = (x + self.from_state(h)).chunk(4, 1)
+        self.c = self.c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * self.c.tanh()
+
+
+def over(mistake, right):
+    return type(mistake.__name__, (mistake, right), {})
+
+
+@pytest.mark.parametrize(
+    ("mistake", "known"),
+    [
+        (BehindTheEnd, "BeyondTheTable"),
+        (BeforeTheEnd, "OneTooEarlyAndRound"),
+        (ZeroBehindTheEnd, "ShortestForAll"),
+        (PaddingMadeZero, "ShortestForAll"),
+    ],
+)
+@pytest.mark.parametrize(("name", "right"), [("ElmanClassifier", Elman), ("GatedClassifier", Lstm)])
+def test_what_is_read_elsewhere_is_known_of_either_classifier(name, right, mistake, known):
+    assert named(name, over(mistake, right)) == {known}
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (NeverLooksBack, "Change the first token"),
+        (InputForTheState, "Change the first token"),
+    ],
+)
+def test_who_never_looks_back_gets_the_same_hint_by_check_and_at_grading(answer, hint):
+    for seed in (*SEEDS, None):
+        assert verdict_on("ElmanClassifier", answer, seed).hint.startswith(hint)
+
+
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -371,6 +504,10 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("bptt", end_added_at_each_step, "a_loss_at_every_step"),
         ("bptt", end_added_after_each_step, "a_loss_at_every_step_and_at_h0"),
         ("generate", text_by_heart, "dice_with_a_seed_of_their_own"),
+        ("ElmanClassifier", StatesUnderNoGrad, "StatesWithoutGradient"),
+        ("ElmanClassifier", OnlyTheInputBends, "ReluOfTheInputBesideABias"),
+        ("GatedClassifier", BlindToTheOutput, "OutputForgotten"),
+        ("GatedClassifier", OnlyWrites, "CellThatOnlyAdds"),
         ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
         ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
@@ -396,9 +533,12 @@ def test_shares_are_known_with_and_without_an_empty_sentence():
     assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
 
 
-def test_what_others_are_made_of_is_right():
+@pytest.mark.parametrize(
+    ("name", "answer"), [("NGramModel", LookedUp), ("ElmanClassifier", Elman), ("GatedClassifier", Lstm)]
+)
+def test_what_others_are_made_of_is_right(name, answer):
     for seed in (*SEEDS, None):
-        assert verdict_on("NGramModel", LookedUp, seed).kind == "passed"
+        assert verdict_on(name, answer, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(

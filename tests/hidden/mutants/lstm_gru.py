@@ -548,13 +548,6 @@ class WindowOfThree(Right):
         return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
 
 
-class CellThatOnlyAdds(_Gated):
-    def next(self, x, h, c):
-        i, _, g, o = (x @ self.W.T + h @ self.U.T + self.b).chunk(4, -1)
-        c = c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
-
-
 class BeginsAnywhere(_Gated):
     def start(self, ids):
         return tuple(torch.randn_like(zero) for zero in super().start(ids))
@@ -722,7 +715,6 @@ MUTANTS = {
         OneLogit,
         FrozenGates,
         WindowOfThree,
-        CellThatOnlyAdds,
         BeginsAnywhere,
         TanhElman,
         LogitsBent,

@@ -329,11 +329,6 @@ class StateBetweenCalls(_Elman):
         return self.to_classes(h)
 
 
-class LogitsBent(_Elman):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).relu()
-
-
 class WithoutOutputBias(_Elman):
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)
@@ -541,7 +536,6 @@ MUTANTS = {
         Probabilities,
         BeginsAnywhere,
         StateBetweenCalls,
-        LogitsBent,
         WithoutOutputBias,
     ],
     "generate": [
