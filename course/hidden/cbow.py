@@ -405,7 +405,7 @@ def softmax_twice(logits, targets):
 
 
 @cross_entropy.misconception(
-    "Print the largest exponential for scores of 10,000. Which function of torch adds exponentials without overflow?"
+    "Print the exponentials and their sum, row by row, for scores of ±10,000. What is the one divided by the other?"
 )
 def overflows(logits, targets):
     return -(_chosen(logits.exp(), targets) / logits.exp().sum(1)).log().mean()
@@ -418,9 +418,47 @@ def logarithm_of_zero(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).log().mean()
 
 
-@cross_entropy.misconception(
-    "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
+ONE_MAXIMUM = (
+    "One row has scores up to 10,000, another up to 5,000. Print what is left of each when your maximum is taken off, "
+    "and the sum of its exponentials."
 )
+"""The hint to who takes the largest score of all off every row."""
+
+
+@cross_entropy.misconception(ONE_MAXIMUM)
+def one_maximum_for_the_batch(logits, targets):
+    shifted = logits - logits.max()
+    return (shifted.exp().sum(1).log() - _chosen(shifted, targets)).mean()
+
+
+@cross_entropy.misconception(ONE_MAXIMUM)
+def one_maximum_for_the_batch_and_no_difference(logits, targets):
+    shifted = (logits - logits.max()).exp()
+    return -(_chosen(shifted, targets) / shifted.sum(1)).log().mean()
+
+
+@cross_entropy.misconception(
+    "Add 5 to a whole row: should its loss change? Print your terms before and after: which of them have moved?"
+)
+def maximum_not_added_back(logits, targets):
+    shifted = logits - logits.amax(1, keepdim=True)
+    return (shifted.exp().sum(1).log() - _chosen(logits, targets)).mean()
+
+
+AT_MOST = "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
+"""The hint to who takes no logarithm of zero."""
+
+
+def _with_a_little_added(epsilon):
+    return lambda logits, targets: -(_chosen(torch.softmax(logits, 1), targets) + epsilon).log().mean()
+
+
+for exponent in (5, 6, 7, 8, 9, 12):
+    wrong = _with_a_little_added(10.0**-exponent)
+    cross_entropy.misconception(AT_MOST, name=f"probabilities_plus_1e_{exponent}")(wrong)
+
+
+@cross_entropy.misconception(AT_MOST)
 def clipped_probabilities(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).clamp(min=1e-10).log().mean()
 
@@ -557,6 +595,13 @@ def W_in_place_of_E(contexts, E, W, b):
 )
 def tables_exchanged(contexts, E, W, b):
     return _scored(W[contexts].mean(1), E, b)
+
+
+@cbow_logits.misconception(
+    "Write the shapes of bag and W under your product. Which axis of W stands for the word, and which meets the bag?"
+)
+def W_not_transposed(contexts, E, W, b):
+    return E[contexts].mean(1) @ W + b
 
 
 @cbow_logits.misconception("Set E to zero: frequent words should still be likelier than rare ones. Who says so?")

@@ -219,6 +219,38 @@ def unseen_rows_like_the_text(ids, vocab_size, alpha=0.0):
     return torch.where(counts.sum(1, keepdim=True) > 0, _rows_to_one(counts + alpha), shares)
 
 
+DIVIDED_BY_OTHERS = (
+    "Sum each of your rows. Then print the shape of the sums beside that of the table: by which sum is entry [0, 1] "
+    "divided?"
+)
+"""The hint to whose sums of rows lie along the columns."""
+
+
+@transition_matrix.misconception(DIVIDED_BY_OTHERS)
+def divided_by_the_sums_of_other_rows(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size) + alpha
+    totals = counts.sum(1)
+    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
+
+
+@transition_matrix.misconception(DIVIDED_BY_OTHERS)
+def divided_by_the_sums_of_other_rows_and_by_zero(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size) + alpha
+    return counts / counts.sum(1)
+
+
+@transition_matrix.misconception("How many pairs has the text 0, 1? Print what your table holds after reading it.")
+def last_pair_lost(ids, vocab_size, alpha=0.0):
+    return _rows_to_one(_pair_counts(ids[:-1], vocab_size) + alpha)
+
+
+@transition_matrix.misconception(
+    "Are all rows of your table the same? Count one single pair and print the table: how many places have changed?"
+)
+def one_row_for_all(ids, vocab_size, alpha=0.0):
+    return _rows_to_one((_pair_counts(ids, vocab_size).sum(0) + alpha).expand(vocab_size, -1))
+
+
 @transition_matrix.misconception("Is there a NaN in your matrix? In which rows, and what do their counts sum to?")
 def unseen_rows_nan(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size) + alpha

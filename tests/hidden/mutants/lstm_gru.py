@@ -312,10 +312,6 @@ def kept_state_detached(x, h, *w):
     return _gru(x, h, w, _cho, mix=lambda z, n, h: (1 - z) * n + z * h.detach())
 
 
-def bias_twice(x, h, W, U, b):
-    return gru_cell(x, h, W, U, 2 * b)
-
-
 def a_tuple_of_one(x, h, *w):
     return (gru_cell(x, h, *w),)
 
@@ -398,14 +394,6 @@ def only_the_ends(cell_f, cell_b, xs, h0_f, h0_b):
 
 def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
     return run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
-
-
-def starts_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_f, cell_b, xs, h0_b, h0_f)
-
-
-def starts_from_zero(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_f, cell_b, xs, 0 * h0_f, 0 * h0_b)
 
 
 def backward_reads_what_forward_wrote(cell_f, cell_b, xs, h0_f, h0_b):
@@ -560,13 +548,6 @@ class WindowOfThree(Right):
         return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
 
 
-class CellThatOnlyAdds(_Gated):
-    def next(self, x, h, c):
-        i, _, g, o = (x @ self.W.T + h @ self.U.T + self.b).chunk(4, -1)
-        c = c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
-
-
 class BeginsAnywhere(_Gated):
     def start(self, ids):
         return tuple(torch.randn_like(zero) for zero in super().start(ids))
@@ -688,7 +669,6 @@ MUTANTS = {
         gates_without_x,
         old_state_detached,
         kept_state_detached,
-        bias_twice,
         a_tuple_of_one,
     ],
     "peephole_lstm_cell": [
@@ -708,8 +688,6 @@ MUTANTS = {
         averaged,
         only_the_ends,
         cells_exchanged,
-        starts_exchanged,
-        starts_from_zero,
         backward_reads_what_forward_wrote,
         time_first,
         concatenated_in_time,
@@ -737,7 +715,6 @@ MUTANTS = {
         OneLogit,
         FrozenGates,
         WindowOfThree,
-        CellThatOnlyAdds,
         BeginsAnywhere,
         TanhElman,
         LogitsBent,

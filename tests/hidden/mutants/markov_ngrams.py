@@ -93,11 +93,6 @@ def one_symbol_too_few(ids, vocab_size, alpha=0.0):
     return torch.where(totals > 0, (counts + alpha) / totals, 1 / vocab_size)
 
 
-def last_pair_lost(ids, vocab_size, alpha=0.0):
-    """n_offby1."""
-    return reference.transition_matrix(ids[:-1], vocab_size, alpha)
-
-
 def pairs_deduplicated(ids, vocab_size, alpha=0.0):
     """n_set_dedupe."""
     pairs = sorted(set(zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)))
@@ -491,7 +486,6 @@ MUTANTS = {
         smoothing_counts_seen_tokens,
         one_symbol_too_many,
         one_symbol_too_few,
-        last_pair_lost,
         pairs_deduplicated,
         always_laplace,
         alpha_for_empty_rows_only,
