@@ -828,8 +828,8 @@ def _writes(case, rng):
     few, ends = src[:12], lengths[:12]
     rolled = [(few.roll(-k, 0), ends.roll(-k), longest) for k in range(12)]
     rows = [(few[k : k + 1], ends[k : k + 1], longest) for k in range(12)]
-    # In 95 of 100 networks as wide as these some of the twelve sentences end by then, and others do not: it has to happen
-    # in one of three.
+    # In 95 of 100 networks as wide as these some of the twelve sentences end by then, and others do not: it has to
+    # happen in one of three.
     for title, eos in (
         ("decoded alone and in company", 2),
         ("alone and in company, with another eos", 3),
