@@ -133,6 +133,14 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
+@pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
+def test_check_does_not_take_one_test_of_equivariance_for_another(known):
+    exercise = find("is_permutation_equivariant")
+    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, wrong), exercise.points)
+    assert verdict.misconception == known
+
+
 class AlwaysAttends(AttentionSeq2Seq):
     def step(self, token, state, keys, mask, last):
         self.attention = self.attention or self.W_q.weight.shape[0]
