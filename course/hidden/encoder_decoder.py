@@ -106,6 +106,17 @@ def no_eps(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, 0.0)
 
 
+@layer_norm.misconception("Set eps to 0.5. Does your result move?")
+def an_eps_of_its_own(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, 1e-5)
+
+
+@layer_norm.misconception("With gamma of ones and beta of zeros, print the variance of a word of your result: is it 1?")
+def squares_summed(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / (centred.square().sum(-1, keepdim=True) + eps).sqrt() + beta
+
+
 @layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")
 def divided_by_the_variance(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) + beta
@@ -238,6 +249,27 @@ def residual_inside(x, W1, b1, W2, b2):
 )
 def smooth_bend(x, W1, b1, W2, b2):
     return F.gelu(x @ W1.T + b1) @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def tanh_for_relu(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1).tanh() @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def sigmoid_for_relu(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1).sigmoid() @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def leaky_for_relu(x, W1, b1, W2, b2):
+    return F.leaky_relu(x @ W1.T + b1) @ W2.T + b2
 
 
 # -- layers ----------------------------------------------------------------------------------------------------------
@@ -379,6 +411,26 @@ class RoadNormedInPreNorm(_Encoder):
         return y + self.dropout(sublayer(y))
 
 
+@EncoderLayer.misconception(
+    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+)
+class RoadNormedHalfWay(_Encoder):
+    def forward(self, x, mask=None):
+        if self.norm == "post":
+            return super().forward(x, mask)
+        x = self.norm2(x + self.dropout(self.attend(self.norm1(x), mask)))
+        return x + self.dropout(self.think(x))
+
+
+@EncoderLayer.misconception(
+    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+)
+class NormedAtTheEndInPreNorm(_Encoder):
+    def forward(self, x, mask=None):
+        x = super().forward(x, mask)
+        return self.norm2(x) if self.norm == "pre" else x
+
+
 @EncoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
 class AlwaysPost(_Encoder):
     def around(self, norm, sublayer, x):
@@ -411,12 +463,31 @@ class MaskNotPassedOn(_Encoder):
         return self.self_attention(x, x)[0]
 
 
+@EncoderLayer.misconception("Hide the last word from everybody and change it. Whose vectors move?")
+class MaskTurnedRound(_Encoder):
+    def attend(self, x, mask):
+        return super().attend(x, None if mask is None else ~mask)
+
+
 @EncoderLayer.misconception("What does the second sublayer read: the words as they came, or as attention left them?")
 class SublayersSideBySide(_Encoder):
     def forward(self, x, mask=None):
         if self.norm == "pre":
             return x + self.dropout(self.attend(self.norm1(x), mask)) + self.dropout(self.think(self.norm2(x)))
         return self.norm2(x + self.dropout(self.attend(x, mask)) + self.dropout(self.think(x)))
+
+
+@EncoderLayer.misconception("Which sublayer comes first? Set W_o to zero, and print what goes into up.")
+class ThinksBeforeItLooks(_Encoder):
+    def forward(self, x, mask=None):
+        x = self.around(self.norm2, self.think, x)
+        return self.around(self.norm1, lambda y: self.attend(y, mask), x)
+
+
+@EncoderLayer.misconception("Set down's weights to zero, and its bias to -1. What is added to the words then?")
+class BendsOnTheWayOut(_Encoder):
+    def think(self, x):
+        return super().think(x).relu()
 
 
 @EncoderLayer.misconception("Is something missing between up and down? Two linear maps in a row are one.")
@@ -445,6 +516,27 @@ class OnlyAttentionDropped(_Encoder):
     def forward(self, x, mask=None):
         x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
         return x + self.think(self.norm2(x)) if self.norm == "pre" else self.norm2(x + self.think(x))
+
+
+@EncoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of two do?")
+class OnlyThoughtsDropped(_Encoder):
+    def forward(self, x, mask=None):
+        y = self.attend(self.norm1(x) if self.norm == "pre" else x, mask)
+        x = x + y if self.norm == "pre" else self.norm1(x + y)
+        return self.around(self.norm2, self.think, x)
+
+
+@EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
+class WordsDropped(_Encoder):
+    def around(self, norm, sublayer, x):
+        x = self.dropout(x) if norm is self.norm1 else x
+        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
+
+
+@EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
+class DroppedBehindTheNorm(_Encoder):
+    def around(self, norm, sublayer, x):
+        return super().around(norm, sublayer, x) if self.norm == "pre" else self.dropout(norm(x + sublayer(x)))
 
 
 @EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
@@ -544,6 +636,12 @@ class MemoryAsks(_Decoder):
         return self.cross_attention(memory, x, src_mask)[0]
 
 
+@DecoderLayer.misconception("How many rows has the result, one a source word or one a target word? Then who asks?")
+class MemoryAsksItself(_Decoder):
+    def cross(self, x, memory, src_mask):
+        return self.cross_attention(memory, memory, src_mask)[0]
+
+
 @DecoderLayer.misconception("Change a source word: must the result not move? Who is asked in your second attention?")
 class CrossLooksAtItself(_Decoder):
     def cross(self, x, memory, src_mask):
@@ -554,6 +652,31 @@ class CrossLooksAtItself(_Decoder):
 class MasksExchanged(_Decoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         return super().forward(x, memory, src_mask, tgt_mask)
+
+
+@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
+class TargetsMaskForBoth(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        return super().forward(x, memory, tgt_mask, tgt_mask)
+
+
+@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
+class SourcesMaskForBoth(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        return super().forward(x, memory, src_mask, src_mask)
+
+
+@DecoderLayer.misconception("Hide a source word from everybody and change it. Does the result move?")
+class MasksTurnedRound(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        masks = (None if mask is None else ~mask for mask in (tgt_mask, src_mask))
+        return super().forward(x, memory, *masks)
+
+
+@DecoderLayer.misconception("Call it without a tgt_mask. Who hides something then, and was it asked to?")
+class AlwaysHidesTheFuture(_Decoder):
+    def look(self, x, tgt_mask):
+        return super().look(x, _below(x.shape[1]))
 
 
 @DecoderLayer.misconception("Which source words may the first target word see? All of them are there already.")
@@ -614,6 +737,19 @@ class NoRoadAroundTheCross(_Decoder):
         return self.around(self.norm3, self.think, x)
 
 
+@DecoderLayer.misconception(
+    "To what does the cross-attention add: to the words as they came, or as the first left them?"
+)
+class CrossAddsToTheStart(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        y = self.around(self.norm1, lambda z: self.look(z, tgt_mask), x)
+        if self.norm == "pre":
+            x = x + self.dropout(self.cross(self.norm2(y), memory, src_mask))
+        else:
+            x = self.norm2(x + self.dropout(self.cross(y, memory, src_mask)))
+        return self.around(self.norm3, self.think, x)
+
+
 @DecoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
 class DecodesAlwaysPost(_Decoder):
     def around(self, norm, sublayer, x):
@@ -657,6 +793,36 @@ class OneNormForAll(_Decoder):
         x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
         x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
         return self.around(self.norm1, self.think, x)
+
+
+@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
+class LastNormNeverUsed(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        x = self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
+        return self.around(self.norm2, self.think, x)
+
+
+@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
+class OneNormForBothAttentions(_Decoder):
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
+        x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
+        return self.around(self.norm2, self.think, x)
+
+
+@DecoderLayer.misconception(
+    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+)
+class ThinksSmoothly(_Decoder):
+    def think(self, x):
+        return self.down(F.gelu(self.up(x)))
+
+
+@DecoderLayer.misconception("Is something missing between up and down? Two linear maps in a row are one.")
+class ThinksInStraightLines(_Decoder):
+    def think(self, x):
+        return self.down(self.up(x))
 
 
 @DecoderLayer.misconception("Set W_o of self_attention to zero. Which of your sublayers falls silent?")
@@ -718,6 +884,22 @@ class CrossNotDropped(_Decoder):
         else:
             x = self.norm2(x + self.cross(x, memory, src_mask))
         return self.around(self.norm3, self.think, x)
+
+
+@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
+class ThoughtsNotDropped(_Decoder):
+    def around(self, norm, sublayer, x):
+        if norm is not self.norm3:
+            return super().around(norm, sublayer, x)
+        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
+
+
+@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
+class SelfNotDropped(_Decoder):
+    def around(self, norm, sublayer, x):
+        if norm is not self.norm1:
+            return super().around(norm, sublayer, x)
+        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
 
 
 @DecoderLayer.misconception("What does each sublayer read: the words as they came, or as the one before left them?")
@@ -1516,6 +1698,18 @@ def divided_by_all_places(logits, targets, epsilon, mask):
     return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
 
 
+@label_smoothing_loss.misconception("Make the logits of a padded place huge. May the loss move?")
+def only_divided_by_the_real_places(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon).sum() / mask.sum()
+
+
+@label_smoothing_loss.misconception(
+    "Make the logits of a padded place huge. May the loss move? Then those of a real one."
+)
+def mean_over_the_padding(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[~mask].mean()
+
+
 @label_smoothing_loss.misconception("With all logits equal the loss must be log V. By which factor is yours too small?")
 def divided_by_the_vocabulary(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, epsilon)[mask].mean() / logits.shape[-1]
@@ -1537,6 +1731,17 @@ def summed(logits, targets, epsilon, mask):
 @label_smoothing_loss.misconception("Set epsilon to 1. Which target should be left, and does your loss see it?")
 def epsilon_unused(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, 0.0)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
+def only_the_right_word_counts(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, share=0.0, right=1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Print your smoothed target. Of which type are its numbers, and where is epsilon?")
+def whole_numbers_for_shares(logits, targets, epsilon, mask):
+    shares = torch.tensor([epsilon / logits.shape[-1], 1 - epsilon]).long()  # what becomes of them in a one-hot target
+    return _smoothed(logits, targets, epsilon, share=int(shares[0]), right=int(shares[1]))[mask].mean()
 
 
 @label_smoothing_loss.misconception(
@@ -1596,6 +1801,22 @@ def logarithm_of_zero(logits, targets, epsilon, mask):
     log_p = logits.softmax(-1).log()
     right = log_p.gather(-1, targets[..., None]).squeeze(-1)
     return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+)
+def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
+    log_p = (logits.softmax(-1) + 1e-9).log()
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception("What is the loss of a model that is certain, and right? Is yours ever above zero?")
+def logarithm_forgotten(logits, targets, epsilon, mask):
+    p = logits.softmax(-1)
+    right = p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * p.mean(-1))[mask].mean()
 
 
 @label_smoothing_loss.misconception("Sum the smoothed target of one token. Is it one?")
@@ -1682,6 +1903,26 @@ def width_left_out(step, d_model, warmup):
 @warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
 def another_power_of_warmup(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
+
+
+@warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
+def step_divided_by_warmup(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, step / warmup)
+
+
+@warmup_schedule.misconception("Double the width, before the peak and after it. Does your rate move, both times?")
+def width_left_out_after_the_peak(step, d_model, warmup):
+    return d_model**-0.5 * step * warmup**-1.5 if step < warmup else step**-0.5
+
+
+@warmup_schedule.misconception("Make the model four times as wide. By what does the rate shrink, and by what is it to?")
+def divided_by_the_width(step, d_model, warmup):
+    return min(step**-0.5, step * warmup**-1.5) / d_model
+
+
+@warmup_schedule.misconception("With which number does the count of steps begin?")
+def one_step_late(step, d_model, warmup):
+    return d_model**-0.5 * min(max(step - 1, 1) ** -0.5, (step - 1) * warmup**-1.5)
 
 
 @warmup_schedule.misconception("With which number does the count of steps begin?")
@@ -1846,7 +2087,9 @@ def masks_for_all(kind, src_lengths, tgt_lengths=None):
     return reference.architecture_masks("encoder-decoder", src_lengths, lengths)
 
 
-@architecture_masks.misconception("Broadcast your mask to (B, h, T, S) by hand. Which axis meets the heads?")
+@architecture_masks.misconception(
+    "Broadcast your mask to (B, h, T, S) by hand. Which of its axes meets which, and are they of one size?"
+)
 def no_axis_for_the_heads(kind, src_lengths, tgt_lengths=None):
     masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
     return {key: None if mask is None else mask.squeeze(1) for key, mask in masks.items()}

@@ -81,10 +81,26 @@ def one_maximum_for_all(x, dim):
 
 
 @softmax.misconception(
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+)
+def one_maximum_for_all_beside_a_small_number(x, dim):
+    exponentials = (x - x.max()).exp()
+    return exponentials / (exponentials.sum(dim, keepdim=True) + 1e-9)
+
+
+@softmax.misconception(
     "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
 )
 def mean_taken_off(x, dim):
     exponentials = (x - x.mean(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+)
+def smallest_taken_off(x, dim):
+    exponentials = (x - x.amin(dim, keepdim=True)).exp()
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
@@ -96,9 +112,29 @@ def sums_lose_their_axis(x, dim):
     return exponentials / exponentials.sum(dim)
 
 
+@softmax.misconception(
+    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
+)
+def maxima_and_sums_lose_their_axis(x, dim):
+    exponentials = (x - x.amax(dim)).exp()
+    return exponentials / exponentials.sum(dim)
+
+
 @softmax.misconception("Ask for dim=0 of a table: along which axis do your weights sum to one?")
 def always_the_last_axis(x, dim):
     return reference.softmax(x, -1)
+
+
+@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
+def maximum_over_the_last_axis(x, dim):
+    exponentials = (x - x.amax(-1, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
+def sum_over_the_last_axis(x, dim):
+    exponentials = (x - x.amax(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
 
 
 @softmax.misconception("Ask for the last axis of a table: along which axis do your weights sum to one?")
@@ -184,6 +220,13 @@ def score_divided_by_D(query, keys, values):
 
 
 @attention_for_one.misconception(
+    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?"
+)
+def score_multiplied_by_the_root(query, keys, values):
+    return _mix(keys @ query * len(query) ** 0.5, values)
+
+
+@attention_for_one.misconception(
     "Which axis is summed over in the dot product: the width of the query, or the number of keys?"
 )
 def score_scaled_by_the_number_of_keys(query, keys, values):
@@ -198,6 +241,14 @@ def score_scaled_by_the_width_of_the_values(query, keys, values):
 @attention_for_one.misconception("What do your weights sum to at the moment at which they meet the values?")
 def softmax_before_scaling_for_one(query, keys, values):
     return torch.softmax(keys @ query, 0) / len(query) ** 0.5 @ values
+
+
+@attention_for_one.misconception(
+    "Multiply the query by a thousand: do NaNs appear? Which of your functions is safe for large scores?"
+)
+def exponentials_overflow_for_one(query, keys, values):
+    exponentials = (keys @ query / len(query) ** 0.5).exp()
+    return exponentials / exponentials.sum() @ values
 
 
 @attention_for_one.misconception(
@@ -339,6 +390,29 @@ def queries_and_keys_exchanged(q, k, v):
 @scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
 def softmax_before_scaling(q, k, v):
     return _weighted(_scores(q, k).softmax(-1) / q.shape[-1] ** 0.5, v)
+
+
+@scaled_dot_product_attention.misconception(
+    "If all values are the same vector, what must come out? Print your output beside it: when does the division happen?"
+)
+def output_scaled_for_scores(q, k, v):
+    weights = _scores(q, k).softmax(-1)
+    return weights @ v / q.shape[-1] ** 0.5, weights
+
+
+@scaled_dot_product_attention.misconception(
+    "Make one score far larger than all others. How large should its weight be, and how large is it? Count softmaxes."
+)
+def softmax_twice(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Print the weights of the first query. Who told it that it must not look at later words?"
+)
+def nobody_looks_ahead(q, k, v):
+    scores = _scores(q, k) / q.shape[-1] ** 0.5
+    return _weighted(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf).softmax(-1), v)
 
 
 @scaled_dot_product_attention.misconception("The output is right. Now sum a row of the weights you return beside it.")
@@ -519,6 +593,21 @@ def constants_kept(n, d):
     return _costs(2 * n * n * d, 2 * n * d * d)
 
 
+@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
+def scores_and_mixing_counted(n, d):
+    return _costs(2 * n * n * d, n * d * d)
+
+
+@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
+def both_matrices_counted(n, d):
+    return _costs(n * n * d, 2 * n * d * d)
+
+
+@attention_cost.misconception("Print 3^2 in Python. Is it nine?")
+def carets_for_powers(n, d):
+    return _costs(n ^ 2 * d, n * d ^ 2)
+
+
 @attention_cost.misconception(
     "Projecting the words to q, k and v costs too, but the lecture's table counts the attention itself only."
 )
@@ -610,7 +699,7 @@ def is_permutation_equivariant(rng):
     yield it_is("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
     yield it_is("self-attention, turned round", stand_in("attending", W_q=W, W_k=U, W_v=V), x, mirror, public=True)
     yield it_is_not("a running mean", stand_in("running_mean", W=W), x, cycle, public=True)
-    yield it_is("a mean, the same at every place", stand_in("pooled", W=U), x, cycle, public=True)
+    yield it_is("the mean of another order", stand_in("pooled", W=U), x, cycle, public=True)
     yield it_is_not("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
     yield it_is("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
     yield it_is("the mean at every place", stand_in("pooled", W=W), x, cycle)
@@ -634,12 +723,12 @@ def is_permutation_equivariant(rng):
     tiny = 1e-6 * places
     yield it_is("a difference of a millionth", stand_in("with_positions", W=W, positions=tiny), nothing_there, cycle)
     steps = (torch.arange(5, dtype=torch.float64) - 2)[:, None].expand(5, 2)  # three apart at most, in this order
-    small = 5e-4 / 3 / W.sum(1).abs().max() * steps
-    yield it_is_not("a difference of half a thousandth", stand_in("with_positions", W=W, positions=small), x, cycle)
+    small = 9e-4 / 3 / W.sum(1).abs().max() * steps
+    yield it_is_not("a difference of nine ten-thousandths", stand_in("with_positions", W=W, positions=small), x, cycle)
     one_place = torch.zeros(5, 2, dtype=torch.float64)
     one_place[int(rng.integers(0, 5, 1))] = 2e-4 / W.sum(1).abs().max()  # on average over all numbers, 8e-5 at most
     yield it_is_not("one place alone has a mark", stand_in("with_positions", W=W, positions=one_place), x / 10, cycle)
-    yield it_is_not("a difference of a hundredth", stand_in("with_positions", W=W, positions=20 * small), x, cycle)
+    yield it_is_not("a difference of a hundredth", stand_in("with_positions", W=W, positions=11 * small), x, cycle)
     x32, W32, U32, V32 = (tensor.float() for tensor in (x, W, U, V))
     yield it_is("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
 
@@ -663,6 +752,13 @@ def mean_of_the_differences(fn, x, permutation):
 )
 def compares_one_number(fn, x, permutation):
     return bool((fn(x[:, permutation])[0, 0, 0] - fn(x)[:, permutation][0, 0, 0]).abs() < 1e-4)
+
+
+@is_permutation_equivariant.misconception(
+    "One number of a hundred agrees, and the others do not. What does yours say of such a layer?"
+)
+def one_that_agrees_is_enough(fn, x, permutation):
+    return bool(((fn(x[:, permutation]) - fn(x)[:, permutation]).abs() < 1e-4).any())
 
 
 @is_permutation_equivariant.misconception(
@@ -692,6 +788,20 @@ def bit_for_bit(fn, x, permutation):
 )
 def far_too_tolerant(fn, x, permutation):
     return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=0.3)
+
+
+@is_permutation_equivariant.misconception(
+    "How large a difference does your comparison let through? The exercise names a number."
+)
+def ten_times_too_tolerant(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=1e-3)
+
+
+@is_permutation_equivariant.misconception(
+    "Outputs of 0 and of a millionth: does your comparison let that through? The exercise names a number."
+)
+def tolerance_left_as_it_was(fn, x, permutation):
+    return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation])
 
 
 @is_permutation_equivariant.misconception("How many sentences of the batch do you compare? Only one of them may tell.")

@@ -13,6 +13,7 @@ from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import exercises, find
 from course.judge import judge
+from course.reference.bahdanau_attention import AttentionSeq2Seq
 from course.reference.markov_ngrams import sample_text
 from course.reference.rnn import ElmanClassifier
 from course.syllabus import TOPICS
@@ -130,6 +131,41 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
         1,
     )
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
+
+
+@pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
+def test_check_does_not_take_one_test_of_equivariance_for_another(known):
+    exercise = find("is_permutation_equivariant")
+    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, wrong), exercise.points)
+    assert verdict.misconception == known
+
+
+class AlwaysAttends(AttentionSeq2Seq):
+    def step(self, token, state, keys, mask, last):
+        self.attention = self.attention or self.W_q.weight.shape[0]
+        return super().step(token, state, keys, mask, last)
+
+
+def test_a_translator_that_needs_attention_does_not_pass_check():
+    exercise = find("AttentionSeq2Seq")
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, AlwaysAttends), exercise.points)
+    (failed,) = (case for case in verdict.cases if not case.passed)
+    assert failed.title == "the end of the source, without attention"
+    assert "W_q" in failed.message
+
+
+class WeightsStepByStep(AttentionSeq2Seq):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids, weights.transpose(0, 1)
+
+
+def test_weights_in_another_order_of_axes_are_not_taken_for_a_mask_forgotten():
+    exercise = find("AttentionSeq2Seq")
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, WeightsStepByStep), exercise.points)
+    assert "weights (B, L, S)" in verdict.message
+    assert not verdict.misconception
 
 
 def always_seeded_with_42(P, start, length, generator):
