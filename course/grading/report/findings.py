@@ -36,7 +36,7 @@ OTHER_CELLS = "cells of their own"
 
 @dataclass(frozen=True)
 class Success:
-    """How an exercise went: how many got all, some and none of its points; `mean` is a share of the points, if there are any.
+    """How an exercise went: how many got all, some and none of its points; `mean` is a share of them, if any.
 
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
     and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
