@@ -964,6 +964,10 @@ def multi_head_attention_task(rng):
     yield first
     yield first.judged_again("the rival's number", targets=only(1, some[-1]))
     both = only(None, some[-1])
+    for what, question in (("friends", 0), ("rivals", 1)):
+        targets = only(question, some[-1])
+        yield first.judged_again(f"four of five {what}, of these", targets=targets, bar=0.8, weight=0.1)
+        yield first.judged_again(f"more {what} than one head gets besides", targets=targets, bar=0.27, weight=0.1)
     yield first.judged_again("more than half of all the answers", targets=both, bar=0.51, weight=0.1)
     yield first.judged_again("more answers than by guessing", targets=both, bar=0.2, weight=0.1)
     many = playgrounds(1000)
@@ -1008,7 +1012,7 @@ def _numbers(names, numbers, whom):
 
 
 @multi_head_attention_task.misconception(
-    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after."
+    "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
 )
 def never_trained(names, numbers, friends, rivals):
     # any numbers that have nothing to do with the question, though they change with it
@@ -1037,6 +1041,61 @@ def knows_friends_only(names, numbers, friends, rivals):
 def knows_rivals_only(names, numbers, friends, rivals):
     rival = _numbers(names, numbers, rivals)
     return torch.stack([rival, rival], dim=2)
+
+
+def _mostly(known, names):
+    """What one head learns of its question: right for all children but one in twenty-six."""
+    return torch.where((names == 0)[..., None, None], known.roll(1, dims=-1), known)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_friends_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_friends_only(names, numbers, friends, rivals), names)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_rivals_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_rivals_only(names, numbers, friends, rivals), names)
+
+
+def _half_as_well(question):
+    """What training has come to where one question goes faster than the other: nearly right, and half right."""
+
+    def on_the_way(names, numbers, friends, rivals):
+        both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+        behind = (names % 2 == 0)[..., None, None] & (torch.arange(2, device=names.device) == question)[:, None]
+        return torch.where(behind | (names == 1)[..., None, None], both.roll(1, dims=-1), both)
+
+    return on_the_way
+
+
+for _name, _question in {"friends_are_behind": 0, "rivals_are_behind": 1}.items():
+    multi_head_attention_task.misconception(
+        "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+        name=_name,
+    )(_half_as_well(_question))
+
+
+@multi_head_attention_task.misconception(
+    "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
+)
+def has_hardly_begun(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    lucky = (names < 6)[..., None, None]  # of twenty-six
+    return torch.where(lucky, both, both.roll(1, dims=-1))
+
+
+@multi_head_attention_task.misconception(
+    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
+    "large is a step?"
+)
+def nearly_there(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    return torch.where((names < 2)[..., None, None], both.roll(1, dims=-1), both)
 
 
 @multi_head_attention_task.misconception(

@@ -1186,11 +1186,23 @@ def positional_encoding_task(rng):
     by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
     yield asked("two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", **apart)
     yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", **apart)
+    ids = letters(50, 16)
+    neighbours = given_model("not the letter one place back", public=True, weight=0.1).call(ids, into="logits")
+    for title, by in (("not the letter one place back", 1), ("not the letter one place ahead", -1)):
+        said = ids.roll(by, 1)
+        said[:, 0 if by > 0 else -1] = -100
+        yield (
+            (neighbours if by > 0 else neighbours.judged_again(title, weight=0.1))
+            .law("log_loss_at_least", of="logits", targets=said, known=torch.zeros(50), margin=1.0,
+                 because="it is a neighbour's letter that is said")
+            .laws_only()
+            .counts_with("one letter all along")
+        )  # fmt: skip
 
 
 def _said(ids, places):
-    """Says the letters that stand at `places` (T,), wrapped around."""
-    return F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
+    """Says the letters that stand at `places` (T,), wrapped around, and is sure of it."""
+    return 20.0 * F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
 
 
 @positional_encoding_task.misconception(
@@ -1221,6 +1233,24 @@ def echoes_the_neighbour(ids):
     return _said(ids, torch.arange(ids.shape[1]) - 1)
 
 
+@positional_encoding_task.misconception(
+    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other."
+)
+def says_the_next_letter(ids):
+    return _said(ids, torch.arange(ids.shape[1]) + 1)
+
+
+@positional_encoding_task.misconception(
+    "The nearer a letter, the louder your model hears it. Draw the attention weights of one place: does any distance "
+    "stand out?"
+)
+def hears_the_near_ones_louder(ids):
+    T = ids.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    loudness = torch.where(back > 0, 2.0 ** (2 - back), 0.0)
+    return loudness @ F.one_hot(ids, len(order.LETTERS)).float()
+
+
 @positional_encoding_task.misconception("Your echo comes before the call: it says what is heard three places *later*.")
 def looks_ahead(ids):
     places = torch.arange(ids.shape[1]) + order.DELAY
@@ -1238,8 +1268,8 @@ def knows_only_the_trained_places(ids):
 
 
 @positional_encoding_task.misconception(
-    "In a list of one and the same letter it does not even say that one. Do its parameters move in a step? "
-    "Compare before and after."
+    "In a list of one and the same letter it does not even say that one. Does the loss fall, or does it jump about? Do "
+    "the parameters move in a step, and how far?"
 )
 def never_trained(ids):
     return torch.linspace(1.0, 0.0, len(order.LETTERS)).expand(*ids.shape, -1)
