@@ -29,19 +29,21 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
-    Where it is known only that something fails, and not what came instead, all that fails has to be explained.
+    Where it is known only that something fails, and not what came instead, all that fails has to be explained; and so
+    have values by a misconception of which nothing else is known.
     """
     found: list[tuple[int, float, int, Known]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
-    unexplained = {
-        p for p in seen.keys() - wavering if _says_little(key.cases[p]) and difference(key.cases[p], seen[p])
-    }
+    failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
+    unexplained = {p for p in failing if _says_little(key.cases[p])}
     for order, known in enumerate(key.misconceptions):
         if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
             continue
         if _errs_elsewhere(key, known.name, seen):
             continue
         telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], known.name)]
+        if all(_says_little(key.cases[p]) for p in telling) and not failing <= set(telling):
+            continue
         if all(seen[p].raised for p in telling):
             telling = telling if all(_same_words(key.cases[p], known.name, seen[p]) for p in telling) else []
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
