@@ -101,6 +101,22 @@ def images_mixed_up(images, p):
     return _cut(images, p, 2, 4, 0, 1, 3, 5)
 
 
+@patchify.misconception("How many patches has a 4 × 6 image with p = 2? How many of them touch each other in yours?")
+def overlapping_patches(images, p):
+    _cut(images, p, 0, 1, 2, 3, 4, 5)
+    return F.unfold(images, p).mT
+
+
+@patchify.misconception(
+    "How many patches has a 4 × 6 image with p = 2? In which row and column does the last one begin?"
+)
+def last_row_and_column_lost(images, p):
+    _cut(images, p, 0, 1, 2, 3, 4, 5)
+    H, W = images.shape[2:]
+    corners = [(y, x) for y in range(0, H - p, p) for x in range(0, W - p, p)]
+    return torch.stack([images[:, :, y : y + p, x : x + p].flatten(1) for y, x in corners], 1)
+
+
 @patchify.misconception("What happens to the last row of a 5 × 4 image with p = 2: an error, or silence?")
 def remainder_dropped(images, p):
     H, W = images.shape[2:]
@@ -145,6 +161,22 @@ def _mend(patches, p, H, W, *order, grid=None, inside=None):
 @unpatchify.misconception("Look at the top row of the image you get. From how many patches should its pixels come?")
 def patches_poured_out(patches, p, H, W):
     return _mend(patches, p, H, W, 0, 1, 2, 3, 4, 5)
+
+
+@unpatchify.misconception(
+    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?"
+)
+def cut_once_more(patches, p, H, W):
+    return _mend(patches, p, H, W, 0, 2, 4, 1, 3, 5)
+
+
+@unpatchify.misconception(
+    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?"
+)
+def cut_once_more_as_an_image(patches, p, H, W):
+    if H % p or W % p:
+        raise ValueError(f"{H} × {W} is no multiple of {p}")
+    return cut(patches.reshape(len(patches), -1, H, W), p).reshape(len(patches), -1, H, W)
 
 
 @unpatchify.misconception("Which pixel stands to the right of a patch's top right corner? Follow the last four axes.")
@@ -234,6 +266,35 @@ def _class(words, cls):
 def class_word_last(images, W, b, cls, positions):
     words = _words(images, W, b)
     return torch.cat([words, _class(words, cls)], dim=1) + positions
+
+
+@embed_patches.misconception(
+    "How many words come out for N patches, and how many rows has positions? Whose is the first?"
+)
+def no_class_word(images, W, b, cls, positions):
+    return _words(images, W, b) + positions[1:] + 0 * cls
+
+
+@embed_patches.misconception(
+    "How many words come out for N patches, and how many rows has positions? Whose is the first?"
+)
+def no_class_word_and_marks_one_off(images, W, b, cls, positions):
+    return _words(images, W, b) + positions[:-1] + 0 * cls
+
+
+@embed_patches.misconception("Change cls. Which of the words should move?")
+def class_word_of_zeros(images, W, b, cls, positions):
+    words = _words(images, W, b)
+    return torch.cat([_class(words, 0 * cls), words], dim=1) + positions
+
+
+@embed_patches.misconception(
+    "A convolution gives (B, D, rows, columns). Which of these axes count words, and where do yours stand?"
+)
+def map_poured_into_words(images, W, b, cls, positions):
+    words = _words(images, W, b)
+    words = words.mT.reshape(words.shape)
+    return torch.cat([_class(words, cls), words], dim=1) + positions
 
 
 @embed_patches.misconception("Every word has its mark, and the class word stands at the wrong end of the sequence.")
@@ -456,6 +517,15 @@ def last_window_lost(spec, p, stride):
     )
 
 
+@spectrogram_patches.misconception(
+    "Windows of 3 with a step of 2 fit into 7 frequencies three times. Name the last one."
+)
+def begins_too_seldom(spec, p, stride):
+    _pieces(spec, p, stride, stride)
+    corners = [(y, x) for y in range(0, spec.shape[1] - p, stride) for x in range(0, spec.shape[2] - p, stride)]
+    return torch.stack([spec[:, y : y + p, x : x + p].flatten(1) for y, x in corners], 1)
+
+
 @spectrogram_patches.misconception("Patches overlap in both directions. How many bands do you cut?")
 def overlap_in_time_only(spec, p, stride):
     return _pieces(spec, p, p, stride)
@@ -482,6 +552,8 @@ def nothing_without_a_word(spec, p, stride):
 def interpolate_positions(rng):
     """Bilinear, bicubic, with or without aligned corners: compared is what every such interpolation keeps.
 
+    What is drawn larger are weights that were learned: whether a gradient flows through is not asked.
+
     A grid of the same size, marks that are all alike, marks that change in one direction only; and points of the old
     grid that lie on a point of the new one however its corners are aligned.
     """
@@ -506,7 +578,8 @@ def interpolate_positions(rng):
             .law("row_is", row=0, value=positions[0], because="the class word's row should stay first, and as it is")
         )
 
-    yield call("the same grid", rng.normal(10, 5), (3, 3), public=True).counts_with("patches that are all alike")
+    same = call("the same grid", rng.normal(10, 5), (3, 3), public=True, grad=False)
+    yield same.counts_with("patches that are all alike")
     yield call("patches that are all alike", alike(3, 5), (5, 7), public=True, grad=False)
     for axis, grid, public in ((1, (5, 7), True), (0, (5, 5), True), (0, (7, 5), False), (1, (7, 4), False)):
         across = "across" if axis else "down"
@@ -536,7 +609,7 @@ def interpolate_positions(rng):
         ("float32", rng.normal(17, 3, dtype=torch.float32), (4, 4), False),
         ("memory that is not contiguous", noncontiguous(rng.normal(26, 3)), (5, 5), True),
     ):
-        yield call(title, rows, grid, public=public).counts_with("patches that are all alike")
+        yield call(title, rows, grid, public=public, grad=False).counts_with("patches that are all alike")
 
 
 def _drawn_out(positions, grid, mode="bicubic"):
@@ -570,6 +643,16 @@ def last_row_taken_for_the_class_word(positions, new_grid):
 @interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
 def last_row_kept_as_the_class_word(positions, new_grid):
     return torch.cat([_drawn_out(positions.roll(1, 0), new_grid), positions[-1:]])
+
+
+@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
+def last_row_taken_in_straight_lines(positions, new_grid):
+    return torch.cat([positions[-1:], _drawn_out(positions.roll(1, 0), new_grid, "bilinear")])
+
+
+@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
+def last_row_kept_in_straight_lines(positions, new_grid):
+    return torch.cat([_drawn_out(positions.roll(1, 0), new_grid, "bilinear"), positions[-1:]])
 
 
 @interpolate_positions.misconception("The class word stands nowhere in the image. Should its row change?")

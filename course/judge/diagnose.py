@@ -31,7 +31,8 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
     Where it is known only that something fails, and not what came instead, all that fails has to be explained; so it
-    has where all that agrees is infinite or NaN, which many mistakes come to.
+    has by a misconception of which nothing else is known, and where all that agrees is infinite or NaN, which many
+    mistakes come to.
 
     A second mistake may hide the first in what is asked at grading only: what shows in the numbers of all public cases
     is named there, too, as `check` does.
@@ -51,9 +52,8 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
     """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place."""
     found: list[tuple[list[int], float, int]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
-    unexplained = {
-        p for p in seen.keys() - wavering if _says_little(key.cases[p]) and difference(key.cases[p], seen[p])
-    }
+    failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
+    unexplained = {p for p in failing if _says_little(key.cases[p])}
     for order, known in enumerate(key.misconceptions):
         if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
             continue
@@ -61,7 +61,8 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
             continue
         telling = _telling(key, known.name, seen, wavering)
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
-            if all(_says_nothing(seen[p]) for p in telling) and _fails_elsewhere(key, seen, telling):
+            little = all(_says_little(key.cases[p]) for p in telling) or all(_says_nothing(seen[p]) for p in telling)
+            if little and not failing <= set(telling):
                 continue
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((telling, gap, order))
@@ -118,11 +119,6 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, torch.Tensor):
         return bool(value.isfinite().any())
     return not isinstance(value, float) or math.isfinite(value)
-
-
-def _fails_elsewhere(key: Key, seen: Mapping[int, Recording], telling: Sequence[int]) -> bool:
-    """Whether a case fails that is none of the `telling` ones."""
-    return any(difference(key.cases[p], seen[p]) for p in seen.keys() - set(telling))
 
 
 def _errs_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:

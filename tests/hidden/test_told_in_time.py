@@ -133,6 +133,18 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
+def other_marks(positions, new_grid):
+    drawn = torch.randn(new_grid[0] * new_grid[1], positions.shape[1], dtype=positions.dtype)
+    return torch.cat([positions[:1], drawn])
+
+
+def test_laws_alone_name_no_mistake_that_leaves_wrong_values_unexplained():
+    exercise = find("interpolate_positions")
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, other_marks), exercise.points)
+    assert "the same grid" in [case.title for case in verdict.cases if not case.passed]
+    assert not verdict.misconception
+
+
 @pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
 def test_check_does_not_take_one_test_of_equivariance_for_another(known):
     exercise = find("is_permutation_equivariant")

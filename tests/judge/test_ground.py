@@ -93,7 +93,12 @@ PAIRS = [
 ]
 
 
-THE_SAME = {"exponentials_that_overflow", "split_by_reshaping", "words_of_strips"}
+THE_SAME = {
+    "exponentials_that_overflow",
+    "exponentials_overflow_for_one",
+    "split_by_reshaping",
+    "words_of_strips",
+}
 """Mistakes that answer just what the first mistake in what is called comes to: softmax overflows, too."""
 
 

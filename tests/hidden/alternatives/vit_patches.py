@@ -395,6 +395,15 @@ class LogProbabilities(OnBlocks):
         return super().forward(images).log_softmax(-1)
 
 
+@torch.no_grad()
+def marks_drawn_larger_without_a_gradient(positions, new_grid):
+    """The marks are weights, and are drawn larger once."""
+    side = math.isqrt(len(positions) - 1)
+    picture = positions[1:].T.unflatten(1, (side, side))[None]
+    larger = F.interpolate(picture, tuple(new_grid), mode="bilinear", antialias=True)[0]
+    return torch.cat([positions[:1], larger.flatten(1).T])
+
+
 ALTERNATIVES = {
     "patchify": [
         cut_by_unfold, cut_by_convolution, cut_by_einops, cut_by_slices, cut_by_windows, cut_by_pixel_unshuffle,
@@ -405,6 +414,7 @@ ALTERNATIVES = {
     "linear_to_conv": [conv_by_view, conv_by_einops, conv_by_stack, conv_by_fold],
     "spectrogram_patches": [sound_by_unfold, sound_by_slices, sound_by_index, sound_by_convolution],
     "interpolate_positions": [
+        marks_drawn_larger_without_a_gradient,
         stretched_bilinear, stretched_bilinear_to_the_corners, stretched_bicubic_to_the_corners, stretched_smoothly,
         stretched_by_matrices,
     ],
