@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from nbgrader.utils import unzip
@@ -92,7 +93,10 @@ class OfTheTopic(FileNameCollectorPlugin):
         """What was not collected, and is no manifest, by the reason."""
 
     def collect(self, submitted_file: str) -> dict | None:
-        """Whose file this is and when it came, or None where it is not to be collected."""
+        """Whose file this is and when it came, or None where it is not to be collected.
+
+        A Mac writes ë as e and a mark: somebody would be two people, with half of the grades each.
+        """
         path, topic = Path(submitted_file), self.parent.coursedir.assignment_id
         if path.name.startswith(".") or "__MACOSX" in path.parts:
             return None  # which another system packs along with each file
@@ -100,7 +104,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         if packed_for not in (topic, ""):
             reason = f"packed for {packed_for} and not for {topic}; if that is only a name, change it"
         elif found := super().collect(submitted_file):
-            return found
+            return {**found, "student_id": normalize("NFC", found["student_id"])}
         elif packed_for:
             reason = "neither a notebook nor a checkpoint; if its notebook needs it, copy it beside that in submitted/"
         else:
@@ -148,7 +152,7 @@ def _name_in(manifest: Path) -> str:
     """The name that `course submit` gave the zip with this manifest; nothing of a file that is none."""
     try:
         about = parse_notebook(manifest.read_bytes(), MANIFEST)
-        topic, student = str(about.get("topic")), str(about.get("student"))
+        topic, student = str(about.get("topic")), normalize("NFC", str(about.get("student")))
         when = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
     except (Problem, OSError, ValueError, OverflowError):
         return ""

@@ -35,6 +35,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     # Of what was downloaded, what is damaged or nobody's does not keep the others from being collected.
     c.ZipCollectApp.extractor_plugin = "course.grading.collect.EachAlone"
     c.ZipCollectApp.collector_plugin = "course.grading.collect.OfTheTopic"
+    # A name with a comma is one column of the exported table.
+    c.ExportApp.plugin_class = "course.grading.export.quoted.QuotedCsv"
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
     # The steps of `repair` undo what students do to notebooks.
@@ -140,7 +142,7 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
     """
     from traitlets.config import Configurable
 
-    for module in ("add_stills", "collect", "feedback", "harmless", "late", "preprocessors", "repair"):
+    for module in ("add_stills", "collect", "export.quoted", "feedback", "harmless", "late", "preprocessors", "repair"):
         import_module(f"course.grading.{module}")
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from course.grading.catalogue import topic_called
 from course.grading.lint import STUBS
@@ -262,7 +263,7 @@ def manifest(
 
 def _student(name: str | None) -> str:
     try:
-        student = name if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
+        student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
     except (KeyError, OSError):  # a container's user without a name
         raise Problem("this machine does not know your name: --student says it") from None
     if not re.fullmatch(STUDENT, student):

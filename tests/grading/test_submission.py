@@ -20,11 +20,14 @@ import safetensors.torch
 import torch
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
+from nbgrader.apps import ZipCollectApp
+from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
+from course.grading.collect import OfTheTopic, name_by_manifests
 from course.grading.edition import assemble
-from course.grading.submission import ARCHIVE, gaps
+from course.grading.submission import ARCHIVE, _student, gaps
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic
@@ -313,6 +316,23 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
     assert [path.name for path in (course / "submitted" / "ivy" / NAME).iterdir()] == [f"{NAME}.ipynb", "timestamp.txt"]
     assert not (course / "submitted" / "hal").exists()
+
+
+def test_a_name_is_one_persons_however_a_system_writes_its_letters(tmp_path: Path) -> None:
+    composed, apart = "Zo\u00eb", "Zoe\u0308"
+    assert _student(apart) == composed
+    app = ZipCollectApp()
+    app.coursedir = CourseDirectory(assignment_id=NAME)
+    collector = OfTheTopic(parent=app, named_regexp=ARCHIVE)
+    for name in (composed, apart):
+        found = collector.collect(f"/x/extracted/{NAME}-{name}-20261122T003000Z/{NAME}.ipynb")
+        assert found and found["student_id"] == composed
+    manifest = {"topic": NAME, "student": apart, "time": "2026-11-22T00:30:00+00:00"}
+    place = tmp_path / "extracted" / "my work"
+    place.mkdir(parents=True)
+    (place / "submission.json").write_text(json.dumps(manifest))
+    name_by_manifests(place.parent)
+    assert [path.name for path in place.parent.iterdir()] == [f"{NAME}-{composed}-20261122T003000Z-1"]
 
 
 @pytest.mark.parametrize(
