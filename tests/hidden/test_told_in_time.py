@@ -176,7 +176,7 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
             "masking_task",
             ("never_trained", "frequencies_alone", "stopped_soon", "says_what_it_reads", "another_question"),
         ),
-        ("masking_task", ("sees_the_whole_sentence",)),
+        ("masking_task", ("sees_the_whole_sentence", "diverged")),
         ("lora_task", ("trained_only_the_head", "trained_only_biases", "trained_only_biases_and_well")),
     ],
 )
