@@ -783,22 +783,39 @@ def cbow_task(rng):
         case = given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
         return case.counts_with(NOT_MAD)
 
-    some, _, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
+    def nothing(targets):
+        return torch.full((len(targets),), math.log(V))
+
+    def not_again(case, contexts):
+        beside = contexts[:, RADIUS]
+        because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
+        law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
+        return case.law("log_loss_at_least", **law)
+
+    some, contexts, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
+    rungs = (
+        ("a loss not far from the floor", 1.7, floor),
+        (KNOWS, 0.03, frequencies[targets]),
+        (NOT_MAD, 0.1, nothing(targets)),
+    )
+    for title, margin, known in rungs:
+        rung = some.judged_again(f"{title}, of 128 windows", weight=0.1).counts_with(KNOWS)
+        yield at_most(rung, targets, floor, margin, known)
+    again = some.judged_again("what is there is not guessed again, of 128 windows", weight=0.1).counts_with(KNOWS)
+    yield not_again(again, contexts)
+    scores = some.judged_again("scores, not probabilities, of 128 windows", weight=0.1).counts_with(KNOWS)
+    yield scores.law("no_probabilities", of="logits")
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
     new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
-    nothing = torch.full((len(targets),), math.log(V))
     yield at_most(new, targets, floor, LOSS_MARGIN)
     yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
     less = new.judged_again(KNOWS)
     yield at_most(less, targets, floor, 0.03, frequencies[targets])
     new = new.counts_with(KNOWS)
-    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing)
-    beside = contexts[:, RADIUS]
-    because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
-    law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
-    yield new.judged_again("what is there is not guessed again", weight=0.5).law("log_loss_at_least", **law)
+    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing(targets))
+    yield not_again(new.judged_again("what is there is not guessed again", weight=0.5), contexts)
     yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
     yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
     yield neighbours("half of the neighbours are of a kind", 5, 0.5)
@@ -887,7 +904,7 @@ cbow_task.misconception(
 )(Pretended(lambda contexts: _best(contexts).exp(), _blurred(0.3)))
 
 cbow_task.misconception(
-    "Your model gives every word the same score. Do its tensors move in a step? Compare before and after.",
+    "No wiser than who gives every word the same score. Do its tensors move in a step? Compare before and after.",
     name="never_trained",
 )(Pretended(lambda contexts: 0 * _counted_words(contexts)))
 
