@@ -950,7 +950,7 @@ cbow_task.misconception(
 )(Pretended(lambda contexts: _best(contexts).exp(), _blurred(0.3)))
 
 cbow_task.misconception(
-    "Your model gives every word the same score. Do its tensors move in a step? Compare before and after.",
+    "No wiser than who gives every word the same score. Do its tensors move in a step? Compare before and after.",
     name="never_trained",
 )(Pretended(lambda contexts: 0 * _counted_words(contexts)))
 

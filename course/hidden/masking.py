@@ -1429,7 +1429,7 @@ def masking_task(rng):
     def frequencies(words):
         return -english.frequencies.clamp(min=1e-12).log()[words]
 
-    def less(case, of, inputs, lengths, targets, best, weights=(0.1, 0.1, 0.1, 0.1)):
+    def less(case, of, inputs, lengths, targets, best, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
         """The same answers by laxer bars, and whether they say again what was read: this tells mistakes apart."""
         words = targets.amax(1)
         nothing = torch.full((len(targets),), math.log(V), dtype=torch.float64)
@@ -1438,7 +1438,8 @@ def masking_task(rng):
         bars = (
             ("better than the bare frequencies", -0.4, frequencies(words)),
             ("no worse than the bare frequencies", 0.03, frequencies(words)),
-            ("hardly worse than knowing nothing", 0.45, nothing),
+            ("hardly worse than knowing nothing", 1.5, nothing),
+            ("not beyond all measure", 2000.0, nothing),
         )
         for (title, margin, known), weight in zip(bars, weights, strict=False):
             rung = at_most(case.judged_again(title + of, weight=weight), targets, best, margin, known)
@@ -1469,7 +1470,7 @@ def masking_task(rng):
     new, drawn = prefixes(title, 600, weight=3.0)
     yield at_most(new, *drawn[2:], MARGIN)
     yield at_most(new.judged_again("the next word, at most 0.6 above the source"), *drawn[2:], 0.6)
-    yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.5, 0.5))
+    yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
     yield sentences("whole sentences: no better than the source", 300)
     yield changed("blind to the future", 6, 6, later, weight=1.0)
 
@@ -1545,12 +1546,19 @@ masking_task.misconception(
 )(Pretended(lambda ids, lengths: _certain(torch.zeros_like(ids))))
 
 masking_task.misconception(
+    "Sure of itself beyond all measure, and wrong. Was the loss once smaller than at the end? How large is a step, and "
+    "are the gradients of earlier batches still in it?",
+    name="diverged",
+)(Pretended(lambda ids, lengths: 1e4 * _certain(torch.zeros_like(ids))))
+
+masking_task.misconception(
     "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
     name="softmax_in_the_model",
 )(Pretended(lambda ids, lengths: _source(ids).exp()))
 
 masking_task.misconception(
-    "It guesses as if it knew nothing of this language. Do its parameters move in a step? Compare before and after.",
+    "It guesses as if it knew nothing of this language. Do its parameters move in a step? If they do, write a row of "
+    "inputs and a row of targets below each other, one place a column: is that the question?",
     name="never_trained",
 )(Pretended(lambda ids, lengths: 0.0 * _count(ids)))
 
