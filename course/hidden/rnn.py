@@ -59,7 +59,8 @@ def rnn_cell(rng):
     )
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
     yield call("memory that is not contiguous", *strided, public=True)
-    large = 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)
+    x = 100 * rng.normal(2, 3)
+    large = torch.cat([x, -x]), rng.normal(4, 5), *_weights(rng, 3, 5)  # far above zero, and far below
     yield call("large inputs", *large, grad=False)
     yield call("large inputs, float32", *(value.float() for value in large), grad=False)
 
