@@ -483,6 +483,13 @@ def down_the_columns(P, start, length, generator):
     return reference.sample_text(P.T, start, length, generator)
 
 
+@sample_text.misconception(
+    "Sum a row of P. Then print what you draw from: how likely is the token that P says comes with probability 0.9?"
+)
+def softmax_of_the_row(P, start, length, generator):
+    return reference.sample_text(P.softmax(1), start, length, generator)
+
+
 @sample_text.misconception("Of a text that begins after `start`, is `start` the first token?")
 def start_included(P, start, length, generator):
     return torch.cat([torch.tensor([start]), reference.sample_text(P, start, length - 1, generator)])

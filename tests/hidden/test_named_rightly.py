@@ -66,6 +66,14 @@ def one_token_too_few_below(log_probs):
     return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
 
 
+def softmax_first(P, start, length, generator):
+    text, row = [], P[start]
+    for _ in range(length):
+        text.append(torch.multinomial(torch.softmax(row, 0), 1, generator=generator))
+        row = P[text[-1].item()]
+    return torch.cat(text)
+
+
 # -- 01: n-gram models -------------------------------------------------------------------------------------------------
 
 
@@ -484,6 +492,7 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
         ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
         ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
+        ("sample_text", softmax_first, "softmax_of_the_row"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
