@@ -502,6 +502,14 @@ def sum_of_absolute_values(grads, max_norm):
     return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
 
 
+@clip_grad_norm.misconception(
+    "A matrix has 3 and 4 on its diagonal, and zeros. How long are its numbers as one row, and what does yours say?"
+)
+def largest_singular_values(grads, max_norm):
+    total = sum(float(torch.linalg.norm(g, 2)) ** 2 for g in grads) ** 0.5
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
 @clip_grad_norm.misconception("What is the length of (3, 4)? If 25 comes out, one step is missing.")
 def square_of_the_norm(grads, max_norm):
     total = _norm(grads) ** 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import pytest
@@ -172,6 +173,25 @@ def bags_times_W(contexts, E, W, b):
     return torch.matmul(E[contexts].sum(1) / contexts.shape[1], W) + b
 
 
+def columns_divided(E, index, k):
+    E = F.normalize(E, dim=0)
+    scores = E @ E[index]
+    scores[index] = -1e9
+    return scores.topk(k).indices
+
+
+def all_but_the_head(E, index, k):
+    return F.cosine_similarity(E, E[index][None]).topk(k + 1).indices[1:]
+
+
+def distances_but_the_head(E, index, k):
+    return torch.cdist(E[index][None], E)[0].topk(k + 1, largest=False).indices[1:]
+
+
+def products_but_the_head(E, index, k):
+    return (E @ E[index]).argsort(descending=True)[1 : k + 1]
+
+
 @pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
 def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
     counted = find("bag_of_words").reference
@@ -242,6 +262,11 @@ def end_added_at_each_step(*inputs):
 def end_added_after_each_step(*inputs):
     found, _, back = _way_back(*inputs, arrives=lambda end, back: end + back)
     return {**found, "h0": back}
+
+
+def norms_by_linalg(grads, max_norm):
+    total = math.hypot(*(float(torch.linalg.norm(g, ord=2)) for g in grads))
+    return [g * min(1.0, max_norm / (total + 1e-6)) for g in grads], total
 
 
 def text_by_heart(step, h, start, length, temperature, generator):
@@ -374,18 +399,6 @@ def test_what_is_read_elsewhere_is_known_of_either_classifier(name, right, mista
     assert named(name, over(mistake, right)) == {known}
 
 
-@pytest.mark.parametrize(
-    ("answer", "hint"),
-    [
-        (NeverLooksBack, "Change the first token"),
-        (InputForTheState, "Change the first token"),
-    ],
-)
-def test_who_never_looks_back_gets_the_same_hint_by_check_and_at_grading(answer, hint):
-    for seed in (*SEEDS, None):
-        assert verdict_on("ElmanClassifier", answer, seed).hint.startswith(hint)
-
-
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -503,6 +516,10 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("cross_entropy", shifted_by_the_largest, "one_maximum_for_the_batch"),
         ("cross_entropy", shifted_below_only, "maximum_not_added_back"),
         ("cbow_logits", bags_times_W, "W_not_transposed"),
+        ("nearest", columns_divided, "columns_of_length_one"),
+        ("nearest", all_but_the_head, "the_head_of_the_list_left_out"),
+        ("nearest", products_but_the_head, "dot_product_without_the_head_of_its_list"),
+        ("clip_grad_norm", norms_by_linalg, "largest_singular_values"),
         ("rnn_cell", reads_x_alone, "state_forgotten"),
         ("rnn_cell", bias_last_of_all, "bias_outside"),
         ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
@@ -536,6 +553,19 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake):
     assert named(name, answer) == {mistake}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("nearest", distances_but_the_head, "Halve every vector"),
+        ("ElmanClassifier", NeverLooksBack, "Change the first token"),
+        ("ElmanClassifier", InputForTheState, "Change the first token"),
+    ],
+)
+def test_relatives_of_a_mistake_get_its_hint_by_check_and_at_grading(name, answer, hint):
+    for seed in (*SEEDS, None):
+        assert verdict_on(name, answer, seed).hint.startswith(hint)
 
 
 def test_shares_are_known_with_and_without_an_empty_sentence():
