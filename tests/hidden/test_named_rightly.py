@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -35,6 +36,23 @@ def named(name: str, answer) -> set[str]:
     assert all(verdict.score < verdict.points for verdict in verdicts)
     checked = verdict_on(name, answer, None)
     return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
+
+
+# -- 01: windows -------------------------------------------------------------------------------------------------------
+
+
+def all_lengths(tokens, n):
+    if n < 1:
+        raise ValueError
+    windows = (tokens[i : i + size] for size in range(1, n + 1) for i in range(len(tokens) - size + 1))
+    return Counter(map(tuple, windows))
+
+
+def padded_at_the_end(tokens, n):
+    if n < 1:
+        raise ValueError
+    tokens = [*tokens, *[None] * (n - 1)]
+    return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
 
 
 # -- 01: transitions ---------------------------------------------------------------------------------------------------
@@ -122,6 +140,16 @@ class UniformForShortContexts(LookedUp):
 class ContextOfLengthN(LookedUp):
     def longest(self):
         return self.n
+
+
+class NothingCountsAsMuch(LookedUp):
+    """The mean of all orders, of which some have seen nothing."""
+
+    def next_distribution(self, context):
+        tokens, nothing = tuple(context.tolist()), torch.zeros(self.vocab_size)
+        rows = [self.tables[()] + self.alpha]
+        rows += [self.tables.get(tokens[-k:], nothing) for k in range(1, min(len(tokens), self.longest()) + 1)]
+        return torch.stack([row / row.sum().clamp(min=1) for row in rows]).mean(0)
 
 
 # -- 02: bags and windows ----------------------------------------------------------------------------------------------
@@ -502,12 +530,15 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
+        ("count_ngrams", all_lengths, "windows_up_to_n"),
+        ("count_ngrams", padded_at_the_end, "padded_behind"),
         ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
         ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
         ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
         ("sample_text", softmax_first, "softmax_of_the_row"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
+        ("NGramModel", NothingCountsAsMuch, "zeros_for_the_unknown"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
