@@ -119,9 +119,16 @@ def W_h_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h + b)
 
 
-@rnn_cell.misconception(
-    "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
-)
+FROM_AND_TO = "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
+"""The hint to whose weights meet x and h by the wrong axis."""
+
+
+@rnn_cell.misconception(FROM_AND_TO)
+def W_x_not_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x + h @ W_h.T + b)
+
+
+@rnn_cell.misconception(FROM_AND_TO)
 def weights_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x + h @ W_h + b)
 
@@ -323,7 +330,7 @@ def _walk_back(
     for turn, t in enumerate(list(times)[:steps]):
         grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
         a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
-        delta = (slope(hs[:, t], a) if slope else 1 - hs[:, t] ** 2) * grad_h
+        delta = (slope(hs[:, t], a, before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
         step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
         found = {name: found[name] * adds + step[name] for name in found}
         grad_h = back(delta, W_h) if back else delta @ W_h
@@ -341,12 +348,19 @@ def one_step_only(*inputs):
     "tanh' can be written with what goes into tanh or with what comes out. Which of the two goes with 1 - (...)²?"
 )
 def slope_of_the_input(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: 1 - a**2)
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - a**2)
 
 
 @bptt.misconception("Saturate a unit: h is near 1, and its slope near 0. Is yours? Follow h from tanh to the square.")
 def slope_of_tanh_of_the_output(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: 1 - h.tanh() ** 2)
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - h.tanh() ** 2)
+
+
+@bptt.misconception(
+    "Take T = 1, and an h0 of zeros: your slope is 1, whatever x is. Which state does a step begin with, and which end?"
+)
+def slope_at_the_state_before(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - before**2)
 
 
 @bptt.misconception(
@@ -378,7 +392,7 @@ def walks_forward(*inputs):
 
 @bptt.misconception("Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.")
 def no_slope(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: torch.ones_like(h))
+    return _walk_back(*inputs, slope=lambda h, a, before: torch.ones_like(h))
 
 
 @bptt.misconception(

@@ -231,6 +231,10 @@ def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
 # -- 03: cells, and the way back ---------------------------------------------------------------------------------------
 
 
+def first_weight_as_it_stands(x, h, W_x, W_h, b):
+    return torch.tanh(x.matmul(W_x) + h.matmul(W_h.mT) + b)
+
+
 def reads_x_alone(x, h, W_x, W_h, b):
     return torch.tanh(F.linear(x, W_x, b))
 
@@ -252,13 +256,15 @@ def sequences_for_steps(xs, h0, W_x, W_h, b):
     return torch.stack(states), h
 
 
-def _way_back(xs, h0, W_x, W_h, b, grad_h, *, slope=lambda h: 1 - h**2, times=reversed, arrives=lambda end, back: back):
+def _way_back(
+    xs, h0, W_x, W_h, b, grad_h, *, slope=lambda new, old: 1 - new**2, times=reversed, arrives=lambda end, back: back
+):
     hs = [h0]
     for x in xs.unbind(1):
         hs.append(torch.tanh(x @ W_x.T + hs[-1] @ W_h.T + b))
     found, back = {"W_x": 0, "W_h": 0, "b": 0}, grad_h
     for t in times(range(xs.shape[1])):
-        delta = slope(hs[t + 1]) * back
+        delta = slope(hs[t + 1], hs[t]) * back
         found["W_x"] += delta.T @ xs[:, t]
         found["W_h"] += delta.T @ hs[t]
         found["b"] += delta.sum(0)
@@ -268,7 +274,12 @@ def _way_back(xs, h0, W_x, W_h, b, grad_h, *, slope=lambda h: 1 - h**2, times=re
 
 
 def squashed_twice(*inputs):
-    found, h0, _ = _way_back(*inputs, slope=lambda h: 1 - torch.tanh(h) ** 2)
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - torch.tanh(new) ** 2)
+    return {**found, "h0": h0}
+
+
+def one_state_behind(*inputs):
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - old**2)
     return {**found, "h0": h0}
 
 
@@ -460,6 +471,17 @@ def gate_of_untransposed_weights(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * candidate
 
 
+def candidate_of_the_token(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(F.linear(x, V_x, c) + F.linear(h, V_h))
+    return torch.lerp(F.relu(F.linear(x, W_x, b)), h, z)
+
+
+def lstm_of_half_transposed_weights(x, h, c, W, U, b):
+    i, f, g, o = torch.chunk(F.linear(x, W, b) + torch.matmul(h, U), 4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
 def _lstm_by_hand(x, h, c, W, U, b, squash=torch.tanh):
     a, H = x @ W.T + h @ U.T + b, h.shape[1]
     i, f, o = (torch.sigmoid(a[:, k * H : (k + 1) * H]) for k in (0, 1, 3))
@@ -509,6 +531,10 @@ def _both_ways(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([torch.stack(forward[1:], 1), torch.stack(backward[:-1], 1)], 2)
 
 
+def each_for_the_other(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_b, cell_f, xs, h0_f, h0_b)
+
+
 def begins_elsewhere(cell_f, cell_b, xs, h0_f, h0_b):
     return _both_ways(cell_f, cell_b, xs, h0_b, h0_f)
 
@@ -551,6 +577,11 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("nearest", all_but_the_head, "the_head_of_the_list_left_out"),
         ("nearest", products_but_the_head, "dot_product_without_the_head_of_its_list"),
         ("clip_grad_norm", norms_by_linalg, "largest_singular_values"),
+        ("rnn_cell", first_weight_as_it_stands, "W_x_not_transposed"),
+        ("bptt", one_state_behind, "slope_at_the_state_before"),
+        ("gated_cell", candidate_of_the_token, "candidate_blind_to_the_state"),
+        ("lstm_cell", lstm_of_half_transposed_weights, "U_not_transposed"),
+        ("run_bidirectional", each_for_the_other, "cells_exchanged"),
         ("rnn_cell", reads_x_alone, "state_forgotten"),
         ("rnn_cell", bias_last_of_all, "bias_outside"),
         ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
