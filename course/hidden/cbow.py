@@ -694,14 +694,43 @@ def _cosines(E, index):
     return F.cosine_similarity(E, E[index][None], dim=1).detach()
 
 
-@nearest.misconception("Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?")
+LONG_ROW = "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?"
+"""The hint to who takes length for nearness."""
+
+
+@nearest.misconception(LONG_ROW)
 def dot_product(E, index, k):
     return _ranked(E @ E[index], index, k)
 
 
-@nearest.misconception("Halve every vector but the one that asks: have the directions changed? Has your list?")
+@nearest.misconception(LONG_ROW)
+def dot_product_without_the_head_of_its_list(E, index, k):
+    return (E @ E[index]).detach().topk(k + 1).indices[1:]
+
+
+HALVED = "Halve every vector but the one that asks: have the directions changed? Has your list?"
+"""The hint to who measures distances."""
+
+
+@nearest.misconception(HALVED)
 def euclidean_distance(E, index, k):
     return _ranked(-(E - E[index]).norm(dim=1), index, k)
+
+
+@nearest.misconception(HALVED)
+def euclidean_distance_without_the_head_of_its_list(E, index, k):
+    return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
+
+
+@nearest.misconception("Print the length of each row after you have divided. Are they all 1?")
+def columns_of_length_one(E, index, k):
+    unit = E / E.norm(dim=0)
+    return _ranked(unit @ unit[index], index, k)
+
+
+@nearest.misconception("Two words have the same vector. Which of them does your list leave out? How do you know it?")
+def the_head_of_the_list_left_out(E, index, k):
+    return _cosines(E, index).argsort(descending=True)[1 : k + 1]
 
 
 @nearest.misconception("Who is at the head of your list? Everybody is nearest to themselves.")

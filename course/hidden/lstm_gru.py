@@ -159,6 +159,11 @@ def gate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
 
 
+@gated_cell.misconception("Set W_h to zero: does your result change? What may a candidate look at?")
+def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
+    return reference.gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
+
+
 @gated_cell.misconception("Change V_x, V_h and c: does anything happen? Whose weights decide what is kept?")
 def gate_with_the_candidates_weights(x, h, W_x, W_h, b, V_x, V_h, c):
     z = sigmoid(x @ W_x.T + h @ W_h.T + b)
@@ -406,6 +411,12 @@ def squares_of_U_not_transposed(x, h, c, W, U, b):
 @lstm_cell.misconception(NOT_TURNED)
 def lstm_weights_not_transposed(x, h, c, W, U, b):
     i, f, g, o = (x @ W + h @ U + b).chunk(4, -1)
+    return _lstm(i, f, g, o, c)
+
+
+@lstm_cell.misconception(NOT_TURNED)
+def U_not_transposed(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U + b).chunk(4, -1)
     return _lstm(i, f, g, o, c)
 
 
@@ -821,6 +832,13 @@ def halves_added(cell_f, cell_b, xs, h0_f, h0_b):
 @run_bidirectional.misconception("Two directions, two cells with weights of their own: is each of them ever called?")
 def the_same_cell_twice(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_f, xs.flip(1), h0_b).flip(1)], -1)
+
+
+@run_bidirectional.misconception(
+    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?"
+)
+def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
 
 
 @run_bidirectional.misconception("From which state does the backward cell start? Give the two different ones.")

@@ -60,11 +60,28 @@ def cut_off_windows(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens)))
 
 
-@count_ngrams.misconception("Does every tuple you counted stand somewhere in the text, token for token?")
+NOT_IN_THE_TEXT = "Does every tuple you counted stand somewhere in the text, token for token?"
+"""The hint to who adds tokens."""
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
 def padded(tokens, n):
     _checked(n)
     padded_tokens = [None] * (n - 1) + tokens
     return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
+def padded_behind(tokens, n):
+    _checked(n)
+    padded_tokens = tokens + [None] * (n - 1)
+    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception("Print the length of each tuple in your table. Which lengths were asked for?")
+def windows_up_to_n(tokens, n):
+    _checked(n)
+    return sum((reference.count_ngrams(tokens, size) for size in range(1, n + 1)), Counter())
 
 
 @count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is it in your table?")
@@ -481,6 +498,13 @@ def fair_among_the_possible(P, start, length, generator):
 )
 def down_the_columns(P, start, length, generator):
     return reference.sample_text(P.T, start, length, generator)
+
+
+@sample_text.misconception(
+    "Sum a row of P. Then print what you draw from: how likely is the token that P says comes with probability 0.9?"
+)
+def softmax_of_the_row(P, start, length, generator):
+    return reference.sample_text(P.softmax(1), start, length, generator)
 
 
 @sample_text.misconception("Of a text that begins after `start`, is `start` the first token?")
@@ -946,6 +970,19 @@ class nan_for_the_unknown(_Changed):
     def next_distribution(self, context):
         counts = self.counts(self.longest(context.tolist()))
         return 0.5 * counts / counts.sum() + 0.5 * self.unigram
+
+
+@NGramModel.misconception(
+    "Sum the distribution after a context that never occurred. What does an order that has seen nothing add to it, and "
+    "which weight does it keep?"
+)
+class zeros_for_the_unknown(_Changed):
+    def next_distribution(self, context):
+        tokens, P = self.longest(context.tolist()), self.unigram.clone()
+        for length in range(1, len(tokens) + 1):
+            counts = self.counts(tokens[-length:])
+            P = 0.5 * counts / counts.sum().clamp(min=1) + 0.5 * P
+        return P
 
 
 @NGramModel.misconception(

@@ -59,9 +59,10 @@ def rnn_cell(rng):
     )
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
     yield call("memory that is not contiguous", *strided, public=True)
-    large = 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)
-    yield call("large inputs", *large, grad=False)
-    yield call("large inputs, float32", *(value.float() for value in large), grad=False)
+    x = 100 * rng.normal(2, 3)
+    large = torch.cat([x, -x]), rng.normal(4, 5), *_weights(rng, 3, 5)  # far above zero, and far below
+    yield call("large inputs", *large, grad=False).counts_with("a small batch")
+    yield call("large inputs, float32", *(value.float() for value in large), grad=False).counts_with("a small batch")
 
 
 @rnn_cell.misconception("What comes out of your cell when x and h are zero? Should b be seen there?")
@@ -118,9 +119,16 @@ def W_h_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h + b)
 
 
-@rnn_cell.misconception(
-    "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
-)
+FROM_AND_TO = "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
+"""The hint to whose weights meet x and h by the wrong axis."""
+
+
+@rnn_cell.misconception(FROM_AND_TO)
+def W_x_not_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x + h @ W_h.T + b)
+
+
+@rnn_cell.misconception(FROM_AND_TO)
 def weights_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x + h @ W_h + b)
 
@@ -322,7 +330,7 @@ def _walk_back(
     for turn, t in enumerate(list(times)[:steps]):
         grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
         a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
-        delta = (slope(hs[:, t], a) if slope else 1 - hs[:, t] ** 2) * grad_h
+        delta = (slope(hs[:, t], a, before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
         step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
         found = {name: found[name] * adds + step[name] for name in found}
         grad_h = back(delta, W_h) if back else delta @ W_h
@@ -340,12 +348,19 @@ def one_step_only(*inputs):
     "tanh' can be written with what goes into tanh or with what comes out. Which of the two goes with 1 - (...)²?"
 )
 def slope_of_the_input(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: 1 - a**2)
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - a**2)
 
 
 @bptt.misconception("Saturate a unit: h is near 1, and its slope near 0. Is yours? Follow h from tanh to the square.")
 def slope_of_tanh_of_the_output(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: 1 - h.tanh() ** 2)
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - h.tanh() ** 2)
+
+
+@bptt.misconception(
+    "Take T = 1, and an h0 of zeros: your slope is 1, whatever x is. Which state does a step begin with, and which end?"
+)
+def slope_at_the_state_before(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - before**2)
 
 
 @bptt.misconception(
@@ -377,7 +392,7 @@ def walks_forward(*inputs):
 
 @bptt.misconception("Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.")
 def no_slope(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: torch.ones_like(h))
+    return _walk_back(*inputs, slope=lambda h, a, before: torch.ones_like(h))
 
 
 @bptt.misconception(
@@ -498,6 +513,14 @@ def always_to_the_full_length(grads, max_norm):
 @clip_grad_norm.misconception("What is the length of (3, 4)? Seven is the way along the streets.")
 def sum_of_absolute_values(grads, max_norm):
     total = sum(float(g.abs().sum()) for g in grads)
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
+@clip_grad_norm.misconception(
+    "A matrix has 3 and 4 on its diagonal, and zeros. How long are its numbers as one row, and what does yours say?"
+)
+def largest_singular_values(grads, max_norm):
+    total = sum(float(torch.linalg.norm(g, 2)) ** 2 for g in grads) ** 0.5
     return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -36,6 +38,23 @@ def named(name: str, answer) -> set[str]:
     return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
 
 
+# -- 01: windows -------------------------------------------------------------------------------------------------------
+
+
+def all_lengths(tokens, n):
+    if n < 1:
+        raise ValueError
+    windows = (tokens[i : i + size] for size in range(1, n + 1) for i in range(len(tokens) - size + 1))
+    return Counter(map(tuple, windows))
+
+
+def padded_at_the_end(tokens, n):
+    if n < 1:
+        raise ValueError
+    tokens = [*tokens, *[None] * (n - 1)]
+    return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+
+
 # -- 01: transitions ---------------------------------------------------------------------------------------------------
 
 
@@ -64,6 +83,14 @@ def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
 
 def one_token_too_few_below(log_probs):
     return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
+
+
+def softmax_first(P, start, length, generator):
+    text, row = [], P[start]
+    for _ in range(length):
+        text.append(torch.multinomial(torch.softmax(row, 0), 1, generator=generator))
+        row = P[text[-1].item()]
+    return torch.cat(text)
 
 
 # -- 01: n-gram models -------------------------------------------------------------------------------------------------
@@ -115,6 +142,16 @@ class ContextOfLengthN(LookedUp):
         return self.n
 
 
+class NothingCountsAsMuch(LookedUp):
+    """The mean of all orders, of which some have seen nothing."""
+
+    def next_distribution(self, context):
+        tokens, nothing = tuple(context.tolist()), torch.zeros(self.vocab_size)
+        rows = [self.tables[()] + self.alpha]
+        rows += [self.tables.get(tokens[-k:], nothing) for k in range(1, min(len(tokens), self.longest()) + 1)]
+        return torch.stack([row / row.sum().clamp(min=1) for row in rows]).mean(0)
+
+
 # -- 02: bags and windows ----------------------------------------------------------------------------------------------
 
 
@@ -164,6 +201,25 @@ def bags_times_W(contexts, E, W, b):
     return torch.matmul(E[contexts].sum(1) / contexts.shape[1], W) + b
 
 
+def columns_divided(E, index, k):
+    E = F.normalize(E, dim=0)
+    scores = E @ E[index]
+    scores[index] = -1e9
+    return scores.topk(k).indices
+
+
+def all_but_the_head(E, index, k):
+    return F.cosine_similarity(E, E[index][None]).topk(k + 1).indices[1:]
+
+
+def distances_but_the_head(E, index, k):
+    return torch.cdist(E[index][None], E)[0].topk(k + 1, largest=False).indices[1:]
+
+
+def products_but_the_head(E, index, k):
+    return (E @ E[index]).argsort(descending=True)[1 : k + 1]
+
+
 @pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
 def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
     counted = find("bag_of_words").reference
@@ -173,6 +229,10 @@ def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
 
 
 # -- 03: cells, and the way back ---------------------------------------------------------------------------------------
+
+
+def first_weight_as_it_stands(x, h, W_x, W_h, b):
+    return torch.tanh(x.matmul(W_x) + h.matmul(W_h.mT) + b)
 
 
 def reads_x_alone(x, h, W_x, W_h, b):
@@ -196,13 +256,15 @@ def sequences_for_steps(xs, h0, W_x, W_h, b):
     return torch.stack(states), h
 
 
-def _way_back(xs, h0, W_x, W_h, b, grad_h, *, slope=lambda h: 1 - h**2, times=reversed, arrives=lambda end, back: back):
+def _way_back(
+    xs, h0, W_x, W_h, b, grad_h, *, slope=lambda new, old: 1 - new**2, times=reversed, arrives=lambda end, back: back
+):
     hs = [h0]
     for x in xs.unbind(1):
         hs.append(torch.tanh(x @ W_x.T + hs[-1] @ W_h.T + b))
     found, back = {"W_x": 0, "W_h": 0, "b": 0}, grad_h
     for t in times(range(xs.shape[1])):
-        delta = slope(hs[t + 1]) * back
+        delta = slope(hs[t + 1], hs[t]) * back
         found["W_x"] += delta.T @ xs[:, t]
         found["W_h"] += delta.T @ hs[t]
         found["b"] += delta.sum(0)
@@ -212,7 +274,12 @@ def _way_back(xs, h0, W_x, W_h, b, grad_h, *, slope=lambda h: 1 - h**2, times=re
 
 
 def squashed_twice(*inputs):
-    found, h0, _ = _way_back(*inputs, slope=lambda h: 1 - torch.tanh(h) ** 2)
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - torch.tanh(new) ** 2)
+    return {**found, "h0": h0}
+
+
+def one_state_behind(*inputs):
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - old**2)
     return {**found, "h0": h0}
 
 
@@ -234,6 +301,11 @@ def end_added_at_each_step(*inputs):
 def end_added_after_each_step(*inputs):
     found, _, back = _way_back(*inputs, arrives=lambda end, back: end + back)
     return {**found, "h0": back}
+
+
+def norms_by_linalg(grads, max_norm):
+    total = math.hypot(*(float(torch.linalg.norm(g, ord=2)) for g in grads))
+    return [g * min(1.0, max_norm / (total + 1e-6)) for g in grads], total
 
 
 def text_by_heart(step, h, start, length, temperature, generator):
@@ -366,18 +438,6 @@ def test_what_is_read_elsewhere_is_known_of_either_classifier(name, right, mista
     assert named(name, over(mistake, right)) == {known}
 
 
-@pytest.mark.parametrize(
-    ("answer", "hint"),
-    [
-        (NeverLooksBack, "Change the first token"),
-        (InputForTheState, "Change the first token"),
-    ],
-)
-def test_who_never_looks_back_gets_the_same_hint_by_check_and_at_grading(answer, hint):
-    for seed in (*SEEDS, None):
-        assert verdict_on("ElmanClassifier", answer, seed).hint.startswith(hint)
-
-
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
@@ -409,6 +469,17 @@ def gate_of_untransposed_weights(x, h, W_x, W_h, b, V_x, V_h, c):
     candidate = F.relu(torch.matmul(x, W_x) + torch.matmul(h, W_h) + b)
     z = torch.sigmoid(torch.matmul(x, V_x) + torch.matmul(h, V_h) + c)
     return z * h + (1 - z) * candidate
+
+
+def candidate_of_the_token(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(F.linear(x, V_x, c) + F.linear(h, V_h))
+    return torch.lerp(F.relu(F.linear(x, W_x, b)), h, z)
+
+
+def lstm_of_half_transposed_weights(x, h, c, W, U, b):
+    i, f, g, o = torch.chunk(F.linear(x, W, b) + torch.matmul(h, U), 4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
 
 
 def _lstm_by_hand(x, h, c, W, U, b, squash=torch.tanh):
@@ -460,6 +531,10 @@ def _both_ways(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([torch.stack(forward[1:], 1), torch.stack(backward[:-1], 1)], 2)
 
 
+def each_for_the_other(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_b, cell_f, xs, h0_f, h0_b)
+
+
 def begins_elsewhere(cell_f, cell_b, xs, h0_f, h0_b):
     return _both_ways(cell_f, cell_b, xs, h0_b, h0_f)
 
@@ -481,11 +556,15 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
+        ("count_ngrams", all_lengths, "windows_up_to_n"),
+        ("count_ngrams", padded_at_the_end, "padded_behind"),
         ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
         ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
         ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
+        ("sample_text", softmax_first, "softmax_of_the_row"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
+        ("NGramModel", NothingCountsAsMuch, "zeros_for_the_unknown"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
@@ -494,6 +573,15 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("cross_entropy", shifted_by_the_largest, "one_maximum_for_the_batch"),
         ("cross_entropy", shifted_below_only, "maximum_not_added_back"),
         ("cbow_logits", bags_times_W, "W_not_transposed"),
+        ("nearest", columns_divided, "columns_of_length_one"),
+        ("nearest", all_but_the_head, "the_head_of_the_list_left_out"),
+        ("nearest", products_but_the_head, "dot_product_without_the_head_of_its_list"),
+        ("clip_grad_norm", norms_by_linalg, "largest_singular_values"),
+        ("rnn_cell", first_weight_as_it_stands, "W_x_not_transposed"),
+        ("bptt", one_state_behind, "slope_at_the_state_before"),
+        ("gated_cell", candidate_of_the_token, "candidate_blind_to_the_state"),
+        ("lstm_cell", lstm_of_half_transposed_weights, "U_not_transposed"),
+        ("run_bidirectional", each_for_the_other, "cells_exchanged"),
         ("rnn_cell", reads_x_alone, "state_forgotten"),
         ("rnn_cell", bias_last_of_all, "bias_outside"),
         ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
@@ -527,6 +615,19 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 )
 def test_a_mistake_is_known_in_other_words(name, answer, mistake):
     assert named(name, answer) == {mistake}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("nearest", distances_but_the_head, "Halve every vector"),
+        ("ElmanClassifier", NeverLooksBack, "Change the first token"),
+        ("ElmanClassifier", InputForTheState, "Change the first token"),
+    ],
+)
+def test_relatives_of_a_mistake_get_its_hint_by_check_and_at_grading(name, answer, hint):
+    for seed in (*SEEDS, None):
+        assert verdict_on(name, answer, seed).hint.startswith(hint)
 
 
 def test_shares_are_known_with_and_without_an_empty_sentence():

@@ -57,10 +57,6 @@ def gate_of_the_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * new
 
 
-def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
-    return gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
-
-
 def state_changed_in_place(x, h, *weights):
     z, new = _gate_and_candidate(x, h, *weights)
     with torch.no_grad():
@@ -392,10 +388,6 @@ def only_the_ends(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([right[:, -1, :H], right[:, 0, H:]], -1)
 
 
-def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
-
-
 def backward_reads_what_forward_wrote(cell_f, cell_b, xs, h0_f, h0_b):
     right = run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b)
     half = right[..., : h0_f.shape[1]]
@@ -617,7 +609,6 @@ MUTANTS = {
         hard_gate,
         gate_cut_from_the_graph,
         gate_of_the_candidate,
-        candidate_blind_to_the_state,
         state_changed_in_place,
         always_float32,
     ],
@@ -687,7 +678,6 @@ MUTANTS = {
         backward_not_reflipped,
         averaged,
         only_the_ends,
-        cells_exchanged,
         backward_reads_what_forward_wrote,
         time_first,
         concatenated_in_time,
