@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .laws.plain import kinds
 from .stand_ins import maker
 
 M = TypeVar("M", bound=nn.Module)
@@ -120,7 +121,10 @@ def product(B_shape: tuple[int, int], A_shape: tuple[int, int]) -> Callable[...,
     """Calls a function that splits a matrix, function(matrix, r) -> (B, A), and multiplies what came of it."""
 
     def multiply(matrix: Tensor, r: int, split: Callable[[Tensor, int], Any]) -> Tensor:
-        B, A = split(matrix, r)
+        made = split(matrix, r)
+        if not isinstance(made, tuple | list) or len(made) != 2:
+            raise ValueError(f"B and A are asked for, two matrices, and what came is {kinds(made)}")
+        B, A = made
         if tuple(B.shape) != tuple(B_shape) or tuple(A.shape) != tuple(A_shape):
             raise ValueError(
                 f"B is {tuple(B.shape)} and A {tuple(A.shape)}; {tuple(B_shape)} and {tuple(A_shape)} were asked for"

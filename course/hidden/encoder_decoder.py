@@ -1011,6 +1011,30 @@ class EmbeddingsNotScaled(_Model):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
+@Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
+class EmbeddingsMadeSmaller(_Model):
+    def placed(self, ids, embed):
+        return embed(ids) / embed.embedding_dim**0.5 + self.positions[: ids.shape[1]]
+
+
+@Transformer.misconception(
+    "Print the length of a word's vector in either language, before places. Are they of one kind?"
+)
+class OnlyTheSourceScaled(_Model):
+    def placed(self, ids, embed):
+        scale = embed.embedding_dim**0.5 if embed is self.src_embed else 1.0
+        return scale * embed(ids) + self.positions[: ids.shape[1]]
+
+
+@Transformer.misconception(
+    "Print the length of a word's vector in either language, before places. Are they of one kind?"
+)
+class OnlyTheTargetScaled(_Model):
+    def placed(self, ids, embed):
+        scale = embed.embedding_dim**0.5 if embed is self.tgt_embed else 1.0
+        return scale * embed(ids) + self.positions[: ids.shape[1]]
+
+
 @Transformer.misconception("Print the length of an embedding before and after you scale it. By what root has it grown?")
 class ScaledByTheWidth(_Model):
     def placed(self, ids, embed):
@@ -1049,10 +1073,32 @@ class PlacesFromOne(_Model):
         return embed(ids) * embed.embedding_dim**0.5 + self.positions[1 : 1 + ids.shape[1]]
 
 
+@Transformer.misconception(
+    "Let a word stand in a sentence twice. Do both get the same place's vector, and should they?"
+)
+class PlacesByTheWord(_Model):
+    def placed(self, ids, embed):
+        return embed(ids) * embed.embedding_dim**0.5 + self.positions[ids.clamp(max=len(self.positions) - 1)]
+
+
 @Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
 class WordsNotDropped(_Model):
     def embedded(self, ids, embed):
         return self.placed(ids, embed)
+
+
+@Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
+class PlacesNotDropped(_Model):
+    def embedded(self, ids, embed):
+        return self.dropout(embed(ids) * embed.embedding_dim**0.5) + self.positions[: ids.shape[1]]
+
+
+@Transformer.misconception(
+    "Put it into training mode, with a dropout of 1. Where does dropout act outside the layers, and where should it?"
+)
+class DroppedAtTheTop(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        return self.dropout(super().towers(src, tgt_in, src_mask, tgt_mask))
 
 
 @Transformer.misconception(
@@ -1085,6 +1131,32 @@ class PaddingInTheDecodersSight(_Model):
 
 
 @Transformer.misconception(
+    "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
+)
+class PaddingInTheEncodersSight(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory = self.embedded(src, self.src_embed)
+        for layer in self.encoder:
+            memory = layer(memory)
+        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask, src_mask)
+        return self.decoder_norm(x)
+
+
+@Transformer.misconception("Print the shapes of both masks. In which order does a decoder's layer take them?")
+class MasksInAnotherOrder(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory = self.embedded(src, self.src_embed)
+        for layer in self.encoder:
+            memory = layer(memory, src_mask)
+        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.decoder:
+            x = layer(x, memory, src_mask, tgt_mask)
+        return self.decoder_norm(x)
+
+
+@Transformer.misconception(
     "Print the source's mask for a sentence with padding. Is True where one may look, or where one may not?",
     convention="True hides, as in nn.Transformer's key_padding_mask",
 )
@@ -1104,6 +1176,14 @@ class PastForFuture(_Model):
         return src_mask, self.real(tgt_in) & later if tgt_mask is None else tgt_mask
 
 
+@Transformer.misconception("May a word look at itself? What would the first one look at otherwise?")
+class NobodySeesItself(_Model):
+    def masks(self, src, tgt_in, src_mask, tgt_mask):
+        src_mask, _ = super().masks(src, tgt_in, src_mask, tgt_mask)
+        earlier = reference.causal(tgt_in.shape[1]).tril(-1)
+        return src_mask, self.real(tgt_in) & earlier if tgt_mask is None else tgt_mask
+
+
 @Transformer.misconception(
     "Build it with another number for pad. Which words are hidden then? Which attribute says so?"
 )
@@ -1118,6 +1198,25 @@ class GivenMasksIgnored(_Model):
         return super().masks(src, tgt_in, None, None)
 
 
+@Transformer.misconception("Give it a mask that hides nothing at all. Is anything hidden?")
+class GivenMasksAndItsOwn(_Model):
+    def masks(self, src, tgt_in, src_mask, tgt_mask):
+        own_src, own_tgt = super().masks(src, tgt_in, None, None)
+        return (
+            own_src if src_mask is None else own_src & src_mask,
+            own_tgt if tgt_mask is None else own_tgt & tgt_mask,
+        )
+
+
+@Transformer.misconception(
+    "Change the second word of tgt_in. Which logits move first? Who shifts, the model or its caller?"
+)
+class ShiftsOnceMore(_Model):
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        again = torch.cat([torch.full_like(tgt_in[:, :1], self.sos), tgt_in[:, :-1]], 1)
+        return super().forward(src, again, src_mask, tgt_mask)
+
+
 @Transformer.misconception("Change the weights of the second layer of a tower. Do the logits move?")
 class OneLayerAgainAndAgain(_Model):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
@@ -1127,6 +1226,20 @@ class OneLayerAgainAndAgain(_Model):
         memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
         for _ in self.decoder:
             x = self.decoder[0](x, memory, tgt_mask, src_mask)
+        return self.decoder_norm(x)
+
+
+@Transformer.misconception(
+    "Change the weights of the last layer of the encoder, then of the decoder. Do the logits move?"
+)
+class LastEncoderLayerLeftOut(_Model):
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        memory = self.embedded(src, self.src_embed)
+        for layer in self.encoder[:-1]:
+            memory = layer(memory, src_mask)
+        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
+        for layer in self.decoder:
+            x = layer(x, memory, tgt_mask, src_mask)
         return self.decoder_norm(x)
 
 
@@ -1207,6 +1320,19 @@ class NormBehindEveryLayer(_Model):
 class ProbabilitiesForLogits(_Model):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         return super().forward(src, tgt_in, src_mask, tgt_mask).softmax(-1)
+
+
+@Transformer.misconception("Exponentiate one row of your result, and sum it. Have these scores been through something?")
+class LogProbabilitiesForLogits(_Model):
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        return super().forward(src, tgt_in, src_mask, tgt_mask).log_softmax(-1)
+
+
+@Transformer.misconception("How many words has the target's language, and how many scores has a place of yours?")
+class TiedToTheSource(_Model):
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        x = self.towers(src, tgt_in, *self.masks(src, tgt_in, src_mask, tgt_mask))
+        return x @ self.src_embed.weight.T
 
 
 # -- decoding --------------------------------------------------------------------------------------------------------
@@ -1365,6 +1491,11 @@ def without_eos(model, src):
 @decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
 def one_word_short(model, src):
     return _write(model, src, steps=-1) if model.max_len > 1 else _write(model, src)[:, :0]
+
+
+@decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
+def one_word_too_many(model, src):
+    return _write(model, src, steps=1, stop=lambda done: False)
 
 
 @decode_greedy.misconception("With which word does every target begin in training? With which does yours?")

@@ -98,7 +98,7 @@ def LoRALinear(rng):
     yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
     yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
     yield (
-        layer("with A and B given", 5, 7, 2, 6.0, public=True, weight=2.0)
+        layer("with A and B given", 5, 7, 2, 7.0, public=True, weight=2.0)
         .load(factors(5, 7, 2))
         .call(inputs(3, 7))
         .gradients()
@@ -123,7 +123,7 @@ def LoRALinear(rng):
         .read("A")
         .law("something_learns")
     )
-    yield layer("r and alpha", 5, 7, 3, 2.5, weight=0.5).read("r").read("alpha")
+    yield layer("r and alpha", 5, 7, 3, 2.5, public=True, weight=0.5).read("r").read("alpha")
     yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
     yield layer("in training", 5, 7, 2, 3.0).load(factors(5, 7, 2)).train().call(inputs(11, 7))
     yield layer("rank one", 3, 7, 1, 5.0).load(factors(3, 7, 1)).call(inputs(2, 7)).gradients()
@@ -142,7 +142,7 @@ def LoRALinear(rng):
         .call(rng.normal(3, 7))
     )
     yield (
-        layer("the base stays as it was", 5, 7, 2, 6.0, weight=0.5)
+        layer("the base stays as it was", 5, 7, 2, 6.0, public=True, weight=0.5)
         .load(factors(5, 7, 2))
         .call(rng.normal(3, 7))
         .read("base.weight")
@@ -200,6 +200,24 @@ class WithoutScaling(_Open):
 class ScaledByAlpha(_Open):
     def scale(self):
         return self.alpha
+
+
+@LoRALinear.misconception("Take r = 4 and alpha = 6, then alpha = 7. By what is your update multiplied, both times?")
+class ScaledInWholeSteps(_Open):
+    def scale(self):
+        return self.alpha // self.r
+
+
+@LoRALinear.misconception("Take twice the rank and leave alpha. Which strength should each direction have then?")
+class ScaledByTheProduct(_Open):
+    def scale(self):
+        return self.alpha * self.r
+
+
+@LoRALinear.misconception("Does alpha make a difference in your layer? Double it, and look at the update alone.")
+class ScaledByTheRankAlone(_Open):
+    def scale(self):
+        return 1 / self.r
 
 
 @LoRALinear.misconception("Double alpha: is the update of your layer twice as strong, or half?")
@@ -277,10 +295,24 @@ class BaseLost(_Open):
         return self.scale() * self.path(x) + bias
 
 
+@LoRALinear.misconception("Take A and B zero, after training, so to speak. What is left of the base?")
+class UpdateAlone(_Open):
+    def forward(self, x):
+        return self.scale() * self.path(x)
+
+
 @LoRALinear.misconception("Is there a way back from the result to A and B? Ask the update for its grad_fn.")
 class UpdateWithoutAGraph(_Open):
     def path(self, x):
         return super().path(x).detach()
+
+
+@LoRALinear.misconception(
+    "Frozen are the base's weights. Call .backward() with an x that asks for a gradient: which ways lead back to it?"
+)
+class BaseWithoutAGraph(_Open):
+    def forward(self, x):
+        return self.base(x).detach() + self.scale() * self.path(x)
 
 
 @LoRALinear.misconception("Is B A, and nothing else, between x and the update? Look at x and at -x.")
@@ -423,6 +455,16 @@ def scaled_by_alpha_alone(layer):
     return _beside(layer.base, layer.base.weight + _change(layer, layer.r))
 
 
+@merge.misconception("Take an update with r = 4 and alpha = 6, then with alpha = 7. By what do you multiply it?")
+def scaled_in_whole_steps(layer):
+    return _beside(layer.base, layer.base.weight + layer.alpha // layer.r * layer.B @ layer.A)
+
+
+@merge.misconception("With B = 0, the merged layer should be the base. Is yours?")
+def base_scaled_as_well(layer):
+    return _beside(layer.base, layer.alpha / layer.r * (layer.base.weight + layer.B @ layer.A))
+
+
 @merge.misconception("Double alpha. Does the update that you add grow, or shrink?")
 def scaled_upside_down(layer):
     return _beside(layer.base, layer.base.weight + _change(layer, (layer.r / layer.alpha) ** 2))
@@ -461,6 +503,25 @@ def bias_doubled(layer):
     if merged.bias is not None:
         merged.bias *= 2
     return merged
+
+
+@merge.misconception("Change the bias of the merged layer, and print that of the base. How many biases are there?")
+def bias_shared(layer):
+    merged = _beside(layer.base, layer.base.weight + _change(layer))
+    merged.bias = layer.base.bias
+    return merged
+
+
+@merge.misconception("Print the merged layer, and the shape of its weight. How many numbers does it say that it reads?")
+def sizes_exchanged(layer):
+    merged = _beside(layer.base, layer.base.weight + _change(layer))
+    merged.in_features, merged.out_features = merged.out_features, merged.in_features
+    return merged
+
+
+@merge.misconception("Of which type are the base's numbers, and of which those of a fresh nn.Linear? Print both.")
+def always_float32(layer):
+    return _beside(layer.base, (layer.base.weight + _change(layer)).float()).float()
 
 
 @merge.misconception("With B = 0, the merged layer should be the base. Is yours?")
@@ -535,6 +596,11 @@ def hands_out_the_base(merged, layer):
     return copy.deepcopy(layer.base)
 
 
+@unmerge.misconception("With which weight do you begin, the merged layer's or the base's? Print both.")
+def taken_off_the_base(merged, layer):
+    return _beside(merged, layer.base.weight - _change(layer))
+
+
 @unmerge.misconception("Print merged.weight before and after. The merged layer should stay in working order.")
 def merged_layer_changed(merged, layer):
     with torch.no_grad():
@@ -545,6 +611,13 @@ def merged_layer_changed(merged, layer):
 @unmerge.misconception("Does the layer that comes back have the bias of the one that went in?")
 def bias_not_taken_along(merged, layer):
     return _beside(merged, merged.weight - _change(layer), bias=False)
+
+
+@unmerge.misconception("Change the bias of the new layer, and print that of the merged one. How many biases are there?")
+def bias_shared_with_the_merged(merged, layer):
+    made = _beside(merged, merged.weight - _change(layer))
+    made.bias = merged.bias
+    return made
 
 
 @unmerge.misconception("Call it, then compare the result with the merged layer. What was to be taken off?")
@@ -749,6 +822,21 @@ def all_numbers_counted(model, r, alpha, targets):
     return sum(p.numel() for p in model.parameters())
 
 
+@add_lora.misconception("Count by hand what can learn in one new layer. Are the base's numbers among them?")
+def frozen_bases_counted(model, r, alpha, targets):
+    _put(model, _aimed(model, targets), r, alpha)
+    return sum(p.numel() for layer in model.modules() if isinstance(layer, Right) for p in layer.parameters())
+
+
+@add_lora.misconception("Print every name whose requires_grad is True. What of a new layer was to stay frozen?")
+def new_layers_freed_as_a_whole(model, r, alpha, targets):
+    _put(model, _aimed(model, targets), r, alpha)
+    for layer in model.modules():
+        if isinstance(layer, Right):
+            layer.requires_grad_(True)
+    return _learning(model)
+
+
 @add_lora.misconception("Print the shape of A in a changed layer. Which of its sizes should be the rank?")
 def rank_and_strength_exchanged(model, r, alpha, targets):
     return _put(model, _aimed(model, targets), alpha, r)
@@ -813,6 +901,15 @@ def no_match_without_a_word(model, r, alpha, targets):
         raise ValueError("already there")
     names = _aimed(model, targets)
     return _put(model, names, r, alpha) if names else 0
+
+
+@add_lora.misconception("The exercise names two calls that make no sense. What does yours do in each of them?")
+def nothing_makes_it_complain(model, r, alpha, targets):
+    model.requires_grad_(False)
+    for name in _aimed(model, targets):
+        owner, _, last = name.rpartition(".")
+        setattr(model.get_submodule(owner), last, Right(model.get_submodule(name), r, alpha))
+    return _learning(model)
 
 
 @add_lora.misconception("Call it twice with different names. Which layers can learn after the second call?")
@@ -894,6 +991,19 @@ def head_as_well(model):
 @add_bitfit.misconception("Is a name with `bias` in it always a bias's? Call a layer `rebias`, and look at its weight.")
 def name_contains_bias(model):
     return _keep(model, lambda name, owner: "bias" in name)
+
+
+@add_bitfit.misconception("Call a table of places `posbias`. Can it learn afterwards, and is that its whole last name?")
+def name_ends_in_bias(model):
+    return _keep(model, lambda name, owner: name.endswith("bias"))
+
+
+@add_bitfit.misconception("Freeze the whole model, and call it then. What can learn?")
+def nothing_freed(model):
+    for name, parameter in model.named_parameters():
+        if _last(name) != "bias":
+            parameter.requires_grad = False
+    return _learning(model)
 
 
 @add_bitfit.misconception("Print every name whose requires_grad is True. Which of them should be frozen?")
@@ -1087,6 +1197,16 @@ def factor_B_counted(shapes, r):
     return sum(r * o for o, i in shapes)
 
 
+@lora_parameters.misconception("A is (r, in) and B is (out, r). Are they of one size when in and out differ?")
+def two_of_factor_B(shapes, r):
+    return sum(2 * r * o for o, i in shapes)
+
+
+@lora_parameters.misconception("A is (r, in) and B is (out, r). Are they of one size when in and out differ?")
+def two_of_factor_A(shapes, r):
+    return sum(2 * r * i for o, i in shapes)
+
+
 @lora_parameters.misconception("Take twice the rank. Which sides of A and B grow?")
 def without_the_rank(shapes, r):
     return sum(o + i for o, i in shapes)
@@ -1115,6 +1235,11 @@ def a_square_in_between(shapes, r):
 @lora_parameters.misconception("Give it the same layer twice. Should the count not double?")
 def one_layer_counted(shapes, r):
     return sum(r * (o + i) for o, i in shapes[:1])
+
+
+@lora_parameters.misconception("Give it the same layer twice. Should the count not double?")
+def last_layer_counted(shapes, r):
+    return sum(r * (o + i) for o, i in shapes[-1:])
 
 
 # -- saving ------------------------------------------------------------------------------------------------------------
@@ -1190,6 +1315,16 @@ def name_without_its_block(model):
 @lora_state.misconception("Call a layer `Attend`. Has it become an adapter by its name?")
 def a_letter_anywhere(model):
     return _kept(model, lambda name: "A" in name or "B" in name)
+
+
+@lora_state.misconception("A tensor may be called `RNA`. Has it become an adapter by its last letter?")
+def a_letter_at_the_end(model):
+    return _kept(model, lambda name: name.endswith(("A", "B")))
+
+
+@lora_state.misconception("Call a layer `Attend`. Has it become an adapter by its name?")
+def a_letter_behind_a_dot(model):
+    return _kept(model, lambda name: ".A" in name or ".B" in name)
 
 
 @lora_state.misconception("Call a layer `A`: it has a weight. Which part of a name is the parameter's own?")

@@ -1101,7 +1101,9 @@ class MarksUnderAnotherName(_Open):
         return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.marks)
 
 
-@ViT.misconception("Print self.positions.shape. How many axes do the pictures below, and embed_patches, ask for?")
+@ViT.misconception(
+    "Print self.positions.shape. How many axes, and how many rows, do embed_patches and the pictures below ask for?"
+)
 class MarksWithABatchAxis(_Open):
     def __init__(self, *sizes, dropout=0.0):
         super().__init__(*sizes, dropout=dropout)

@@ -38,6 +38,9 @@ _ABSENT = re.compile(r'missing the required "(\w+)" function')
 LAID_OUT = ("view size is not compatible", "last dimension with stride 1")
 """What torch says of a view of memory that lies otherwise; after the first it names what to write instead."""
 
+LEARNING = "what learns"
+"""What `Case.learning` calls its names, unless told otherwise."""
+
 NO_MEMORY = ("can't allocate memory", "CUDA out of memory", "not enough memory")
 """What torch says, in a RuntimeError, where Python would raise MemoryError."""
 
@@ -109,6 +112,8 @@ def values_differ(case: Case, expected: Recording, seen: Recording, signature: S
             found = _gradients_differ(value, seen.outputs.get(name), tolerance * GRADIENT_SLACK, signature)
         else:
             found = _differ(value, seen.outputs.get(name), tolerance, free_float, top=True)
+            if found is not None and name == LEARNING:
+                found = replace(found, message=found.message.replace("not the right keys:", "of the names that learn,"))
             if found is not None and seen.outputs.get(name) is None:
                 found = replace(found, message=f"{found.message}: is there a `return`?")
         if found is not None:

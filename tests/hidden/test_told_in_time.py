@@ -14,6 +14,7 @@ from course.exercise.runner import run
 from course.hidden import exercises, find
 from course.judge import judge
 from course.reference.bahdanau_attention import AttentionSeq2Seq
+from course.reference.lora import LoRALinear
 from course.reference.markov_ngrams import sample_text
 from course.reference.rnn import ElmanClassifier
 from course.syllabus import TOPICS
@@ -165,6 +166,45 @@ def test_a_translator_that_needs_attention_does_not_pass_check():
     (failed,) = (case for case in verdict.cases if not case.passed)
     assert failed.title == "the end of the source, without attention"
     assert "W_q" in failed.message
+
+
+class KeptUnderAnotherName(LoRALinear):
+    """The layer that it was given is `linear`, and of r and alpha their quotient is left."""
+
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.linear, self.scaling = base, alpha / r
+        del self.base, self.r, self.alpha
+
+    def forward(self, x):
+        return self.linear(x) + self.scaling * (x @ self.A.T @ self.B.T)
+
+
+def test_what_is_to_be_kept_by_name_is_asked_for_by_check():
+    exercise = find("LoRALinear")
+    verdict = judge(
+        key_of(exercise, public_only=True), lambda script: run(script, KeptUnderAnotherName), exercise.points
+    )
+    said = [case.message for case in verdict.cases if not case.passed]
+    assert any("`r` is asked for" in message for message in said)
+    assert any("`base.weight` is asked for" in message for message in said)
+
+
+def biases_counted_and_nothing_frozen(model):
+    return sum(p.numel() for name, p in model.named_parameters() if name.endswith(".bias"))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "told"),
+    [
+        ("best_rank_r", lambda W, r: torch.linalg.svd(W), "B and A are asked for, two matrices"),
+        ("add_bitfit", biases_counted_and_nothing_frozen, "of the names that learn, 11 too many"),
+    ],
+)
+def test_what_came_is_told_in_the_exercises_own_words(name, answer, told):
+    exercise = find(name)
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    assert any(told in case.message for case in verdict.cases)
 
 
 class WeightsStepByStep(AttentionSeq2Seq):
