@@ -64,6 +64,7 @@ class EachAlone(ExtractorPlugin):
             else:
                 shutil.copy(path, place)
         name_by_manifests(target)
+        leave_newest(target)
 
     def _unpack(self, archive: Path, folder: Path, level: int) -> None:
         """Unpack an archive into a folder of its own in `folder`, and those in it."""
@@ -146,6 +147,19 @@ def name_by_manifests(folder: Path) -> None:
         if not named and not path.is_symlink() and (name := _name_in(path)):
             places = (path.parent.with_name(f"{name}-{number}") for number in count(1))
             path.parent.rename(next(place for place in places if not place.exists()))
+
+
+def leave_newest(folder: Path) -> None:
+    """Of several zips of one student, remove what older ones held: their checkpoints are not of the newest's code."""
+    came: dict[tuple[str, str], dict[Path, str]] = {}
+    for path in everything(folder):
+        if path.is_file() and (said := re.match(ARCHIVE, str(path.with_suffix(".ipynb")))):
+            whose = _packed_for(path), normalize("NFC", said["student_id"])
+            came.setdefault(whose, {})[path] = said["timestamp"]
+    for files in came.values():
+        newest = max(files.values())
+        for path in (path for path, when in files.items() if when < newest):
+            path.unlink()
 
 
 def _name_in(manifest: Path) -> str:

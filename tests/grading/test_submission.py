@@ -25,7 +25,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
-from course.grading.collect import OfTheTopic, name_by_manifests
+from course.grading.collect import EachAlone, OfTheTopic, name_by_manifests
 from course.grading.edition import assemble
 from course.grading.submission import ARCHIVE, _student, gaps
 from course.notebook.checkpoint import save
@@ -316,6 +316,28 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
     assert [path.name for path in (course / "submitted" / "ivy" / NAME).iterdir()] == [f"{NAME}.ipynb", "timestamp.txt"]
     assert not (course / "submitted" / "hal").exists()
+
+
+def test_of_several_zips_of_a_student_the_newest_is_collected_alone(tmp_path: Path) -> None:
+    """nbgrader takes the newest of each file: the checkpoint of a zip that was given up beside another's notebook."""
+    archive, extracted = tmp_path / "archive", tmp_path / "extracted"
+    archive.mkdir()
+    for name, files in (
+        (f"{NAME}-ada-20261122T003000Z", (f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py")),
+        (f"{NAME}-ada-20261123T003000Z (1)", (f"{NAME}.ipynb",)),
+        (f"{NAME}-ada-20261121T003000Z", (f"{NAME}.ipynb",)),
+        (f"{NAME}-bo-20261121T003000Z", (f"{NAME}.ipynb",)),
+        ("01_markov_ngrams-ada-20261124T003000Z", ("01_markov_ngrams.ipynb",)),
+    ):
+        with zipfile.ZipFile(archive / f"{name}.zip", "w") as packed:
+            for file in files:
+                packed.writestr(file, "")
+    EachAlone().extract(str(archive), str(extracted))
+    assert sorted(path.relative_to(extracted).as_posix() for path in extracted.rglob("*") if path.is_file()) == [
+        "01_markov_ngrams-ada-20261124T003000Z/01_markov_ngrams.ipynb",
+        f"{NAME}-ada-20261123T003000Z (1)/{NAME}.ipynb",
+        f"{NAME}-bo-20261121T003000Z/{NAME}.ipynb",
+    ]
 
 
 def test_a_name_is_one_persons_however_a_system_writes_its_letters(tmp_path: Path) -> None:
