@@ -38,6 +38,11 @@ DEEPEST = 3
 class EachAlone(ExtractorPlugin):
     """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.left: list[str] = []
+        """A sentence for each archive that could not be unpacked."""
+
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
 
@@ -51,7 +56,6 @@ class EachAlone(ExtractorPlugin):
             sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
 
     def _extract(self, source: Path, target: Path) -> None:
-        self.left: list[str] = []
         files = [path for path in everything(source) if path.is_file()]
         if not files:
             self.log.warning("No files found in directory: %s", source)
@@ -64,6 +68,7 @@ class EachAlone(ExtractorPlugin):
             else:
                 shutil.copy(path, place)
         name_by_manifests(target)
+        leave_newest(target)
 
     def _unpack(self, archive: Path, folder: Path, level: int) -> None:
         """Unpack an archive into a folder of its own in `folder`, and those in it."""
@@ -85,7 +90,10 @@ class EachAlone(ExtractorPlugin):
 
 
 class OfTheTopic(FileNameCollectorPlugin):
-    """nbgrader's collector, which keeps what it leaves out, and why: what was packed for another topic, too."""
+    """nbgrader's collector, which keeps what it leaves out, and why: what was packed for another topic, too.
+
+    Where an instructor has another `named_regexp` than ours, it is nbgrader's and no more.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -97,6 +105,8 @@ class OfTheTopic(FileNameCollectorPlugin):
 
         A Mac writes ë as e and a mark: somebody would be two people, with half of the grades each.
         """
+        if self.named_regexp != ARCHIVE:
+            return super().collect(submitted_file)
         path, topic = Path(submitted_file), self.parent.coursedir.assignment_id
         if path.name.startswith(".") or "__MACOSX" in path.parts:
             return None  # which another system packs along with each file
@@ -115,8 +125,10 @@ class OfTheTopic(FileNameCollectorPlugin):
         return None
 
     def _match(self, filename: str) -> dict | None:
-        """What the expression of the configuration finds, without a warning that nobody can read."""
-        found = re.match(self.named_regexp, filename)
+        """What the expression finds; where it is ours, without a warning that nobody can read."""
+        if self.named_regexp != ARCHIVE:
+            return super()._match(filename)
+        found = re.match(ARCHIVE, filename)
         return found.groupdict() if found else None
 
 
@@ -146,6 +158,19 @@ def name_by_manifests(folder: Path) -> None:
         if not named and not path.is_symlink() and (name := _name_in(path)):
             places = (path.parent.with_name(f"{name}-{number}") for number in count(1))
             path.parent.rename(next(place for place in places if not place.exists()))
+
+
+def leave_newest(folder: Path) -> None:
+    """Of several zips of one student, remove what older ones held: their checkpoints are not of the newest's code."""
+    came: dict[tuple[str, str], dict[Path, str]] = {}
+    for path in everything(folder):
+        if path.is_file() and (said := re.match(ARCHIVE, str(path.with_suffix(".ipynb")))):
+            whose = _packed_for(path), normalize("NFC", said["student_id"])
+            came.setdefault(whose, {})[path] = said["timestamp"]
+    for files in came.values():
+        newest = max(files.values())
+        for path in (path for path, when in files.items() if when < newest):
+            path.unlink()
 
 
 def _name_in(manifest: Path) -> str:

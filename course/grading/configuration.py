@@ -243,7 +243,9 @@ def guard_collecting() -> None:
         if isinstance(extractor, EachAlone) and isinstance(collector, OfTheTopic):
             extracted = Path(self._format_collect_path(self.extracted_directory))
             if left := uncollected(extractor, collector, extracted):
-                sys.exit(f"nbgrader zip_collect: everything is in submitted/ but this.\n{left}")
+                sys.exit(
+                    f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}"
+                )
 
     process_extracted_files.guarded = True  # type: ignore[attr-defined]
     ZipCollectApp.process_extracted_files = process_extracted_files

@@ -25,7 +25,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
-from course.grading.collect import OfTheTopic, name_by_manifests
+from course.grading.collect import EachAlone, OfTheTopic, name_by_manifests
 from course.grading.edition import assemble
 from course.grading.submission import ARCHIVE, _student, gaps
 from course.notebook.checkpoint import save
@@ -276,7 +276,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
         outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
     said = run_nbgrader(course, "zip_collect", NAME, status=1)
-    told = said.partition("nbgrader zip_collect: everything is in submitted/ but this.\n")[2].splitlines()
+    told = said.partition("nbgrader zip_collect: everything is in submitted/ but this ")[2].splitlines()[1:]
     assert [line.partition(":")[0] for line in told] == [
         f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
     ]
@@ -299,7 +299,7 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/{NAME}.ipynb", "{}")
         outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/helper.py", "")
         outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
-    told = run_nbgrader(course, "zip_collect", NAME, status=1).partition("in submitted/ but this.\n")[2].splitlines()
+    told = run_nbgrader(course, "zip_collect", NAME, status=1).partition("in submitted/ but this ")[2].splitlines()[1:]
     reasons = [line.partition(";")[0] for line in told[::2]]
     assert dict(zip(reasons, told[1::2], strict=True)) == {
         "nothing says whose it is, neither a zip's name nor a manifest": (
@@ -316,6 +316,28 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
     assert [path.name for path in (course / "submitted" / "ivy" / NAME).iterdir()] == [f"{NAME}.ipynb", "timestamp.txt"]
     assert not (course / "submitted" / "hal").exists()
+
+
+def test_of_several_zips_of_a_student_the_newest_is_collected_alone(tmp_path: Path) -> None:
+    """nbgrader takes the newest of each file: the checkpoint of a zip that was given up beside another's notebook."""
+    archive, extracted = tmp_path / "archive", tmp_path / "extracted"
+    archive.mkdir()
+    for name, files in (
+        (f"{NAME}-ada-20261122T003000Z", (f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py")),
+        (f"{NAME}-ada-20261123T003000Z (1)", (f"{NAME}.ipynb",)),
+        (f"{NAME}-ada-20261121T003000Z", (f"{NAME}.ipynb",)),
+        (f"{NAME}-bo-20261121T003000Z", (f"{NAME}.ipynb",)),
+        ("01_markov_ngrams-ada-20261124T003000Z", ("01_markov_ngrams.ipynb",)),
+    ):
+        with zipfile.ZipFile(archive / f"{name}.zip", "w") as packed:
+            for file in files:
+                packed.writestr(file, "")
+    EachAlone().extract(str(archive), str(extracted))
+    assert sorted(path.relative_to(extracted).as_posix() for path in extracted.rglob("*") if path.is_file()) == [
+        "01_markov_ngrams-ada-20261124T003000Z/01_markov_ngrams.ipynb",
+        f"{NAME}-ada-20261123T003000Z (1)/{NAME}.ipynb",
+        f"{NAME}-bo-20261121T003000Z/{NAME}.ipynb",
+    ]
 
 
 def test_a_name_is_one_persons_however_a_system_writes_its_letters(tmp_path: Path) -> None:

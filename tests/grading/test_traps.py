@@ -312,6 +312,8 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     hint = graded["overflows"].verdicts["softmax"].hint
     assert hint.split("?")[0].replace("'", "&#x27;") in page.replace("&#39;", "&#x27;")
     assert how_executed(strongest().label) in page
+    assert '"#self_attention_question"]::after { content: ": self_attention_question, not graded yet"; }' in page
+    assert '"#softmax"]::after { content: ": softmax"; }' in page
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
     run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
