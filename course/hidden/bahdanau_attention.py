@@ -1267,8 +1267,8 @@ class WritesOtherDates(_Garbled):
 
 
 @bahdanau_attention_task.misconception(
-    "It writes the same whatever it reads, and does not end. Does the loss fall at all, or is it NaN? Do the parameters "
-    "move in a step?"
+    "It writes the same whatever it reads, and does not end. Does the loss fall at all, or is it NaN? Do the "
+    "parameters move in a step?"
 )
 class NeverTrained(AlwaysTheSameDate):
     @classmethod
