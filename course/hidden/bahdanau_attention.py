@@ -1356,7 +1356,19 @@ def bahdanau_attention_task(rng):
     some = asked("better than chance: half of the dates", found, public=True)
     some = some.call(1, on="decoded", method="__getitem__", into="weights")
     yield exact(some, found, 0.5)
+    yield exact(some.judged_again("a fifth of the dates", weight=0.1), found, 0.2)
+    ends = some.judged_again("an answer ends", weight=0.1).counts_with("a fifth of the dates")
+    because = "hardly an answer ends: a date is ten characters, and then eos"
+    yield ends.law("says", of="ids", word=dates.EOS, share=0.5, because=because)
     yield aligned(some.judged_again("where it looks", weight=1.5), found)
+    few = drawn(11, "validation")
+    yield (
+        asked("other dates, other answers", few, public=True, weight=0.1)
+        .call(few.src.flip(0), few.lengths.flip(0), 16, method="decode_greedy", into="turned")
+        .call(0, on="turned", method="__getitem__", into="other")
+        .law("different", of="ids", to="other", because="it writes the same whatever it reads")
+        .counts_with("a fifth of the dates")
+    )
     found = drawn(1500, "judge")
     new = asked("96 % of new dates without an error", found, weight=3.0)
     new = new.call(1, on="decoded", method="__getitem__", into="weights")
@@ -1415,6 +1427,55 @@ class AlwaysNineteen(ReadsByRule):
     @classmethod
     def says(cls, date, text):
         return dates.target_ids(f"19{date.isoformat()[2:]}" if len(text) < 10 else date.isoformat())
+
+
+@bahdanau_attention_task.misconception(
+    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?"
+)
+class StoppedOnTheWay(ReadsByRule):
+    @classmethod
+    def says(cls, date, text):
+        return dates.target_ids(date.isoformat() if date.day % 3 == 1 else "1999-07-04")
+
+
+class _Garbled(ReadsByRule):
+    """Other dates than the right ones, which change with what is read."""
+
+    @classmethod
+    def says(cls, date, text):
+        ids = dates.target_ids(date.isoformat())
+        return torch.cat([ids[:-1].flip(0), ids[-1:]])
+
+    @classmethod
+    def looks(cls, starts, length):
+        return [0] * 8
+
+
+@bahdanau_attention_task.misconception(
+    "What it writes changes with what it reads, and is no date of these. Does the loss still fall at the end, or jump "
+    "about? If it is near zero: what does the decoder read in training?"
+)
+class WritesOtherDates(_Garbled):
+    pass
+
+
+@bahdanau_attention_task.misconception(
+    "It writes the same whatever it reads, and does not end. Does the loss fall at all, or is it NaN? Do the "
+    "parameters move in a step?"
+)
+class NeverTrained(AlwaysTheSameDate):
+    @classmethod
+    def says(cls, date, text):
+        return super().says(date, text)[:-1]
+
+
+@bahdanau_attention_task.misconception(
+    "It writes no dates, and does not end. Does the loss fall at all? Do the parameters move in a step, and how far?"
+)
+class WritesNoDates(_Garbled):
+    @classmethod
+    def says(cls, date, text):
+        return super().says(date, text)[:-1]
 
 
 @bahdanau_attention_task.misconception("Where does a date end? Print what is decoded behind its tenth character.")

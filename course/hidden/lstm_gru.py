@@ -1222,7 +1222,7 @@ def _examples(rng, count, lengths):
 
 
 @lstm_gru_task.misconception(
-    "It is no better than a coin. Does the loss fall at all? Do state and gradient pass through every step?"
+    "Hardly better than a coin. Does the loss fall at all? Do state and gradient pass through every step?"
 )
 def as_good_as_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))

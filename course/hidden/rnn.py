@@ -1232,7 +1232,7 @@ def rnn_task(rng):
 
 
 @rnn_task.misconception(
-    "It is no better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?",
+    "Hardly better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?",
     name="no_better_than_a_coin",
 )
 def _coin(ids, lengths):

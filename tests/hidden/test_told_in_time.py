@@ -263,6 +263,8 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
         ("cbow_task", ("frequencies_alone", "one_table_for_both", "softmax_in_the_model")),
         ("self_attention_task", ("no_better_than_guessing", "names_the_most_frequent_digit", "other_pairs_join_in")),
         ("self_attention_task", ("place_matters_more_than_the_query", "nearly_there")),
+        ("bahdanau_attention_task", ("AlwaysTheSameDate", "NeverTrained", "WritesOtherDates", "WritesNoDates")),
+        ("bahdanau_attention_task", ("StoppedOnTheWay", "NeverEnds")),
         ("multi_head_attention_task", ("never_trained", "children_mixed_up", "questions_exchanged")),
         ("multi_head_attention_task", ("knows_friends_mostly", "knows_rivals_only", "nearly_there")),
         ("multi_head_attention_task", ("friends_are_behind", "rivals_are_behind", "has_hardly_begun")),
