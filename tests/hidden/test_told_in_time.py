@@ -134,6 +134,15 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
+@pytest.mark.parametrize("known", ["eos_not_counted", "sos_counted"])
+@pytest.mark.parametrize("seed", [5, 20261122])
+def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(known, seed):
+    exercise = find("decode_beam")
+    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
+    verdict = judge(key_of(exercise, seed), lambda script: run(script, wrong), exercise.points)
+    assert verdict.misconception == known
+
+
 def other_marks(positions, new_grid):
     drawn = torch.randn(new_grid[0] * new_grid[1], positions.shape[1], dtype=positions.dtype)
     return torch.cat([positions[:1], drawn])
