@@ -172,7 +172,7 @@ def dot_scores(rng):
 
     yield call("a small batch", *inputs(2, 3, 5), public=True, weight=2.0)
     yield call("a wide one", *inputs(3, 5, 17), public=True)
-    yield call("a sentence of one word", *inputs(3, 1, 2))
+    yield call("a sentence of one word", *inputs(3, 1, 2), public=True)
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("as many sentences as words", *inputs(5, 5, 3), weight=2.0)
     yield call("as many words as numbers", *inputs(2, 7, 7))
@@ -233,7 +233,7 @@ def general_scores(rng):
 
     yield call("a small batch", *inputs(2, 3, 5, 7), public=True, weight=2.0)
     yield call("queries and keys of one width", *inputs(2, 7, 3, 3), public=True, weight=2.0)
-    yield call("a sentence of one word", *inputs(3, 1, 2, 5))
+    yield call("a sentence of one word", *inputs(3, 1, 2, 5), public=True)
     yield call("a batch of one", *inputs(1, 7, 3, 2))
     yield call("as many sentences as words", *inputs(5, 5, 3, 2))
     yield call("float32", *inputs(2, 5, 3, 13, torch.float32), public=True)
@@ -320,7 +320,7 @@ def attend(rng):
     yield call("nothing allowed anywhere", *ragged([0, 0], 3, 5), grad=False).counts_with("nothing masked")
     yield call("a mask with holes", *inputs(5, 11, 3), public=True, weight=2.0)
     yield call("as many sentences as words", *inputs(5, 5, 2))
-    yield call("a batch of one", *inputs(1, 7, 3))
+    yield call("a batch of one", *inputs(1, 7, 3), public=True)
     yield call("one word", *inputs(3, 1, 2))
     yield call("a huge score behind the mask", *ragged([2, 3, 5], 5, 3, behind=1e4), grad=False)
     yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e4), grad=False)

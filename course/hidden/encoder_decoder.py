@@ -1516,8 +1516,9 @@ def _is_telling(model, src, penalty, cut):
     """Whether other ways to compare hypotheses find other ones, and the right way's winner is clear.
 
     Greedy decoding does not find it, nor, with a penalty, the plain sums, nor, with a penalty that is not 1, the means;
-    with a penalty of 1 or more, nor does who leaves eos out of the count; and with 2, the sums times the penalty do not
-    find what the plain sums find. Where hypotheses are `cut`, nor does who lets those without eos compete.
+    with a penalty of 1 or more, nor does who leaves eos out of the count, or counts sos; and with 2, neither these two
+    nor the sums times the penalty find what the plain sums find. Where hypotheses are `cut`, nor does who lets those
+    without eos compete.
     """
     grown = [_hypotheses(model, row) for row in src]
     all_of_them = [ended for ended, _ in grown]
@@ -1528,13 +1529,14 @@ def _is_telling(model, src, penalty, cut):
         return [max(ended, key=lambda one: worth(one[0], len(one[1]))) for ended in all_of_them]
 
     found, plain = best(lambda score, n: score / n**penalty), best(lambda score, n: score)
+    miscounted = [best(lambda score, n, by=by: score / max(n + by, 1) ** penalty) for by in (-1, 1)]
     greedy = [[word for word in row.tolist() if word != PAD] for row in reference.decode_greedy(model, src)]
     return (
         greedy != [words for _, words in found]
         and (penalty == 0 or plain != found)
         and (penalty in (0, 1) or best(lambda score, n: score / n) != found)
-        and (penalty < 1 or best(lambda score, n: score / max(n - 1, 1) ** penalty) != found)
-        and (penalty < 2 or best(lambda score, n: score * n**penalty) != plain)
+        and (penalty < 1 or found not in miscounted)
+        and (penalty < 2 or plain not in (*miscounted, best(lambda score, n: score * n**penalty)))
         and all(_lead(ended, penalty) > CLEAR for ended in all_of_them)
     )
 
@@ -1724,6 +1726,11 @@ def multiplied_by_the_length(model, src, beam, length_penalty=1.0):
 @decode_beam.misconception("How long is a sentence that consists of eos alone? The eos is counted.")
 def eos_not_counted(model, src, beam, length_penalty=1.0):
     return _search(model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty)
+
+
+@decode_beam.misconception("How long is a sentence that consists of eos alone? Print the length that you divide by.")
+def sos_counted(model, src, beam, length_penalty=1.0):
+    return _search(model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty)
 
 
 @decode_beam.misconception("Add 100 to all logits of one step. Should the search change? What makes logits comparable?")

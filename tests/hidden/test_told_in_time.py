@@ -13,7 +13,7 @@ from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import exercises, find
 from course.judge import judge
-from course.reference.bahdanau_attention import AttentionSeq2Seq
+from course.reference.bahdanau_attention import AttentionSeq2Seq, attend
 from course.reference.lora import LoRALinear
 from course.reference.markov_ngrams import sample_text
 from course.reference.rnn import ElmanClassifier
@@ -134,6 +134,15 @@ def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
+@pytest.mark.parametrize("known", ["eos_not_counted", "sos_counted"])
+@pytest.mark.parametrize("seed", [5, 20261122])
+def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(known, seed):
+    exercise = find("decode_beam")
+    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
+    verdict = judge(key_of(exercise, seed), lambda script: run(script, wrong), exercise.points)
+    assert verdict.misconception == known
+
+
 def other_marks(positions, new_grid):
     drawn = torch.randn(new_grid[0] * new_grid[1], positions.shape[1], dtype=positions.dtype)
     return torch.cat([positions[:1], drawn])
@@ -152,6 +161,20 @@ def test_check_does_not_take_one_test_of_equivariance_for_another(known):
     (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
     verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, wrong), exercise.points)
     assert verdict.misconception == known
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "title"),
+    [
+        ("dot_scores", lambda query, keys: (keys @ query[:, :, None]).squeeze(), "a sentence of one word"),
+        ("general_scores", lambda query, keys, W: (keys @ (query @ W)[:, :, None]).squeeze(), "a sentence of one word"),
+        ("attend", lambda *given: tuple(result.squeeze() for result in attend(*given)), "a batch of one"),
+    ],
+)
+def test_who_squeezes_everything_hears_of_it_from_check(name, answer, title):
+    exercise = find(name)
+    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    assert [case.title for case in verdict.cases if not case.passed] == [title]
 
 
 class AlwaysAttends(AttentionSeq2Seq):
