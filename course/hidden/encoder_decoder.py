@@ -604,7 +604,9 @@ def DecoderLayer(rng):
 
 
 class _Decoder(reference.DecoderLayer):
-    """The reference with its pieces laid open."""
+    """The reference with its pieces laid open; `norm_of` names the norm of each sublayer."""
+
+    norm_of = ("norm1", "norm2", "norm3")
 
     def look(self, x, tgt_mask):
         return self.self_attention(x, x, tgt_mask)[0]
@@ -613,9 +615,10 @@ class _Decoder(reference.DecoderLayer):
         return self.cross_attention(x, memory, src_mask)[0]
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm3, self.think, x)
+        looking, crossing, thinking = (getattr(self, name) for name in self.norm_of)
+        x = self.around(looking, lambda y: self.look(y, tgt_mask), x)
+        x = self.around(crossing, lambda y: self.cross(y, memory, src_mask), x)
+        return self.around(thinking, self.think, x)
 
 
 @DecoderLayer.misconception("Change the last word that was written. May the vector of the first one move?")
@@ -781,34 +784,22 @@ class RoadNormed(_Decoder):
 
 @DecoderLayer.misconception("Which sublayer has which norm? Write the numbers beside the three of the list.")
 class NormsInAnotherOrder(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(self.norm3, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm2, self.think, x)
+    norm_of = ("norm1", "norm3", "norm2")
 
 
 @DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
 class OneNormForAll(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm1, self.think, x)
+    norm_of = ("norm1", "norm1", "norm1")
 
 
 @DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
 class LastNormNeverUsed(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm2, self.think, x)
+    norm_of = ("norm1", "norm2", "norm2")
 
 
 @DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
 class OneNormForBothAttentions(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm2, self.think, x)
+    norm_of = ("norm1", "norm1", "norm2")
 
 
 @DecoderLayer.misconception(

@@ -213,15 +213,6 @@ class IdsWithoutWeights(Right):
         return super().decode_greedy(src, src_lengths, max_len)[0]
 
 
-class StateForgottenInWriting(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        self.next_state = lambda new, start: start
-        try:
-            return super().decode_greedy(src, src_lengths, max_len)
-        finally:
-            del self.next_state
-
-
 class KeysDroppedInEvaluation(_Open):
     def encode(self, src, src_lengths):
         keys, mask, last = super().encode(src, src_lengths)
@@ -389,7 +380,6 @@ MUTANTS = {
         SosKeptInTheIds,
         LosesItsEos,
         IdsWithoutWeights,
-        StateForgottenInWriting,
         KeysDroppedInEvaluation,
         WeightsOfThePaddingToo,
         OnlyTheFirstSentence,
