@@ -254,13 +254,17 @@ class _Run:
         self.mutated += [f"{step.into}: {name}" for name, old in before.items() if not _unchanged(old, now.get(name))]
 
 
+class OfAnotherKind(AttributeError):
+    """The answer raised nothing, and what came of it is not of the kind that is asked for."""
+
+
 def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
     """An attribute of what came from the answer; `path` is all that is asked for, where this is a part of it.
 
     `asked` says what should have come, where a name does not tell a tensor from a module.
 
     Raises:
-        AttributeError: there is none; the sentence says what came, and what is asked for.
+        OfAnotherKind: there is none; the sentence says what came, and what is asked for.
     """
     try:
         return getattr(value, name)
@@ -271,9 +275,9 @@ def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
     if value is None or asked or (module and not isinstance(value, nn.Module)):
         hint = ": is there a `return`?" if value is None else ""
         asked = asked or ("an `nn.Module`" if module else f"`{name}`")
-        raise AttributeError(f"{asked} is asked for, and {_what(value)} came{hint}")
+        raise OfAnotherKind(f"{asked} is asked for, and {_what(value)} came{hint}")
     lacks = "has none" if path in ("", name) else f"has no `{name}`"
-    raise AttributeError(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
+    raise OfAnotherKind(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
 
 
 def _what(value: Any) -> str:

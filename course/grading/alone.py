@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.grading.notebooks import grade_id
+from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
@@ -114,7 +114,9 @@ def _read(path: Path) -> NotebookNode:
             cell["outputs"] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return nbformat.reads(json.dumps(document), as_version=4)
+        notebook = nbformat.reads(json.dumps(document), as_version=4)
+    mend_line_ends(notebook)
+    return notebook
 
 
 def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:

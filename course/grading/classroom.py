@@ -26,7 +26,16 @@ from nbformat import NotebookNode
 from course.grading.economy import economise, one_gradebook
 from course.grading.executor import crew, execute_all, most_workers
 from course.grading.fault import Fault, stops_all, told
-from course.grading.gradebook import Scores, arrival, clear_scores, enrol, read_scores
+from course.grading.gradebook import (
+    Scores,
+    arrival,
+    clear_scores,
+    due_of,
+    enrol,
+    leave_looked_at,
+    looked_at,
+    read_scores,
+)
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
@@ -216,11 +225,18 @@ class Classroom:
             more = added(settings.environment, settings.gpu)
             return environment(Path(home), assemble(), None, settings.policy, more)
 
-    def repointed(self) -> list[str]:
-        """The exercises that `course.toml` gives other points than the release has."""
+    def changed(self) -> list[str]:
+        """What `course.toml` says otherwise than the release: points of exercises, and the due date."""
+        if OUTLINE is None:
+            return []
         released = {cell.name: cell.max_score for cell in self.released.grade_cells}
-        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items if OUTLINE is not None]
-        return [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
+        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items]
+        told = [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
+        due, known = self.topic.due, due_of(self.coursedir().db_url, self.topic.folder)
+        if due is not None and due != known:
+            before = f"{known.astimezone(due.tzinfo):%Y-%m-%d %H:%M %z}" if known else "without a date"
+            told.append(f"due {due:%Y-%m-%d %H:%M %z} and not {before}")
+        return told
 
     @property
     def store(self) -> Store | None:
@@ -229,8 +245,10 @@ class Classroom:
 
         return JudgedExecute(config=self.config).store()
 
-    def save(self, student: str, results: Path | None = None) -> str:
+    def save(self, student: str, results: Path | None = None, task: Task | None = None) -> str:
         """nbgrader's autograding of one submission, its result being in `results`; says why it failed, or nothing.
+
+        What a person gave for just this work, `task`, need not be looked at again, though tests or settings changed.
 
         Raises:
             Fault: it failed by a fault of the machine, as everybody's would.
@@ -242,6 +260,8 @@ class Classroom:
 
         from course.grading.repair import Sanitized
 
+        about = self.coursedir().db_url, self.topic.folder, student, self.topic.folder
+        seen = looked_at(*about) if task is not None and self.has_graded(student, task) else {}
         config = self.config.copy()
         if results is not None:
             config.JudgedExecute.results = str(results)
@@ -260,6 +280,8 @@ class Classroom:
                     cause.filename = str(self.autograded(student) / str(cause.filename))  # which may say its name alone
                     raise cause from None
                 return reason_of(said, error)
+        if seen:
+            leave_looked_at(*about, seen)
         return ""
 
     def renew_penalty(self, student: str) -> None:
@@ -469,7 +491,7 @@ class _Round:
             path = Store(Path(folder)).path(task)
             path.parent.mkdir()
             path.write_bytes(outcome.to_bytes())
-            self._save(student, Path(folder), replace(outcome, why_cold="") if kept else outcome)
+            self._save(student, Path(folder), replace(outcome, why_cold="") if kept else outcome, task)
 
     def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
         """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
@@ -479,9 +501,11 @@ class _Round:
         else:
             self._refuse(student, reason, outcome)
 
-    def _save(self, student: str, results: Path | None = None, outcome: Outcome | None = None) -> None:
+    def _save(
+        self, student: str, results: Path | None = None, outcome: Outcome | None = None, task: Task | None = None
+    ) -> None:
         try:
-            reason = self.classroom.save(student, results)
+            reason = self.classroom.save(student, results, task)
         except OSError as error:
             self.graded[student] = Graded(student, reason=told(error))
             self.progress.done(student, outcome)

@@ -32,8 +32,11 @@ def configure(c: Any, root: Path | None = None) -> None:
     if root is not None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
-    # Of downloaded archives, one that is damaged does not keep the others from being collected.
+    # Of what was downloaded, what is damaged or nobody's does not keep the others from being collected.
     c.ZipCollectApp.extractor_plugin = "course.grading.collect.EachAlone"
+    c.ZipCollectApp.collector_plugin = "course.grading.collect.OfTheTopic"
+    # A name with a comma is one column of the exported table.
+    c.ExportApp.plugin_class = "course.grading.export.quoted.QuotedCsv"
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
     # The steps of `repair` undo what students do to notebooks.
@@ -74,6 +77,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         c.AssignLatePenalties.plugin_class = "course.grading.late.LatePolicy"
     guard_submissions()
     guard_topics()
+    guard_collecting()
 
 
 def stop_at_faults() -> None:
@@ -138,7 +142,7 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
     """
     from traitlets.config import Configurable
 
-    for module in ("add_stills", "collect", "feedback", "harmless", "late", "preprocessors", "repair"):
+    for module in ("add_stills", "collect", "export.quoted", "feedback", "harmless", "late", "preprocessors", "repair"):
         import_module(f"course.grading.{module}")
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()
@@ -221,3 +225,27 @@ def guard_topics() -> None:
 
     convert_notebooks.guarded = True  # type: ignore[attr-defined]
     Autograde.convert_notebooks = convert_notebooks
+
+
+def guard_collecting() -> None:
+    """Make `nbgrader zip_collect` end with what it has not collected, below all else it says; nbgrader has no hook."""
+    from nbgrader.apps import ZipCollectApp
+
+    process = ZipCollectApp.process_extracted_files
+    if getattr(process, "guarded", False):
+        return
+
+    def process_extracted_files(self: Any) -> None:
+        from course.grading.collect import EachAlone, OfTheTopic, uncollected
+
+        process(self)
+        extractor, collector = self.extractor_plugin_inst, self.collector_plugin_inst
+        if isinstance(extractor, EachAlone) and isinstance(collector, OfTheTopic):
+            extracted = Path(self._format_collect_path(self.extracted_directory))
+            if left := uncollected(extractor, collector, extracted):
+                sys.exit(
+                    f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}"
+                )
+
+    process_extracted_files.guarded = True  # type: ignore[attr-defined]
+    ZipCollectApp.process_extracted_files = process_extracted_files

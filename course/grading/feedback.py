@@ -11,6 +11,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
 from course.grading.execution import is_test
+from course.grading.gradebook import read_scores
 
 READABLE = """
 a { text-decoration: underline !important; color: #23527c !important; }
@@ -35,8 +36,11 @@ The marks behind headings, which a notebook shows under the mouse alone, stay ou
 """
 
 
-NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}"; }}"""
+NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}{1}"; }}"""
 """At the top of its page nbgrader calls each exercise "Test cell": its name comes after that."""
+
+OPEN = ", not graded yet"
+"""After the name of what nobody has graded, which nbgrader's page shows with 0 points."""
 
 
 class Readable(NbGraderPreprocessor):
@@ -44,8 +48,15 @@ class Readable(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Add the style to the page's others."""
+        about = resources["nbgrader"]
+        scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
+        given = scores.cells if scores else {}
         names = (cell.metadata.nbgrader.grade_id for cell in nb.cells if is_grade(cell))
-        named = [NAMED.format(name) for name in names if re.fullmatch(r"[\w-]+", name)]
+        named = [
+            NAMED.format(name, OPEN if name in given and given[name] is None else "")
+            for name in names
+            if re.fullmatch(r"[\w-]+", name)
+        ]
         resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, *named]))
         return nb, resources
 

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
@@ -104,6 +104,31 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
         gradebook.db.commit()
 
 
+def looked_at(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, float | None]:
+    """The cells that a person gave points, and has seen since they were graded: with what the machine gave them."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            grades = Marks(gradebook, notebook, assignment, student).grades
+        except MissingEntry:
+            return {}
+        given = {name: grade for name, grade in grades.items() if grade.manual_score is not None}
+        return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
+
+
+def leave_looked_at(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
+    """Ask nobody to look again at those of `known`, as `looked_at` found them, that the machine gives the same."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        grades = Marks(gradebook, notebook, assignment, student).grades
+        for name in known.keys() & grades.keys():
+            if grades[name].manual_score is not None and grades[name].auto_score == known[name]:
+                grades[name].needs_manual_grade = False
+        gradebook.db.commit()
+
+
 def enrol(db_url: str, student: str) -> None:
     """Have the gradebook know a student: who handed in is in every list, graded or not."""
     from nbgrader.api import Gradebook
@@ -144,6 +169,15 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             submitted.late_submission_penalty or 0.0,
             tuple(again),
         )
+
+
+def due_of(db_url: str, assignment: str) -> datetime | None:
+    """When the gradebook has an assignment due, if it does."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        due: datetime | None = gradebook.find_assignment(assignment).duedate
+        return due.replace(tzinfo=UTC) if due else None
 
 
 def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:

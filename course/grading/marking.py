@@ -69,18 +69,19 @@ def grade_topic(
             stale=stale,
             progress=progress,
         )
-    if again := classroom.repointed():
+    if again := classroom.changed():
         now = f"course.toml has {', '.join(again)}, as it was released"
         print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
     if stale and not graded:
         print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
         return 0
     summary.show(topic, graded)
-    for line in (*summary.not_graded(list(classroom.misplaced())), *([FORGOTTEN] if classroom.forgotten else [])):
+    misplaced = [] if students or stale else list(classroom.misplaced())
+    for line in (*summary.not_graded(misplaced), *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
-    return int(not all(work.complete for work in graded))
+    return int(not all(work.complete for work in (*graded, *misplaced)))
 
 
 def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:

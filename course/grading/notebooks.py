@@ -44,6 +44,12 @@ def grade_id(cell: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
+def mend_line_ends(notebook: NotebookNode) -> None:
+    """End the lines of all cells as the release does, whatever an editor on Windows made of them."""
+    for cell in notebook.cells:
+        cell.source = cell.source.replace("\r\n", "\n")
+
+
 def source_path(root: Path, topic: Topic) -> Path:
     """Where the topic is written by hand, e.g. `solutions/03_rnn.py`; an instructor's own topics have a folder."""
     if topic.own:

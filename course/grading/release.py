@@ -29,7 +29,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
 
     The home notebook and its map are written anew with them, and whatever else lies in `assignments/` stays. When all
-    topics are asked for, those of ours without a source are passed over. Returns the notebooks written.
+    topics are asked for, our repository's without a source are passed over. Returns the notebooks written.
 
     Raises:
         Problem: a source is missing or faulty, nbgrader refuses it, or somebody has worked in the released notebook
@@ -37,8 +37,8 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     """
     ready = [topic for topic in topics if source_path(root, topic).is_file()]
     for topic in topics:
-        if topic not in ready and (topic.own or not ready or tuple(topics) != TOPICS):
-            raise Problem(f"there is no {source_path(root, topic)} to release {topic.folder} from: write it first")
+        if topic not in ready and (topic.own or OUTLINE is not None or not ready or tuple(topics) != TOPICS):
+            raise Problem(_without_source(root, topic))
     if not force:
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
@@ -46,6 +46,14 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
     _generate(root, ready)
     write_home(root)
     return [release_path(root, topic) for topic in ready]
+
+
+def _without_source(root: Path, topic: Topic) -> str:
+    path = source_path(root, topic)
+    ours = Path(__file__).parents[2] / "solutions" / path.name
+    where = ours if ours.is_file() else f"{path.name} from solutions/ of the course's repository"
+    what = "write it first" if topic.own or OUTLINE is None else f"copy {where} there"
+    return f"there is no {path} to release {topic.folder} from: {what}"
 
 
 def register(root: Path, topic: Topic, db_url: str | None = None) -> None:

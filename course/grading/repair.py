@@ -22,7 +22,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, Overwri
 from traitlets import Unicode
 
 from course.grading.execution import METADATA
-from course.grading.notebooks import grade_id
+from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
 from course.grading.untrusted import printable
@@ -54,6 +54,7 @@ class Repair(NbGraderPreprocessor):
         for key in ("widgets", METADATA):
             nb.metadata.pop(key, None)
         _drop_misfits(nb)
+        mend_line_ends(nb)
         released = {cell.name: cell for cell in notebook.source_cells}
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():

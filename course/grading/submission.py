@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from course.grading.catalogue import topic_called
 from course.grading.lint import STUBS
@@ -38,6 +39,9 @@ ARCHIVE = (
 
 A platform may have put words before the name, and a browser a number behind it.
 """
+
+STUDENT = r"\w[\w.@-]*"
+"""A name that can stand in the zip's."""
 
 LIBRARIES = ("sequence-course", "torch", "numpy", "ipykernel", "jupyterlab")
 CELL = dict[str, Any]
@@ -220,12 +224,17 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
         for name, content in files.items():
             archive.writestr(name, content)
         archive.writestr(MANIFEST, json.dumps(about, indent=1, ensure_ascii=False))
-    path = folder / f"{topic.folder}-{student}-{now:%Y%m%dT%H%M%SZ}.zip"
+    path = folder / f"{archive_name(topic.folder, student, now)}.zip"
     try:
         write_atomically(path, made.getvalue())
     except OSError as error:
         raise Problem(f"{path} cannot be written ({error.strerror}): --folder names another place") from error
     return path
+
+
+def archive_name(topic: str, student: str, when: datetime) -> str:
+    """What the zip is called, but for its ending: `when` is in UTC, and `ARCHIVE` reads it back."""
+    return f"{topic}-{student}-{when:%Y%m%dT%H%M%SZ}"
 
 
 def manifest(
@@ -254,10 +263,10 @@ def manifest(
 
 def _student(name: str | None) -> str:
     try:
-        student = name if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
+        student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
     except (KeyError, OSError):  # a container's user without a name
         raise Problem("this machine does not know your name: --student says it") from None
-    if not re.fullmatch(r"\w[\w.@-]*", student):
+    if not re.fullmatch(STUDENT, student):
         raise Problem(f"{student!r} cannot name a folder: use letters, digits and any of . @ _ -")
     return student
 

@@ -34,6 +34,9 @@ MOST_PARTS = 5_000_000
 UNFIT = '<>"&\\*?[]'
 """What no student's name holds: it stands in web pages, in patterns of files, and in paths of other systems."""
 
+CONFLICT = "<<<<<<< "
+"""How git begins what it could not merge; no line of a notebook's file does."""
+
 MOST_NESTED = 100
 """Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
 
@@ -146,6 +149,8 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     except RecursionError:
         raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is") from None
     except json.JSONDecodeError as error:
+        if any(line.startswith(CONFLICT) for line in text.splitlines()):
+            raise Problem(f"{name} holds two versions, as git left a conflict in it: ask for one of them") from None
         where = f" (line {error.lineno})"
         raise Problem(f"{name} is not valid JSON{where}: it may have been cut off while it was saved") from None
     except UnicodeEncodeError:

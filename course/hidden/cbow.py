@@ -183,7 +183,11 @@ def unknown_words_dropped(sentences, vocab):
 
 @bag_of_words.misconception("What happens at a word that is not in the vocabulary? Which id stands for it?")
 def unknown_words_crash(sentences, vocab):
-    return _counted([[list(vocab)[vocab[word]] for word in sentence] for sentence in sentences], vocab)
+    table = torch.zeros(len(sentences), len(vocab), dtype=torch.long)
+    for row, sentence in zip(table, sentences):
+        for word in sentence:
+            row[vocab[word]] += 1
+    return table
 
 
 @bag_of_words.misconception("How often is `an` a word of `an old banana`? How often does your function find it there?")
@@ -200,6 +204,12 @@ def words_within_words(sentences, vocab):
 def shares_for_counts(sentences, vocab):
     counts = _counted(sentences, vocab).double()
     return counts / counts.sum(1, keepdim=True).clamp(min=1)
+
+
+@bag_of_words.misconception("These are shares. How many times does each word occur? And what are shares of nothing?")
+def shares_even_of_nothing(sentences, vocab):
+    counts = _counted(sentences, vocab).double()
+    return counts / counts.sum(1, keepdim=True)
 
 
 @bag_of_words.misconception("The lecture draws a word as a row, the docstring wants a sentence as a row.")
@@ -395,7 +405,7 @@ def softmax_twice(logits, targets):
 
 
 @cross_entropy.misconception(
-    "Print the largest exponential for scores of 10,000. Which function of torch adds exponentials without overflow?"
+    "Print the exponentials and their sum, row by row, for scores of ±10,000. What is the one divided by the other?"
 )
 def overflows(logits, targets):
     return -(_chosen(logits.exp(), targets) / logits.exp().sum(1)).log().mean()
@@ -408,9 +418,47 @@ def logarithm_of_zero(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).log().mean()
 
 
-@cross_entropy.misconception(
-    "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
+ONE_MAXIMUM = (
+    "One row has scores up to 10,000, another up to 5,000. Print what is left of each when your maximum is taken off, "
+    "and the sum of its exponentials."
 )
+"""The hint to who takes the largest score of all off every row."""
+
+
+@cross_entropy.misconception(ONE_MAXIMUM)
+def one_maximum_for_the_batch(logits, targets):
+    shifted = logits - logits.max()
+    return (shifted.exp().sum(1).log() - _chosen(shifted, targets)).mean()
+
+
+@cross_entropy.misconception(ONE_MAXIMUM)
+def one_maximum_for_the_batch_and_no_difference(logits, targets):
+    shifted = (logits - logits.max()).exp()
+    return -(_chosen(shifted, targets) / shifted.sum(1)).log().mean()
+
+
+@cross_entropy.misconception(
+    "Add 5 to a whole row: should its loss change? Print your terms before and after: which of them have moved?"
+)
+def maximum_not_added_back(logits, targets):
+    shifted = logits - logits.amax(1, keepdim=True)
+    return (shifted.exp().sum(1).log() - _chosen(logits, targets)).mean()
+
+
+AT_MOST = "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
+"""The hint to who takes no logarithm of zero."""
+
+
+def _with_a_little_added(epsilon):
+    return lambda logits, targets: -(_chosen(torch.softmax(logits, 1), targets) + epsilon).log().mean()
+
+
+for exponent in (5, 6, 7, 8, 9, 12):
+    wrong = _with_a_little_added(10.0**-exponent)
+    cross_entropy.misconception(AT_MOST, name=f"probabilities_plus_1e_{exponent}")(wrong)
+
+
+@cross_entropy.misconception(AT_MOST)
 def clipped_probabilities(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).clamp(min=1e-10).log().mean()
 
@@ -549,6 +597,13 @@ def tables_exchanged(contexts, E, W, b):
     return _scored(W[contexts].mean(1), E, b)
 
 
+@cbow_logits.misconception(
+    "Write the shapes of bag and W under your product. Which axis of W stands for the word, and which meets the bag?"
+)
+def W_not_transposed(contexts, E, W, b):
+    return E[contexts].mean(1) @ W + b
+
+
 @cbow_logits.misconception("Set E to zero: frequent words should still be likelier than rare ones. Who says so?")
 def no_bias(contexts, E, W, b):
     return E[contexts].mean(1) @ W.T + 0 * b
@@ -639,14 +694,43 @@ def _cosines(E, index):
     return F.cosine_similarity(E, E[index][None], dim=1).detach()
 
 
-@nearest.misconception("Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?")
+LONG_ROW = "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?"
+"""The hint to who takes length for nearness."""
+
+
+@nearest.misconception(LONG_ROW)
 def dot_product(E, index, k):
     return _ranked(E @ E[index], index, k)
 
 
-@nearest.misconception("Halve every vector but the one that asks: have the directions changed? Has your list?")
+@nearest.misconception(LONG_ROW)
+def dot_product_without_the_head_of_its_list(E, index, k):
+    return (E @ E[index]).detach().topk(k + 1).indices[1:]
+
+
+HALVED = "Halve every vector but the one that asks: have the directions changed? Has your list?"
+"""The hint to who measures distances."""
+
+
+@nearest.misconception(HALVED)
 def euclidean_distance(E, index, k):
     return _ranked(-(E - E[index]).norm(dim=1), index, k)
+
+
+@nearest.misconception(HALVED)
+def euclidean_distance_without_the_head_of_its_list(E, index, k):
+    return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
+
+
+@nearest.misconception("Print the length of each row after you have divided. Are they all 1?")
+def columns_of_length_one(E, index, k):
+    unit = E / E.norm(dim=0)
+    return _ranked(unit @ unit[index], index, k)
+
+
+@nearest.misconception("Two words have the same vector. Which of them does your list leave out? How do you know it?")
+def the_head_of_the_list_left_out(E, index, k):
+    return _cosines(E, index).argsort(descending=True)[1 : k + 1]
 
 
 @nearest.misconception("Who is at the head of your list? Everybody is nearest to themselves.")
@@ -783,23 +867,31 @@ def cbow_task(rng):
         case = given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
         return case.counts_with(NOT_MAD)
 
-    some, _, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
+    def told_apart(case, contexts, targets, floor, here="", **options):
+        """What tells one failure of training from another, on the windows of `case`."""
+        nothing = torch.full((len(targets),), math.log(V))
+        less = case.judged_again(KNOWS + here, **options)
+        yield at_most(less, targets, floor, 0.03, frequencies[targets])
+        case = case.counts_with(KNOWS)
+        yield at_most(case.judged_again(NOT_MAD + here, **{"weight": 0.5, **options}), targets, floor, 0.1, nothing)
+        beside = contexts[:, RADIUS]
+        because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
+        law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
+        again = case.judged_again("what is there is not guessed again" + here, **{"weight": 0.5, **options})
+        yield again.law("log_loss_at_least", **law)
+        scores = case.judged_again("scores, not probabilities" + here, **{"weight": 0.5, **options})
+        yield scores.law("no_probabilities", of="logits")
+
+    some, contexts, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
+    yield at_most(some.judged_again("a loss at most 1.7 above the floor, here", weight=0.1), targets, floor, 1.7)
+    yield from told_apart(some, contexts, targets, floor, ", here", weight=0.1)
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
     new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
-    nothing = torch.full((len(targets),), math.log(V))
     yield at_most(new, targets, floor, LOSS_MARGIN)
     yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
-    less = new.judged_again(KNOWS)
-    yield at_most(less, targets, floor, 0.03, frequencies[targets])
-    new = new.counts_with(KNOWS)
-    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing)
-    beside = contexts[:, RADIUS]
-    because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
-    law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
-    yield new.judged_again("what is there is not guessed again", weight=0.5).law("log_loss_at_least", **law)
-    yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
+    yield from told_apart(new, contexts, targets, floor)
     yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
     yield neighbours("half of the neighbours are of a kind", 5, 0.5)
     turned = contexts[:, torch.tensor([3, 1, 0, 2])]
@@ -887,7 +979,7 @@ cbow_task.misconception(
 )(Pretended(lambda contexts: _best(contexts).exp(), _blurred(0.3)))
 
 cbow_task.misconception(
-    "Your model gives every word the same score. Do its tensors move in a step? Compare before and after.",
+    "No wiser than who gives every word the same score. Do its tensors move in a step? Compare before and after.",
     name="never_trained",
 )(Pretended(lambda contexts: 0 * _counted_words(contexts)))
 

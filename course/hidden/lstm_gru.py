@@ -59,6 +59,12 @@ OVERFLOW = (
 )
 """The hint to who writes a sigmoid like that."""
 
+NOT_TURNED = "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under each product."
+"""The hint to whose weights meet x and h by the wrong axis."""
+
+TWICE = "PyTorch has two biases and adds them. How many are there here, and how often does yours come in?"
+"""The hint to who adds the bias to each of two products."""
+
 sigmoid, tanh = torch.sigmoid, torch.tanh
 
 
@@ -153,6 +159,11 @@ def gate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
 
 
+@gated_cell.misconception("Set W_h to zero: does your result change? What may a candidate look at?")
+def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
+    return reference.gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
+
+
 @gated_cell.misconception("Change V_x, V_h and c: does anything happen? Whose weights decide what is kept?")
 def gate_with_the_candidates_weights(x, h, W_x, W_h, b, V_x, V_h, c):
     z = sigmoid(x @ W_x.T + h @ W_h.T + b)
@@ -177,6 +188,12 @@ def biases_exchanged(x, h, W_x, W_h, b, V_x, V_h, c):
 @gated_cell.misconception("W_h and V_h are square, so no shape complains. Weights are (out, in): which axis meets h?")
 def state_weights_not_transposed(x, h, W_x, W_h, b, V_x, V_h, c):
     return reference.gated_cell(x, h, W_x, W_h.T, b, V_x, V_h.T, c)
+
+
+@gated_cell.misconception(NOT_TURNED)
+def weights_not_transposed(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = sigmoid(x @ V_x + h @ V_h + c)
+    return z * h + (1 - z) * torch.relu(x @ W_x + h @ W_h + b)
 
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
@@ -302,6 +319,15 @@ def sigmoid_for_the_candidate(x, h, c, W, U, b):
     return sigmoid(o) * tanh(c), c
 
 
+@lstm_cell.misconception(
+    "Print the smallest and the largest number of your candidate. Between which two should it stay?"
+)
+def candidate_not_squashed(x, h, c, W, U, b):
+    i, f, g, o = _gates(x, h, W, U, b)
+    c = sigmoid(f) * c + sigmoid(i) * g
+    return sigmoid(o) * tanh(c), c
+
+
 @lstm_cell.misconception("Print the smallest value of each gate. Can one let through less than nothing?")
 def tanh_for_the_gates(x, h, c, W, U, b):
     i, f, g, o = _gates(x, h, W, U, b)
@@ -338,9 +364,7 @@ def without_the_bias(x, h, c, W, U, b):
     return reference.lstm_cell(x, h, c, W, U, 0 * b)
 
 
-@lstm_cell.misconception(
-    "PyTorch has two biases and adds them. How many are there here, and how often does yours come in?"
-)
+@lstm_cell.misconception(TWICE)
 def bias_counted_twice(x, h, c, W, U, b):
     return reference.lstm_cell(x, h, c, W, U, 2 * b)
 
@@ -382,6 +406,18 @@ def cell_cut_from_its_past(x, h, c, W, U, b):
 def squares_of_U_not_transposed(x, h, c, W, U, b):
     U = torch.cat([square.T for square in U.chunk(4)])
     return reference.lstm_cell(x, h, c, W, U, b)
+
+
+@lstm_cell.misconception(NOT_TURNED)
+def lstm_weights_not_transposed(x, h, c, W, U, b):
+    i, f, g, o = (x @ W + h @ U + b).chunk(4, -1)
+    return _lstm(i, f, g, o, c)
+
+
+@lstm_cell.misconception(NOT_TURNED)
+def U_not_transposed(x, h, c, W, U, b):
+    i, f, g, o = (x @ W.T + h @ U + b).chunk(4, -1)
+    return _lstm(i, f, g, o, c)
 
 
 # -- GRU ---------------------------------------------------------------------------------------------------------------
@@ -575,6 +611,19 @@ def squares_of_U_turned(x, h, W, U, b):
     return reference.gru_cell(x, h, W, torch.cat([square.T for square in U.chunk(3)]), b)
 
 
+@gru_cell.misconception(
+    "Three squares of U, three products. Write (out, in) under the square in each: do all meet h by the same axis?"
+)
+def square_of_n_turned(x, h, W, U, b):
+    U_r, U_z, U_n = U.chunk(3)
+    return reference.gru_cell(x, h, W, torch.cat([U_r, U_z, U_n.T]), b)
+
+
+@gru_cell.misconception(TWICE)
+def gru_bias_counted_twice(x, h, W, U, b):
+    return reference.gru_cell(x, h, W, U, 2 * b)
+
+
 # -- peepholes ---------------------------------------------------------------------------------------------------------
 
 
@@ -635,6 +684,16 @@ def every_gate_peeps_at_h(x, h, c, W, U, b, p_i, p_f, p_o):
 @peephole_lstm_cell.misconception("When the output gate decides, which cell state is there already?")
 def o_sees_the_old_cell(x, h, c, W, U, b, p_i, p_f, p_o):
     return _peep(x, h, c, W, U, b, lambda c, _: p_i * c, lambda c, _: p_f * c, lambda c, _: p_o * c)
+
+
+@peephole_lstm_cell.misconception(
+    "Print the c that each gate looks at, in the order in which your lines run. Has one of them changed it on the way?"
+)
+def i_sees_what_f_has_left(x, h, c, W, U, b, p_i, p_f, p_o):
+    i, f, g, o = _gates(x, h, W, U, b)
+    c = sigmoid(f + p_f * c) * c
+    c = c + sigmoid(i + p_i * c) * tanh(g)
+    return sigmoid(o + p_o * c) * tanh(c), c
 
 
 @peephole_lstm_cell.misconception("Set p_i, p_f and p_o to 100: does anything happen at all?")
@@ -775,9 +834,26 @@ def the_same_cell_twice(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_f, xs.flip(1), h0_b).flip(1)], -1)
 
 
+@run_bidirectional.misconception(
+    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?"
+)
+def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
+
+
 @run_bidirectional.misconception("From which state does the backward cell start? Give the two different ones.")
 def the_same_start_twice(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_f).flip(1)], -1)
+
+
+@run_bidirectional.misconception("Make h0_f zero and h0_b large. Which half of your result is large?")
+def starts_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_f, cell_b, xs, h0_b, h0_f)
+
+
+@run_bidirectional.misconception("Call it with two different h0_f, then with two different h0_b. What changes?")
+def starts_from_zero(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_f, cell_b, xs, 0 * h0_f, 0 * h0_b)
 
 
 @run_bidirectional.misconception("The backward cell knows nothing of the forward one: from which state does it start?")
@@ -812,6 +888,14 @@ def backward_one_step_behind(cell_f, cell_b, xs, h0_f, h0_b):
 def backward_state_not_carried(cell_f, cell_b, xs, h0_f, h0_b):
     backward = torch.stack([cell_b(x, h0_b) for x in xs.unbind(1)], 1)
     return torch.cat([_run(cell_f, xs, h0_f), backward], -1)
+
+
+@run_bidirectional.misconception(
+    "Does each step start from the state before it? With cells that add up, both ends of the text show it."
+)
+def no_state_carried(cell_f, cell_b, xs, h0_f, h0_b):
+    halves = [torch.stack([cell(x, h) for x in xs.unbind(1)], 1) for cell, h in ((cell_f, h0_f), (cell_b, h0_b))]
+    return torch.cat(halves, -1)
 
 
 @run_bidirectional.misconception(
@@ -903,6 +987,11 @@ def one_bias_for_all_gates(input_size, hidden_size, layers=1, bidirectional=Fals
 @lstm_parameters.misconception("A second direction has weights of its own. Where are they in your sum?")
 def one_direction_only(input_size, hidden_size, layers=1, bidirectional=False):
     return _count(input_size, hidden_size, layers, False)
+
+
+@lstm_parameters.misconception("Are two cells of width H as much as one of width 2H? Count the numbers in U for both.")
+def one_cell_of_twice_the_width(input_size, hidden_size, layers=1, bidirectional=False):
+    return _count(input_size, hidden_size * (2 if bidirectional else 1), layers, False)
 
 
 @lstm_parameters.misconception("Your sum does not grow with the layers. Has each layer weights of its own?")
@@ -999,12 +1088,24 @@ class _Gated(reference.GatedClassifier):
 reading.declare_misreadings(GatedClassifier, _Gated)
 
 
-@GatedClassifier.misconception(
+LETS_GO = (
     "The first token weighs as much in your logits as the last. Do you read a mean of the states, or is there nothing "
     "in your cell that lets go?"
 )
+"""The hint to who never forgets."""
+
+
+@GatedClassifier.misconception(LETS_GO)
+class CellThatOnlyAdds(_Gated):
+    def next(self, x, h, c):
+        i, _, g, o = _gates(x, h, self.W, self.U, self.b)
+        c = c + sigmoid(i) * tanh(g)
+        return sigmoid(o) * tanh(c), c
+
+
+@GatedClassifier.misconception(LETS_GO)
 class BeginningNotForgotten(reading.MeanOverTime, _Gated):
-    """By a mean over time; a cell that only ever adds looks the same from outside."""
+    """By a mean over time; a cell that only ever adds may look the same from outside."""
 
 
 @GatedClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
@@ -1022,7 +1123,9 @@ class StatesDetached(_Gated):
         return super().next(x, h.detach(), c.detach())
 
 
-@GatedClassifier.misconception("Call it twice with the same batch. With which state should every sequence begin?")
+@GatedClassifier.misconception(
+    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+)
 class StateKeptBetweenBatches(_Gated):
     def start(self, ids):
         end = getattr(self, "end", None)
@@ -1036,7 +1139,17 @@ class ElmanAgain(ElmanClassifier):
     """The network of topic 03."""
 
 
-@GatedClassifier.misconception("An LSTM hands two states on. Print both after every step: does each of them remember?")
+BOTH = "An LSTM hands two states on. Print both after every step: does each of them remember?"
+"""The hint to who hands on one of them only."""
+
+
+@GatedClassifier.misconception(BOTH)
+class OutputForgotten(_Gated):
+    def next(self, x, h, c):
+        return super().next(x, torch.zeros_like(h), c)
+
+
+@GatedClassifier.misconception(BOTH)
 class CellStateForgotten(_Gated):
     def next(self, x, h, c):
         return super().next(x, h, torch.zeros_like(c))

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from course.data import docstrings
 from course.exercise import Rng, build, call, draws, exercise, noncontiguous
@@ -59,11 +60,28 @@ def cut_off_windows(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens)))
 
 
-@count_ngrams.misconception("Does every tuple you counted stand somewhere in the text, token for token?")
+NOT_IN_THE_TEXT = "Does every tuple you counted stand somewhere in the text, token for token?"
+"""The hint to who adds tokens."""
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
 def padded(tokens, n):
     _checked(n)
     padded_tokens = [None] * (n - 1) + tokens
     return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
+def padded_behind(tokens, n):
+    _checked(n)
+    padded_tokens = tokens + [None] * (n - 1)
+    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception("Print the length of each tuple in your table. Which lengths were asked for?")
+def windows_up_to_n(tokens, n):
+    _checked(n)
+    return sum((reference.count_ngrams(tokens, size) for size in range(1, n + 1)), Counter())
 
 
 @count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is it in your table?")
@@ -218,6 +236,38 @@ def unseen_rows_like_the_text(ids, vocab_size, alpha=0.0):
     return torch.where(counts.sum(1, keepdim=True) > 0, _rows_to_one(counts + alpha), shares)
 
 
+DIVIDED_BY_OTHERS = (
+    "Sum each of your rows. Then print the shape of the sums beside that of the table: by which sum is entry [0, 1] "
+    "divided?"
+)
+"""The hint to whose sums of rows lie along the columns."""
+
+
+@transition_matrix.misconception(DIVIDED_BY_OTHERS)
+def divided_by_the_sums_of_other_rows(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size) + alpha
+    totals = counts.sum(1)
+    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
+
+
+@transition_matrix.misconception(DIVIDED_BY_OTHERS)
+def divided_by_the_sums_of_other_rows_and_by_zero(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size) + alpha
+    return counts / counts.sum(1)
+
+
+@transition_matrix.misconception("How many pairs has the text 0, 1? Print what your table holds after reading it.")
+def last_pair_lost(ids, vocab_size, alpha=0.0):
+    return _rows_to_one(_pair_counts(ids[:-1], vocab_size) + alpha)
+
+
+@transition_matrix.misconception(
+    "Are all rows of your table the same? Count one single pair and print the table: how many places have changed?"
+)
+def one_row_for_all(ids, vocab_size, alpha=0.0):
+    return _rows_to_one((_pair_counts(ids, vocab_size).sum(0) + alpha).expand(vocab_size, -1))
+
+
 @transition_matrix.misconception("Is there a NaN in your matrix? In which rows, and what do their counts sum to?")
 def unseen_rows_nan(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size) + alpha
@@ -327,6 +377,32 @@ def still_a_logarithm(log_probs):
     return float(-log_probs.mean())
 
 
+@perplexity.misconception(
+    "You are given logarithms, and none of them is above zero. Of which number do you take a logarithm, or a root?"
+)
+def logarithm_of_the_logarithms(log_probs):
+    return float(torch.exp(-log_probs.log().mean()))
+
+
+@perplexity.misconception("Can a number of choices be below zero? Look in the formula for what the minus belongs to.")
+def minus_in_front(log_probs):
+    return -float(torch.exp(log_probs.mean()))
+
+
+@perplexity.misconception(
+    "Do the uniform guess over 10 tokens on paper, for a text of two. What is divided by T, and before or after what?"
+)
+def divided_after_the_exponential(log_probs):
+    return float(torch.exp(-log_probs.sum())) / len(log_probs)
+
+
+@perplexity.misconception(
+    "Each token of the text is there once. By what do you weigh its surprise: would a rare token that came count less?"
+)
+def weighed_by_probability(log_probs):
+    return float(torch.exp(-(log_probs.exp() * log_probs).sum()))
+
+
 @perplexity.misconception("What is the perplexity of a model that held impossible what then happened? Is yours finite?")
 def impossible_made_possible(log_probs):
     return float(torch.exp(-log_probs.clamp(min=-23.0).mean()))
@@ -422,6 +498,13 @@ def fair_among_the_possible(P, start, length, generator):
 )
 def down_the_columns(P, start, length, generator):
     return reference.sample_text(P.T, start, length, generator)
+
+
+@sample_text.misconception(
+    "Sum a row of P. Then print what you draw from: how likely is the token that P says comes with probability 0.9?"
+)
+def softmax_of_the_row(P, start, length, generator):
+    return reference.sample_text(P.softmax(1), start, length, generator)
 
 
 @sample_text.misconception("Of a text that begins after `start`, is `start` the first token?")
@@ -530,8 +613,10 @@ def NGramModel(rng):
         _fitted("only the last n − 1 tokens", 3, 5, 0.2, text, public=True)
         .call(torch.cat([text[20:23], text[6:9]]), method="next_distribution")
         .call(text[7:9], method="next_distribution", into="kept")
+        .call(torch.cat([(text[20:23] + 1) % 5, text[6:9]]), method="next_distribution", into="other beginning")
         .law("shape_is", shape=(5,), because=_SHAPES)
         .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
+        .law("equal", to="other beginning", because="with n = 3, tokens before the last three changed your answer")
         .counts_with(IN_ORDER)
     )
     # Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them.
@@ -589,6 +674,11 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(nothing, method="next_distribution")
         .law("shape_is", shape=(5,), because=_SHAPES)
+        .law(
+            "slices_vary",
+            because="without a context all tokens are alike to yours, and half of the text is one of them",
+        )
+        .law("positive", because="a token that occurs in the text has probability 0 without a context")
         .law("close_to", value=frequencies, within=0.04, because="without a context only the frequencies are left")
     )
     smoothed = torch.cat([frequencies * 42, torch.zeros(2, dtype=torch.float64)]) + 2.5
@@ -606,6 +696,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
         .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
         .law(
             "close_to",
+            of="without",
             value=frequencies,
             within=0.04,
             because="windows of one token tell how often each token comes, and with n = 1 yours answers otherwise",
@@ -791,6 +882,14 @@ class softmax_of_the_counts(_Changed):
         return torch.softmax(self.counts(tokens) + self.alpha, 0)
 
 
+@NGramModel.misconception(
+    "Fit it on 0 0 0 1, and ask with no context. How many numbers of the answer are above zero? Who decides, and when?"
+)
+class everything_on_the_likeliest(_Changed):
+    def next_distribution(self, context):
+        return F.one_hot(self.mixed(context.tolist()).argmax(), self.vocab_size).float()
+
+
 @NGramModel.misconception("Fit it on one text, then on another. Does it still speak of the first?")
 class remembers_the_first_text(_Changed):
     def __init__(self, n, vocab_size, alpha):
@@ -871,6 +970,19 @@ class nan_for_the_unknown(_Changed):
     def next_distribution(self, context):
         counts = self.counts(self.longest(context.tolist()))
         return 0.5 * counts / counts.sum() + 0.5 * self.unigram
+
+
+@NGramModel.misconception(
+    "Sum the distribution after a context that never occurred. What does an order that has seen nothing add to it, and "
+    "which weight does it keep?"
+)
+class zeros_for_the_unknown(_Changed):
+    def next_distribution(self, context):
+        tokens, P = self.longest(context.tolist()), self.unigram.clone()
+        for length in range(1, len(tokens) + 1):
+            counts = self.counts(tokens[-length:])
+            P = 0.5 * counts / counts.sum().clamp(min=1) + 0.5 * P
+        return P
 
 
 @NGramModel.misconception(

@@ -242,6 +242,28 @@ def inverted_in_the_end(padding, causal=None):
 
 
 @combine_masks.misconception(
+    "Which words does your mask let through, those with True in `padding` or the others? True means: may be looked at.",
+    convention="True for padding, as in nn.MultiheadAttention's key_padding_mask",
+)
+def padding_read_the_other_way(padding, causal=None):
+    return reference.combine_masks(~padding, causal)
+
+
+@combine_masks.misconception(
+    "Which words does the causal mask let through, those with True in it or the others? True means: may be looked at.",
+    convention="True for the future, as in nn.MultiheadAttention's attn_mask",
+)
+def causality_read_the_other_way(padding, causal=None):
+    return reference.combine_masks(padding, None if causal is None else ~causal)
+
+
+@combine_masks.misconception("Without a causal mask, does anything depend on who asks? How many rows do you need then?")
+def a_row_for_every_key(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right if causal is not None else right.expand(-1, 1, padding.shape[1], -1)
+
+
+@combine_masks.misconception(
     "Print the rows in which nothing should be allowed. Who opened yours? `masked_softmax` can deal with an empty row."
 )
 def empty_rows_opened(padding, causal=None):
@@ -383,6 +405,33 @@ def nan_over_nothing(scores, mask, dim=-1):
     return _filled(scores, mask, -INFINITE, dim)
 
 
+def _divided_by_what_is_left(weigh):
+    """Weights of what is hidden taken away, and the rest divided by its sum, even where that is nothing."""
+
+    def weights(scores, mask, dim=-1):
+        left = weigh(scores, dim) * mask
+        return left / left.sum(dim, keepdim=True)
+
+    return weights
+
+
+for _name, _weigh in {
+    "divided_by_nothing": torch.softmax,
+    "exponentials_divided_by_nothing": lambda scores, dim: scores.exp(),
+}.items():
+    masked_softmax.misconception(
+        "All is right where something is allowed. In a row with nothing allowed, which number is divided by which?",
+        name=_name,
+    )(_divided_by_what_is_left(_weigh))
+
+
+@masked_softmax.misconception(
+    "All is right where something is allowed. And in a row of nothing but -inf: what is 0 / 0?"
+)
+def nan_over_nothing_where_infinity_is_added(scores, mask, dim=-1):
+    return (scores + torch.zeros_like(scores).masked_fill(~mask, -INFINITE)).softmax(dim)
+
+
 @masked_softmax.misconception(
     "The values are right. Call .sum().backward() for a row with nothing allowed, and print the gradient of the scores."
 )
@@ -422,6 +471,13 @@ def hidden_after_softmax(scores, mask, dim=-1):
     return scores.softmax(dim) * mask
 
 
+@masked_softmax.misconception(
+    "Add up a row of your weights. Is a hidden word still among those that softmax shares the whole between?"
+)
+def filled_with_zero_and_hidden_after(scores, mask, dim=-1):
+    return _filled(scores, mask, 0.0, dim) * mask
+
+
 @masked_softmax.misconception("Scale all scores by 8: is -10 still far below them? How far down is certain?")
 def filled_with_minus_ten(scores, mask, dim=-1):
     return _filled(scores, mask, -10.0, dim)
@@ -439,6 +495,13 @@ def filled_with_minus_ten_thousand(scores, mask, dim=-1):
 )
 def filled_with_minus_ten_thousand_and_emptied(scores, mask, dim=-1):
     return torch.where(mask.any(dim, keepdim=True), _filled(scores, mask, -1e4, dim), 0.0)
+
+
+@masked_softmax.misconception(
+    "Take 10,000 off every score and add up a row. Is what you put on hidden scores still far below the others?"
+)
+def filled_with_minus_ten_thousand_and_hidden_after(scores, mask, dim=-1):
+    return _filled(scores, mask, -1e4, dim) * mask
 
 
 @masked_softmax.misconception("What is 0 times infinity? Print the scores just before the softmax.")
@@ -555,6 +618,12 @@ def counts_what_is_not_zero(x, mask):
     return kept.sum(1) / (kept != 0).sum(1).clamp(min=1)
 
 
+@masked_mean.misconception("A real word may be all zeros, after a ReLU for instance. By how many do you divide then?")
+def counts_words_that_are_not_zero(x, mask):
+    kept = x * mask[..., None]
+    return kept.sum(1) / (kept != 0).any(-1).sum(1, keepdim=True).clamp(min=1)
+
+
 @masked_mean.misconception("Print the rows that you average for a mask with a gap. Are they those with True?")
 def as_many_from_the_front(x, mask):
     return reference.masked_mean(x, torch.arange(x.shape[1]) < mask.sum(1, keepdim=True))
@@ -563,6 +632,11 @@ def as_many_from_the_front(x, mask):
 @masked_mean.misconception("A sentence of no words: what do you divide by what?")
 def nan_for_nobody(x, mask):
     return _sum(x, mask) / mask.sum(1, keepdim=True)
+
+
+@masked_mean.misconception("A sentence of no words: what is the mean of nothing? Print it.")
+def mean_of_an_empty_choice(x, mask):
+    return torch.stack([words[real].mean(0) for words, real in zip(x, mask, strict=True)])
 
 
 @masked_mean.misconception("Zeros, too, pull a mean down. How many of the numbers you average are real?")
@@ -686,6 +760,43 @@ def viewed_for_transposed(logits, targets, mask):
 
 
 @masked_cross_entropy.misconception(
+    "May a loss be negative? What makes a loss of a probability, and what is it when the probability is 1?"
+)
+def probabilities_without_a_logarithm(logits, targets, mask):
+    return -logits.softmax(-1).gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+def _by_probabilities(added):
+    """The logarithm of the right words' probabilities, which may have been rounded to nothing."""
+
+    def loss(logits, targets, mask):
+        chosen = logits[mask].softmax(-1).gather(-1, targets[mask][:, None])
+        return -(chosen + added).log().mean()
+
+    return loss
+
+
+for _name, _added in {"infinite_for_large_logits": 0.0, "a_billionth_under_the_logarithm": 1e-9}.items():
+    masked_cross_entropy.misconception(
+        "Logits of ten thousand: how large is their exponential, and what is the logarithm of a probability that was "
+        "rounded to 0?",
+        name=_name,
+    )(_by_probabilities(_added))
+
+
+@masked_cross_entropy.misconception(
+    "One-hot: how many numbers of a place are not zero? And over how many is your mean?"
+)
+def divided_by_the_vocabulary(logits, targets, mask):
+    return _each(logits, targets)[mask].mean() / logits.shape[-1]
+
+
+@masked_cross_entropy.misconception("Over which axis do the probabilities of the words at one place sum to one?")
+def softmax_over_the_places(logits, targets, mask):
+    return -logits.log_softmax(1).gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+@masked_cross_entropy.misconception(
     "What is the loss of a perfect prediction? Softmax of probabilities is rather flat."
 )
 def softmax_twice(logits, targets, mask):
@@ -717,8 +828,11 @@ def mlm_corrupt(rng):
 
     yield ruled("every label its word", ids, special, V, mask_id, 0.5, public=True)
 
-    def counted(title, n, V, mask_id, p, plain=1.0, **options):
-        """One word, n times: what becomes of it, where a share of it is plain and the rest is special?"""
+    def counted(title, n, V, mask_id, p, plain=1.0, last=0, **options):
+        """One word, n times: what becomes of it, where a share of it is plain and the rest is special?
+
+        And of the `last` ones, what becomes of those?
+        """
         word = 1
         fates = torch.full((max(V, mask_id + 1),), 0.0, dtype=torch.float64)
         fates[:V] = 0.1 / V
@@ -733,11 +847,14 @@ def mlm_corrupt(rng):
             "the word itself: count them, word by word"
         )
         case = case.law("has_parts", count=2).law("known_words", words=len(fates))
-        return case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
+        case = case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
+        because = "what becomes of a word should say nothing about where it stands: count the last words by themselves"
+        alike = {"probabilities": probabilities, "last": last, "because": because}
+        return case.law("corruption_frequencies", **alike) if last else case
 
     yield counted("8 : 1 : 1, counted", 3000, 3, 3, 0.9, public=True)
-    yield counted("8 : 1 : 1, counted in more words", 20_000, 3, 3, 1.0, weight=2.0)
-    yield counted("the mask is one of the words", 20_000, 5, 4, 0.7)
+    yield counted("8 : 1 : 1, counted in more words", 20_000, 3, 3, 1.0, weight=2.0, last=4000)
+    yield counted("the mask is one of the words", 20_000, 5, 2, 0.7)
     yield counted("one in seven, and a larger vocabulary", 30_000, 7, 7, 1 / 7)
     yield counted("four in five are special", 20_000, 3, 3, 0.15, plain=0.2)
 
@@ -873,6 +990,59 @@ def only_masks_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
 def ten_percent_of_the_rest(ids, special, vocab_size, mask_id, generator, p=0.15):
     chosen = (_coin(ids, generator) < p) & ~special
     return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.02), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception(
+    "Of the chosen tokens, how many are masks? May one that was made a mask still become a word?"
+)
+def words_drawn_over_masks(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    inputs = torch.where(chosen & (_coin(ids, generator) < 0.8), mask_id, ids)
+    words = torch.randint(vocab_size, ids.shape, generator=generator)
+    return torch.where(chosen & (_coin(ids, generator) < 0.1), words, inputs), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception(
+    "Corrupt with p = 0.15 and count the masks. Does the number that chose a token also decide what becomes of it?"
+)
+def one_number_for_two_questions(ids, special, vocab_size, mask_id, generator, p=0.15):
+    coin, words = _coin(ids, generator), torch.randint(vocab_size, ids.shape, generator=generator)
+    chosen = (coin < p) & ~special
+    inputs = torch.where(chosen & (coin < 0.8), mask_id, ids)
+    return torch.where(chosen & (coin >= 0.8) & (coin < 0.9), words, inputs), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Ask for p = 0.9. Are nine in ten chosen, or one in ten?")
+def the_others_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, 1 - p)
+
+
+@mlm_corrupt.misconception("Print the tokens that you choose. Are they words, or those that `special` marks?")
+def only_special_tokens(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
+def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size - 1, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception(
+    "Tally the words that took another's place, where the mask is word 2 of five. Which are missing?"
+)
+def words_below_the_mask_only(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, mask_id, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception("Look at the first chosen tokens, and at the last ones. Do the same things become of them?")
+def fates_in_a_row(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    places = chosen.flatten().nonzero().flatten()
+    masks, words = int(0.8 * len(places)), int(0.9 * len(places))
+    inputs = ids.flatten().clone()
+    inputs[places[:masks]] = mask_id
+    inputs[places[masks:words]] = torch.randint(vocab_size, (words - masks,), generator=generator)
+    return inputs.view_as(ids), _labels(ids, chosen)
 
 
 @mlm_corrupt.misconception("Which number does the loss leave out? Print a label of yours that nobody asks for.")
@@ -1017,6 +1187,13 @@ def all_outputs_compared(model_fn, ids):
 @leaks_future.misconception("Place t may see ids[:, t]. Which is the first output that must not move?")
 def own_word_taken_for_future(model_fn, ids):
     return _leaks(model_fn, ids, own=1)
+
+
+@leaks_future.misconception(
+    "You change words from one place on. Which is the last output that must not move? Do you look at it?"
+)
+def last_output_before_the_cut_left_out(model_fn, ids):
+    return _leaks(model_fn, ids, own=-1)
 
 
 @leaks_future.misconception("A model that peeks only at its first places, or only at its last: do you find it?")
@@ -1252,7 +1429,7 @@ def masking_task(rng):
     def frequencies(words):
         return -english.frequencies.clamp(min=1e-12).log()[words]
 
-    def less(case, of, inputs, lengths, targets, best, weights=(0.1, 0.1, 0.1, 0.1)):
+    def less(case, of, inputs, lengths, targets, best, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
         """The same answers by laxer bars, and whether they say again what was read: this tells mistakes apart."""
         words = targets.amax(1)
         nothing = torch.full((len(targets),), math.log(V), dtype=torch.float64)
@@ -1261,7 +1438,8 @@ def masking_task(rng):
         bars = (
             ("better than the bare frequencies", -0.4, frequencies(words)),
             ("no worse than the bare frequencies", 0.03, frequencies(words)),
-            ("hardly worse than knowing nothing", 0.45, nothing),
+            ("hardly worse than knowing nothing", 1.5, nothing),
+            ("not beyond all measure", 2000.0, nothing),
         )
         for (title, margin, known), weight in zip(bars, weights, strict=False):
             rung = at_most(case.judged_again(title + of, weight=weight), targets, best, margin, known)
@@ -1286,15 +1464,15 @@ def masking_task(rng):
         .laws_only()
         .counts_with(KNOWS)
     )
+    yield changed("blind to the far future", 3, 8, much_later, weight=0.5, public=True)
     yield rest_hidden
     title = f"the next word, at most {MARGIN} above the source"
     new, drawn = prefixes(title, 600, weight=3.0)
     yield at_most(new, *drawn[2:], MARGIN)
     yield at_most(new.judged_again("the next word, at most 0.6 above the source"), *drawn[2:], 0.6)
-    yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.5, 0.5))
+    yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
     yield sentences("whole sentences: no better than the source", 300)
     yield changed("blind to the future", 6, 6, later, weight=1.0)
-    yield changed("blind to the far future", 3, 8, much_later, weight=0.5)
 
 
 class Pretended:
@@ -1368,12 +1546,19 @@ masking_task.misconception(
 )(Pretended(lambda ids, lengths: _certain(torch.zeros_like(ids))))
 
 masking_task.misconception(
+    "Sure of itself beyond all measure, and wrong. Was the loss once smaller than at the end? How large is a step, and "
+    "are the gradients of earlier batches still in it?",
+    name="diverged",
+)(Pretended(lambda ids, lengths: 1e4 * _certain(torch.zeros_like(ids))))
+
+masking_task.misconception(
     "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
     name="softmax_in_the_model",
 )(Pretended(lambda ids, lengths: _source(ids).exp()))
 
 masking_task.misconception(
-    "It guesses as if it knew nothing of this language. Do its parameters move in a step? Compare before and after.",
+    "It guesses as if it knew nothing of this language. Do its parameters move in a step? If they do, write a row of "
+    "inputs and a row of targets below each other, one place a column: is that the question?",
     name="never_trained",
 )(Pretended(lambda ids, lengths: 0.0 * _count(ids)))
 

@@ -102,6 +102,24 @@ def words_and_columns_exchanged(x, n_heads):
 
 
 @split_heads.misconception(
+    "Let x[0, t, c] be 10 t + c. Whose numbers stand in the first row of head 0? Only one word's belong there."
+)
+def transposed_before_it_is_cut(x, n_heads):
+    B, T, D = x.shape
+    _divisible(D, n_heads)
+    return x.mT.reshape(B, n_heads, T, D // n_heads)
+
+
+@split_heads.misconception(
+    "Count the axes that are asked for, (B, h, T, D/h). Can you still say which sentence a head of yours belongs to?",
+    convention="heads folded into the batch, (B·h, T, D/h)",
+)
+def heads_folded_into_the_batch(x, n_heads):
+    _divisible(x.shape[-1], n_heads)
+    return reference.split_heads(x, n_heads).flatten(0, 1)
+
+
+@split_heads.misconception(
     "Split a width of 6 among 4 heads. How many columns are in your result, and where did the rest go?"
 )
 def remainder_dropped(x, n_heads):
@@ -168,6 +186,13 @@ def heads_averaged(x):
 @merge_heads.misconception("How many words went in, and how many come out? Heads are put side by side, not in a queue.")
 def heads_in_a_queue(x):
     return x.flatten(1, 2)
+
+
+@merge_heads.misconception(
+    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?"
+)
+def words_side_by_side(x):
+    return x.flatten(2)
 
 
 @merge_heads.misconception("Split four columns into two heads and merge them again. Which columns have changed places?")
@@ -276,24 +301,46 @@ multi_head_attention.misconception(
 )(_scaled_by(lambda q, h: float(q.shape[-1])))
 
 
-def _softmax_over(dim):
+multi_head_attention.misconception(
+    "The wider a head, the more products a score adds up. Do your scores become calmer with that, or wilder?",
+    name="scores_multiplied_by_the_root",
+)(_scaled_by(lambda q, h: q.shape[-1] ** -0.5))
+
+
+def _softmax_over(dim, weigh=_weigh):
     def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
         q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-        weights = _weigh(q, k, mask, dim=dim)
+        weights = weigh(q, k, mask, dim=dim)
         return reference.merge_heads(weights @ v) @ W_o.T, weights
 
     return attention
 
 
-multi_head_attention.misconception(
-    "Over which axis do your weights sum to one? Heads do not compete: each distributes its attention over the words.",
-    name="softmax_over_the_heads",
-)(_softmax_over(1))
+def _weigh_what_is_filled_with(lowest):
+    """Weights where what is forbidden is filled before the softmax, and nothing is done behind it."""
 
-multi_head_attention.misconception(
-    "Sum your weights over the last axis. Who distributes attention, the one who asks or the one who is asked?",
-    name="softmax_over_the_queries",
-)(_softmax_over(2))
+    def weigh(q, k, mask, dim):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return (scores if mask is None else scores.masked_fill(~mask, lowest)).softmax(dim)
+
+    return weigh
+
+
+for _way, _weighs in {
+    "": _weigh,
+    "_where_a_billion_is_taken_off": _weigh_what_is_filled_with(-1e9),
+    "_where_infinity_is_taken_off": _weigh_what_is_filled_with(-math.inf),
+}.items():
+    multi_head_attention.misconception(
+        "Over which axis do your weights sum to one? Heads do not compete: each distributes its attention over the "
+        "words.",
+        name="softmax_over_the_heads" + _way,
+    )(_softmax_over(1, _weighs))
+
+    multi_head_attention.misconception(
+        "Sum your weights over the last axis. Who distributes attention, the one who asks or the one who is asked?",
+        name="softmax_over_the_queries" + _way,
+    )(_softmax_over(2, _weighs))
 
 
 def _split_with(split, merge=reference.merge_heads):
@@ -378,6 +425,13 @@ def queries_from_x_kv(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_kv, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
 
 
+@multi_head_attention.misconception(
+    "With 5 words in x_q and 7 in x_kv: how many rows has your output? Each word that asks gets one."
+)
+def asking_and_asked_exchanged(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return reference.multi_head_attention(x_kv, x_q, W_q, W_k, W_v, W_o, n_heads, mask)
+
+
 @multi_head_attention.misconception("Set x_kv to zero: there is nothing to be heard. What does your output say then?")
 def everything_from_x_q(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_q, W_q, W_k, W_v, W_o, n_heads, mask)
@@ -444,6 +498,37 @@ multi_head_attention.misconception(
     "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
     name="nothing_allowed_is_not_a_number",
 )(_masked_by(lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(-1)))
+
+
+multi_head_attention.misconception(
+    "What is 0 · ∞? Print what you add to the scores, where a key is allowed.",
+    name="zero_times_infinity_is_not_a_number",
+)(_masked_by(lambda scores, mask: (scores + ~mask * -math.inf).softmax(-1)))
+
+
+@multi_head_attention.misconception("Sum a row of your weights. Was it one right behind the softmax?")
+def scaled_after_the_softmax(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
+    root = q.shape[-1] ** 0.5
+    weights = _weigh(q, k, mask, 1.0) / root
+    return reference.merge_heads(weights @ v) @ W_o.T, weights
+
+
+def _scores_for_weights(lowest):
+    def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
+        out, _ = reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
+        q, k, _ = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return out, scores if mask is None else scores.masked_fill(~mask, lowest)
+
+    return attention
+
+
+for _name, _lowest in {"scores_for_weights": -1e9, "scores_with_infinities_for_weights": -math.inf}.items():
+    multi_head_attention.misconception(
+        "Sum a row of what you return as weights: is it one? The output may well be right; what stands beside it?",
+        name=_name,
+    )(_scores_for_weights(_lowest))
 
 
 @multi_head_attention.misconception("Who looked where? The weights of every head are asked for, (B, h, T, S).")
@@ -654,6 +739,29 @@ MultiHeadAttention.misconception(
     "Forbid a key and print its weight. Does the mask reach your heads?", name="layer_ignores_the_mask"
 )(_layer(lambda layer, x_q, x_kv, mask: _inside(layer, x_q, x_kv, None)))
 
+
+def _gives_an_empty_row(fill):
+    """A layer that fills the scores of what is forbidden, and leaves it at that."""
+
+    def attend(layer, x_q, x_kv, mask):
+        q, k, v = (_split(W(x), layer.n_heads) for W, x in ((layer.W_q, x_q), (layer.W_k, x_kv), (layer.W_v, x_kv)))
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        weights = (scores if mask is None else scores.masked_fill(~mask, fill)).softmax(-1)
+        return layer.W_o(reference.merge_heads(weights @ v)), weights
+
+    return _layer(attend)
+
+
+MultiHeadAttention.misconception(
+    "A query that may look at nothing: what are its weights in yours, and what should be left of them?",
+    name="layer_looks_at_everything_where_nothing_is_allowed",
+)(_gives_an_empty_row(-1e9))
+
+MultiHeadAttention.misconception(
+    "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
+    name="layer_is_not_a_number_where_nothing_is_allowed",
+)(_gives_an_empty_row(-math.inf))
+
 MultiHeadAttention.misconception(
     "Allow one key only. Who gets the weight?",
     convention="True forbids, as in nn.MultiheadAttention's attn_mask",
@@ -695,10 +803,7 @@ class LeavesOutW_o(_Layer):
 @MultiHeadAttention.misconception("Ask for bias=False, then list the names of your parameters.")
 class AlwaysHasBiases(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
-        super().__init__(d_model, n_heads)
-        with torch.no_grad():
-            for W in (self.W_q, self.W_k, self.W_v, self.W_o):
-                W.bias.fill_(0.5)
+        super().__init__(d_model, n_heads)  # the runner's seed draws the same biases in most layers that have them
 
 
 @MultiHeadAttention.misconception("Fill the biases with ones. Which of them makes a difference to your result?")
@@ -735,8 +840,8 @@ class AcceptsAnyNumberOfHeads(_Layer):
 def multi_head_parameters(rng):
     """The paper's layer, BERT's, narrow ones; the number of heads changes nothing, and must divide."""
     yield call("the paper's layer, no biases", 512, 8, False, public=True)
-    yield call("one head, with biases", 512, 1, True, public=True)
-    yield call("BERT-Base, with biases", 768, 12, True)
+    yield call("BERT-Base, with biases", 768, 12, True, public=True)
+    yield call("one head, with biases", 512, 1, True)
     yield call("five heads", 35, 5, True)
     yield call("as many heads as columns", 11, 11, False)
     yield call("a width of one", 1, 1, True)
@@ -768,6 +873,15 @@ def heads_read_their_share_only(d_model, n_heads, bias):
     return 3 * n_heads * d * (d + bias) + d_model * (d_model + bias)
 
 
+@multi_head_parameters.misconception(
+    "How many columns has W_q.weight? A head of your count reads no more of a word than its own share."
+)
+def heads_read_and_write_their_share_only(d_model, n_heads, bias):
+    _divisible(d_model, n_heads)
+    d = d_model // n_heads
+    return 4 * n_heads * d * (d + bias)
+
+
 @multi_head_parameters.misconception("List the names of your layer's parameters. How many matrices are there?")
 def W_o_not_counted(d_model, n_heads, bias):
     _divisible(d_model, n_heads)
@@ -790,6 +904,12 @@ def biases_always_counted(d_model, n_heads, bias):
 def one_number_for_a_bias(d_model, n_heads, bias):
     _divisible(d_model, n_heads)
     return 4 * (d_model * d_model + bool(bias))
+
+
+@multi_head_parameters.misconception("How many of your four linear layers have a bias of their own?")
+def one_bias_for_all_four(d_model, n_heads, bias):
+    _divisible(d_model, n_heads)
+    return 4 * d_model * d_model + d_model * bias
 
 
 @multi_head_parameters.misconception("Which of your four linear layers has no bias? And how long is a bias?")
@@ -844,6 +964,10 @@ def multi_head_attention_task(rng):
     yield first
     yield first.judged_again("the rival's number", targets=only(1, some[-1]))
     both = only(None, some[-1])
+    for what, question in (("friends", 0), ("rivals", 1)):
+        targets = only(question, some[-1])
+        yield first.judged_again(f"four of five {what}, of these", targets=targets, bar=0.8, weight=0.1)
+        yield first.judged_again(f"more {what} than one head gets besides", targets=targets, bar=0.27, weight=0.1)
     yield first.judged_again("more than half of all the answers", targets=both, bar=0.51, weight=0.1)
     yield first.judged_again("more answers than by guessing", targets=both, bar=0.2, weight=0.1)
     many = playgrounds(1000)
@@ -864,7 +988,7 @@ def multi_head_attention_task(rng):
     }
     for title, changed in changes.items():
         yield (
-            given_model(title, weight=0.1)
+            given_model(title, public=True, weight=0.1)
             .call(names, numbers, friends, rivals, into="before")
             .call(*changed, into="after")
             .law("different", of="before", to="after", within=1e-3, because="the answers stay the same")
@@ -888,7 +1012,7 @@ def _numbers(names, numbers, whom):
 
 
 @multi_head_attention_task.misconception(
-    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after."
+    "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
 )
 def never_trained(names, numbers, friends, rivals):
     # any numbers that have nothing to do with the question, though they change with it
@@ -917,6 +1041,61 @@ def knows_friends_only(names, numbers, friends, rivals):
 def knows_rivals_only(names, numbers, friends, rivals):
     rival = _numbers(names, numbers, rivals)
     return torch.stack([rival, rival], dim=2)
+
+
+def _mostly(known, names):
+    """What one head learns of its question: right for all children but one in twenty-six."""
+    return torch.where((names == 0)[..., None, None], known.roll(1, dims=-1), known)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_friends_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_friends_only(names, numbers, friends, rivals), names)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_rivals_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_rivals_only(names, numbers, friends, rivals), names)
+
+
+def _half_as_well(question):
+    """What training has come to where one question goes faster than the other: nearly right, and half right."""
+
+    def on_the_way(names, numbers, friends, rivals):
+        both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+        behind = (names % 2 == 0)[..., None, None] & (torch.arange(2, device=names.device) == question)[:, None]
+        return torch.where(behind | (names == 1)[..., None, None], both.roll(1, dims=-1), both)
+
+    return on_the_way
+
+
+for _name, _question in {"friends_are_behind": 0, "rivals_are_behind": 1}.items():
+    multi_head_attention_task.misconception(
+        "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+        name=_name,
+    )(_half_as_well(_question))
+
+
+@multi_head_attention_task.misconception(
+    "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
+)
+def has_hardly_begun(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    lucky = (names < 6)[..., None, None]  # of twenty-six
+    return torch.where(lucky, both, both.roll(1, dims=-1))
+
+
+@multi_head_attention_task.misconception(
+    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
+    "large is a step?"
+)
+def nearly_there(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    return torch.where((names < 2)[..., None, None], both.roll(1, dims=-1), both)
 
 
 @multi_head_attention_task.misconception(

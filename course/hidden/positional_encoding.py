@@ -122,6 +122,16 @@ def cosine_of_the_next_angle(n_positions, d_model):
     return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
 
 
+@sinusoidal.misconception(
+    "Do the columns of a pair hold the same angle? Add the squares of columns 2 and 3. And is the i of the formula the "
+    "number of a pair, or of a column?"
+)
+def exponents_of_the_column_and_the_next(n_positions, d_model):
+    _frequencies(d_model)
+    angles = torch.arange(n_positions).double()[:, None] * 10000.0 ** (-2 * torch.arange(d_model).double() / d_model)
+    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
+
+
 @sinusoidal.misconception("How many columns hold a sine in your table, and how many a cosine? Row 0 shows it.")
 def sines_only(n_positions, d_model):
     angles = torch.arange(n_positions).double()[:, None] * _frequencies(d_model)
@@ -143,6 +153,19 @@ def whole_turns(n_positions, d_model):
 @sinusoidal.misconception("How slow is the slowest pair? Count the zeros in the number that the formula raises.")
 def base_one_thousand(n_positions, d_model):
     return _table(n_positions, _frequencies(d_model, 1000.0))
+
+
+@sinusoidal.misconception("How slow is the slowest pair? Count the zeros in the number that the formula raises.")
+def base_one_hundred_thousand(n_positions, d_model):
+    return _table(n_positions, _frequencies(d_model, 100000.0))
+
+
+@sinusoidal.misconception("Which pair turns fastest in your table, the first or the last?")
+def fast_pairs_last_in_single_precision(n_positions, d_model):
+    # so fast that the rounding of torch's default type shows: the same mistake as below, with other numbers
+    _frequencies(d_model)
+    angles = torch.arange(n_positions)[:, None] * 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
 
 
 @sinusoidal.misconception("Which pair turns fastest in your table, the first or the last?")
@@ -264,6 +287,28 @@ def one_place_too_far(offset, d_model):
 )
 def other_speeds_than_the_table(offset, d_model):
     return _turns(offset * _frequencies(d_model) ** 0.5)
+
+
+@shift_matrix.misconception(
+    "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
+)
+def speeds_of_every_second_pair(offset, d_model):
+    return _turns(offset * _frequencies(d_model) ** 2)
+
+
+@shift_matrix.misconception("Ask for an offset of 1 and for one of 5. Do you get the same matrix?")
+def offset_ignored(offset, d_model):
+    return reference.shift_matrix(1, d_model)
+
+
+@shift_matrix.misconception(
+    "Print shift_matrix(1, 6): in which row does each pair's block begin, and do two of them meet?"
+)
+def blocks_overlap(offset, d_model):
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i, angle in enumerate(offset * _frequencies(d_model)):
+        matrix[i : i + 2, i : i + 2] = _turns(angle[None])
+    return matrix
 
 
 @shift_matrix.misconception("Ask for a width of 7. Which column is left without its partner?")
@@ -465,6 +510,18 @@ def relative_means_equal_steps(encode, n, d):
         return torch.allclose(steps, steps[:1], atol=1e-3)
 
     return _with(encode, n, d, relative=equal_steps)
+
+
+@order_properties.misconception(
+    "Is it the difference of neighbours that stays the same? A clock's hand makes the same turn at every step, and its "
+    "differences point elsewhere each time. Find the matrix itself."
+)
+def relative_means_one_difference(encode, n, d):
+    def one_difference(rows):
+        steps = rows[1:] - rows[:-1]
+        return torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-4)
+
+    return _with(encode, n, d, relative=one_difference)
 
 
 @order_properties.misconception(
@@ -692,6 +749,32 @@ class OnlyTheMarks(_Table):
         return self.marks(x).expand_as(x)
 
 
+@LearnedPositions.misconception("Give it two different sentences: is anything of the words left in the result?")
+class OnlyTheMarksOfOneSentence(_Table):
+    def forward(self, x):
+        self.check(x)
+        return self.marks(x)
+
+
+@LearnedPositions.misconception(
+    "Give it one sentence of five words. How many rows of your table are read? Which axis is time?"
+)
+class CountsTheSentences(_Table):
+    def marks(self, x):
+        return self.positions[: len(x)]
+
+
+@LearnedPositions.misconception(
+    "A text of five words and a table of seven places: which of its rows does the text need?"
+)
+class AlwaysAddsTheWholeTable(_Table):
+    def check(self, x):
+        pass
+
+    def marks(self, x):
+        return self.positions
+
+
 @LearnedPositions.misconception("What comes out for words of zeros? A mark that multiplies says nothing about them.")
 class Multiplied(_Table):
     def forward(self, x):
@@ -733,21 +816,26 @@ def rope(rng):
     yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([23]), tolerance=_within(23))
     yield call("as many heads as words", words(2, 5, 5, 6), tolerance=_within(5))
     yield call("as many words as numbers", words(1, 2, 10, 10), tolerance=_within(10))
-    yield call("float32", words(2, 3, 5, 6, dtype=torch.float32), tolerance=1e-4)
+    yield call("float32", words(2, 3, 5, 6, dtype=torch.float32), tolerance=1e-4, public=True)
     yield call("memory that is not contiguous", noncontiguous(words(3, 2, 5, 10)), tolerance=_within(5), public=True)
     yield call("an odd width", words(2, 3, 5, 7), raises="ValueError", weight=0.5)
 
 
 def _turn(x, positions, base, *, split, join, exponent=1.0, direction=1):
     """RoPE with its choices laid open; positions may have more axes than one."""
+    cos, sin = _cos_and_sin(x, positions, base, exponent, direction)
+    a, b = split(x)
+    return join(a * cos - b * sin, a * sin + b * cos)
+
+
+def _cos_and_sin(x, positions, base, exponent=1.0, direction=1):
+    """Of every place's angle in every pair, (T, D/2)."""
     T, D = x.shape[-2:]
     frequencies = _frequencies(D, base) ** exponent
     if positions is None:
         positions = torch.arange(T)
     angles = direction * positions.double()[..., None] * frequencies
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    a, b = split(x)
-    return join(a * cos - b * sin, a * sin + b * cos)
+    return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
 
 def _pairs(x):
@@ -822,6 +910,55 @@ def one_speed_for_all(x, positions=None, base=10000.0):
     return _turn(x, positions, base, split=_pairs, join=_as_pairs, exponent=0.0)
 
 
+@rope.misconception("Which pair turns fastest in yours, the first or the last?")
+def speeds_in_reverse(x, positions=None, base=10000.0):
+    return _turn(x, positions, base, split=_pairs, join=_as_pairs, exponent=-1.0)
+
+
+@rope.misconception(
+    "How much slower should each pair turn than the one before? Is the i of the formula a pair's number, or a column's?"
+)
+def exponent_4i_over_D(x, positions=None, base=10000.0):
+    return _turn(x, positions, base, split=_pairs, join=_as_pairs, exponent=2.0)
+
+
+@rope.misconception(
+    "Place 0 is not turned at all. Do its vectors come out as they went in, every number in its own column?"
+)
+def halves_read_and_neighbours_written(x, positions=None, base=10000.0):
+    return _turn(x, positions, base, split=_halves, join=_as_pairs)
+
+
+@rope.misconception(
+    "When you compute the second number of a pair, is the first one still what it was, or is it turned already?"
+)
+def second_number_from_the_turned_first(x, positions=None, base=10000.0):
+    a, b = _pairs(x)
+    cos, sin = _cos_and_sin(x, positions, base)
+    a = a * cos - b * sin
+    return _as_pairs(a, a * sin + b * cos)
+
+
+@rope.misconception("What is the angle of place 0? What are the cosine and the sine of that, and what do they do to x?")
+def cosine_and_sine_exchanged(x, positions=None, base=10000.0):
+    (a, b), (cos, sin) = _pairs(x), _cos_and_sin(x, positions, base)
+    return _as_pairs(a * sin - b * cos, a * cos + b * sin)
+
+
+@rope.misconception("Does x = 0 stay 0? RoPE turns words, and adds nothing to them.")
+def waves_added(x, positions=None, base=10000.0):
+    cos, sin = _cos_and_sin(x, positions, base)
+    return x + _as_pairs(sin, cos)
+
+
+@rope.misconception(
+    "Is a vector as long after it as before? A turned number is made of two: of itself, and of its partner in the pair."
+)
+def waves_multiplied(x, positions=None, base=10000.0):
+    cos, sin = _cos_and_sin(x, positions, base)
+    return x * _as_pairs(sin, cos)
+
+
 @rope.misconception("Is a vector as long after it as before? And does x = 0 stay 0? RoPE turns, it does not add.")
 def added_instead_of_turned(x, positions=None, base=10000.0):
     return x + _turn(torch.ones_like(x), positions, base, split=_pairs, join=_as_pairs)
@@ -831,19 +968,23 @@ def added_instead_of_turned(x, positions=None, base=10000.0):
     "Are vectors as long as before? The partner of a number and its angle must come from the same pair."
 )
 def pairs_and_angles_mixed(x, positions=None, base=10000.0):
-    T, D = x.shape[-2:]
-    places = torch.arange(T) if positions is None else positions
-    angles = (places.double()[:, None] * _frequencies(D, base)).repeat_interleave(2, dim=-1)
+    cos, sin = (each.repeat_interleave(2, dim=-1) for each in _cos_and_sin(x, positions, base))
     a, b = _halves(x)
-    return x * angles.cos().to(x.dtype) + _as_halves(-b, a) * angles.sin().to(x.dtype)
+    return x * cos + _as_halves(-b, a) * sin
+
+
+@rope.misconception(
+    "Are vectors as long as before? The partner of a number and its angle must come from the same pair."
+)
+def angles_of_halves_for_pairs(x, positions=None, base=10000.0):
+    cos, sin = (torch.cat([half, half], -1) for half in _cos_and_sin(x, positions, base))
+    a, b = _pairs(x)
+    return x * cos + _as_pairs(-b, a) * sin
 
 
 @rope.misconception("Is a vector as long after it as before? Check the sign of the four products in a pair.")
 def sign_lost(x, positions=None, base=10000.0):
-    T, D = x.shape[-2:]
-    places = torch.arange(T) if positions is None else positions
-    angles = places.double()[:, None] * _frequencies(D, base)
-    (a, b), cos, sin = _pairs(x), angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    (a, b), (cos, sin) = _pairs(x), _cos_and_sin(x, positions, base)
     return _as_pairs(a * cos + b * sin, a * sin + b * cos)
 
 
@@ -920,6 +1061,38 @@ def future_rewarded(n_heads, T):
 @alibi_bias.misconception("Row t, column s: for the first query only one key is left. Which row of yours has only one?")
 def queries_and_keys_exchanged(n_heads, T):
     return _alibi(_slopes(n_heads), T).mT
+
+
+@alibi_bias.misconception("How far is a word from itself? What does that cost, and may a query look at its own place?")
+def own_place_hidden(n_heads, T):
+    return _alibi(_slopes(n_heads), T).masked_fill(torch.eye(T, dtype=torch.bool), -math.inf)
+
+
+@alibi_bias.misconception("How far is a word from itself, and what does that cost in yours?")
+def distance_from_one(n_heads, T):
+    return _alibi(_slopes(n_heads), T) - _slopes(n_heads)[:, None, None]
+
+
+@alibi_bias.misconception(
+    "After softmax this is the same, since a row may be shifted; here the distance itself is asked for. What does the "
+    "key at the query's own place cost in yours?",
+    convention="slope times the key's place, as in BLOOM",
+)
+def by_the_place_of_the_key(n_heads, T):
+    places = torch.arange(T).double()
+    return (_slopes(n_heads)[:, None, None] * places).expand(-1, T, -1).masked_fill(_distance(T) < 0, -math.inf)
+
+
+@alibi_bias.misconception(
+    "Are the rows of yours alike? What a key costs depends on who asks, and the future is hidden from whom?"
+)
+def the_same_row_for_every_query(n_heads, T):
+    return (_slopes(n_heads)[:, None, None] * torch.arange(T).double()).expand(-1, T, -1).clone()
+
+
+@alibi_bias.misconception("What is 0 · ∞? Print what you add where a key is no future.")
+def zero_times_infinity_is_not_a_number(n_heads, T):
+    return -_slopes(n_heads)[:, None, None] * _distance(T) + (_distance(T) < 0) * -math.inf
 
 
 @alibi_bias.misconception("What is your first slope for eight heads? The heads are counted from 1.")
@@ -1013,11 +1186,23 @@ def positional_encoding_task(rng):
     by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
     yield asked("two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", **apart)
     yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", **apart)
+    ids = letters(50, 16)
+    neighbours = given_model("not the letter one place back", public=True, weight=0.1).call(ids, into="logits")
+    for title, by in (("not the letter one place back", 1), ("not the letter one place ahead", -1)):
+        said = ids.roll(by, 1)
+        said[:, 0 if by > 0 else -1] = -100
+        yield (
+            (neighbours if by > 0 else neighbours.judged_again(title, weight=0.1))
+            .law("log_loss_at_least", of="logits", targets=said, known=torch.zeros(50), margin=1.0,
+                 because="it is a neighbour's letter that is said")
+            .laws_only()
+            .counts_with("one letter all along")
+        )  # fmt: skip
 
 
 def _said(ids, places):
-    """Says the letters that stand at `places` (T,), wrapped around."""
-    return F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
+    """Says the letters that stand at `places` (T,), wrapped around, and is sure of it."""
+    return 20.0 * F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
 
 
 @positional_encoding_task.misconception(
@@ -1048,6 +1233,24 @@ def echoes_the_neighbour(ids):
     return _said(ids, torch.arange(ids.shape[1]) - 1)
 
 
+@positional_encoding_task.misconception(
+    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other."
+)
+def says_the_next_letter(ids):
+    return _said(ids, torch.arange(ids.shape[1]) + 1)
+
+
+@positional_encoding_task.misconception(
+    "The nearer a letter, the louder your model hears it. Draw the attention weights of one place: does any distance "
+    "stand out?"
+)
+def hears_the_near_ones_louder(ids):
+    T = ids.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    loudness = torch.where(back > 0, 2.0 ** (2 - back), 0.0)
+    return loudness @ F.one_hot(ids, len(order.LETTERS)).float()
+
+
 @positional_encoding_task.misconception("Your echo comes before the call: it says what is heard three places *later*.")
 def looks_ahead(ids):
     places = torch.arange(ids.shape[1]) + order.DELAY
@@ -1065,8 +1268,8 @@ def knows_only_the_trained_places(ids):
 
 
 @positional_encoding_task.misconception(
-    "In a list of one and the same letter it does not even say that one. Do its parameters move in a step? "
-    "Compare before and after."
+    "In a list of one and the same letter it does not even say that one. Does the loss fall, or does it jump about? Do "
+    "the parameters move in a step, and how far?"
 )
 def never_trained(ids):
     return torch.linspace(1.0, 0.0, len(order.LETTERS)).expand(*ids.shape, -1)

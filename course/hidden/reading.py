@@ -77,7 +77,7 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         .law("different", to="other", because="another first token changes nothing: is the state carried along?")
     )
     yield (
-        classifier(rng, "the last token counts", weight=last)
+        classifier(rng, "the last token counts", weight=last, public=True)
         .call(words, full)
         .call(other_last, full, into="other")
         .law("different", to="other", because="another last token changes nothing: which state is read?")
@@ -130,9 +130,30 @@ class OneTooEarly:
         return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
 
 
+class OneTooEarlyAndRound:
+    """An index of −1 is the last column."""
+
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), lengths - 2]
+
+
 class OneTooLate:
     def read(self, states, lengths):
         return states[torch.arange(len(states)), lengths.clamp(max=states.shape[1] - 1)]
+
+
+class BeyondTheTable:
+    """An error, where a sequence fills its row."""
+
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), lengths]
+
+
+class ShortestForAll:
+    """Who reads on through padding made zero, or sets states to zero behind the end, looks the same from outside."""
+
+    def read(self, states, lengths):
+        return states[:, int(lengths.min()) - 1]
 
 
 class ProbabilitiesForScores:
@@ -159,7 +180,13 @@ MISREADINGS = {
     LastColumn: "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
     MeanOverColumns: "How many states go into your logits, and do those of the padding belong to them?",
     OneTooEarly: "At which index does a sequence of length 3 end? Count from zero; then change its last token.",
+    OneTooEarlyAndRound: "At which index does a sequence of length 3 end, and one of length 1? Count from zero, and "
+    "print the index that yours reads.",
     OneTooLate: "At which index does a sequence of length 3 end? Count from zero; then change the token behind it.",
+    BeyondTheTable: "At which index does a sequence of length 3 end? Count from zero, and print the index that yours "
+    "reads.",
+    ShortestForAll: "Read a sequence alone, then beside a longer one and a shorter one. Behind which of its tokens is "
+    "its state read each time, and what has become of it until then?",
     ProbabilitiesForScores: "Sum one row of your result. Are these scores, or have they been through something?",
     DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Does somebody toss coins there, or does "
     "the second call begin with something that the first has left behind?",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.data import parentheses
@@ -58,9 +59,10 @@ def rnn_cell(rng):
     )
     strided = (noncontiguous(value) for value in (rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)))
     yield call("memory that is not contiguous", *strided, public=True)
-    large = 100 * rng.normal(2, 3), rng.normal(2, 5), *_weights(rng, 3, 5)
-    yield call("large inputs", *large, grad=False)
-    yield call("large inputs, float32", *(value.float() for value in large), grad=False)
+    x = 100 * rng.normal(2, 3)
+    large = torch.cat([x, -x]), rng.normal(4, 5), *_weights(rng, 3, 5)  # far above zero, and far below
+    yield call("large inputs", *large, grad=False).counts_with("a small batch")
+    yield call("large inputs, float32", *(value.float() for value in large), grad=False).counts_with("a small batch")
 
 
 @rnn_cell.misconception("What comes out of your cell when x and h are zero? Should b be seen there?")
@@ -68,12 +70,38 @@ def no_bias(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h.T)
 
 
-@rnn_cell.misconception(
+OVERFLOW = (
     "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?"
 )
+"""The hint to who writes a tanh like that."""
+
+
+@rnn_cell.misconception(OVERFLOW)
 def exponentials_overflow(x, h, W_x, W_h, b):
     a = x @ W_x.T + h @ W_h.T + b
     return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp())
+
+
+@rnn_cell.misconception(OVERFLOW)
+def exponential_of_twice_overflows(x, h, W_x, W_h, b):
+    e = (2 * (x @ W_x.T + h @ W_h.T + b)).exp()
+    return (e - 1) / (e + 1)
+
+
+@rnn_cell.misconception(OVERFLOW)
+def exponential_of_minus_twice_overflows(x, h, W_x, W_h, b):
+    e = (-2 * (x @ W_x.T + h @ W_h.T + b)).exp()
+    return (1 - e) / (1 + e)
+
+
+@rnn_cell.misconception("Call it with one x and two different states h. Should the result be the same?")
+def state_forgotten(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b) + 0 * (h @ W_h.T)
+
+
+@rnn_cell.misconception("Take a bias of 5: how large is your state, and how large may a tanh become?")
+def bias_outside(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + h @ W_h.T) + b
 
 
 @rnn_cell.misconception("Feed inputs of size 100. How large may a state become?")
@@ -91,9 +119,16 @@ def W_h_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + h @ W_h + b)
 
 
-@rnn_cell.misconception(
-    "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
-)
+FROM_AND_TO = "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under the product."
+"""The hint to whose weights meet x and h by the wrong axis."""
+
+
+@rnn_cell.misconception(FROM_AND_TO)
+def W_x_not_transposed(x, h, W_x, W_h, b):
+    return torch.tanh(x @ W_x + h @ W_h.T + b)
+
+
+@rnn_cell.misconception(FROM_AND_TO)
 def weights_not_transposed(x, h, W_x, W_h, b):
     return torch.tanh(x @ W_x + h @ W_h + b)
 
@@ -197,11 +232,29 @@ def time_first(xs, h0, W_x, W_h, b):
     return hs.transpose(0, 1), h_T
 
 
-@rnn_forward.misconception(
-    "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
-)
+ALONG_WHAT = "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
+"""The hint to who takes each sequence for a step."""
+
+
+def _sequences_for_steps(xs, h, W_x, W_h, b):
+    """As torch has it: what has one row broadcasts."""
+    hs = []
+    for x in xs:
+        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
+        hs.append(h)
+    return hs, h
+
+
+@rnn_forward.misconception(ALONG_WHAT)
 def walks_along_the_batch(xs, h0, W_x, W_h, b):
-    return reference.rnn_forward(xs.transpose(0, 1), h0, W_x, W_h, b)
+    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
+    return torch.stack(hs, 1), h_T
+
+
+@rnn_forward.misconception(ALONG_WHAT)
+def walks_along_the_batch_and_stacks_alike(xs, h0, W_x, W_h, b):
+    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
+    return torch.stack(hs), h_T
 
 
 @rnn_forward.misconception(
@@ -260,21 +313,24 @@ def bptt(rng):
 
 
 def _walk_back(
-    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, first=None, back=None, steps=None, adds=True, short=False
-):
+    xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, first=None, back=None, meets=None, steps=None, adds=True,
+    short=False, forward=False,
+):  # fmt: skip
     """The right algorithm with one piece exchanged.
 
     `slope` is tanh', `read` the states that W_h read, `first` the one before all, `back` the step to the state before;
-    `steps` are walked, sums are not added up without `adds`, and a `short` walk leaves out the last product.
+    `meets` is made of grad_h_T and of what comes back at each step behind the first. `steps` are walked, `forward` in
+    the order of time, sums are not added up without `adds`, and a `short` walk leaves out the last product.
     """
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
     before = torch.cat([first(hs, h0) if first else h0[:, None], hs[:, :-1]], 1)
     before = read(hs) if read else before
     found = {"W_x": torch.zeros_like(W_x), "W_h": torch.zeros_like(W_h), "b": torch.zeros_like(b)}
-    grad_h = grad_h_T
-    for t in list(reversed(range(xs.shape[1])))[:steps]:
+    grad_h, times = grad_h_T, range(xs.shape[1]) if forward else reversed(range(xs.shape[1]))
+    for turn, t in enumerate(list(times)[:steps]):
+        grad_h = meets(grad_h_T, grad_h) if meets and turn else grad_h
         a = xs[:, t] @ W_x.T + before[:, t] @ W_h.T + b
-        delta = (slope(hs[:, t], a) if slope else 1 - hs[:, t] ** 2) * grad_h
+        delta = (slope(hs[:, t], a, before[:, t]) if slope else 1 - hs[:, t] ** 2) * grad_h
         step = {"W_x": delta.T @ xs[:, t], "W_h": delta.T @ before[:, t], "b": delta.sum(0)}
         found = {name: found[name] * adds + step[name] for name in found}
         grad_h = back(delta, W_h) if back else delta @ W_h
@@ -292,12 +348,51 @@ def one_step_only(*inputs):
     "tanh' can be written with what goes into tanh or with what comes out. Which of the two goes with 1 - (...)²?"
 )
 def slope_of_the_input(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: 1 - a**2)
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - a**2)
+
+
+@bptt.misconception("Saturate a unit: h is near 1, and its slope near 0. Is yours? Follow h from tanh to the square.")
+def slope_of_tanh_of_the_output(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - h.tanh() ** 2)
+
+
+@bptt.misconception(
+    "Take T = 1, and an h0 of zeros: your slope is 1, whatever x is. Which state does a step begin with, and which end?"
+)
+def slope_at_the_state_before(*inputs):
+    return _walk_back(*inputs, slope=lambda h, a, before: 1 - before**2)
+
+
+@bptt.misconception(
+    "Take T = 2, and print what your delta is made of at each step. What has come back from the step behind?"
+)
+def the_same_gradient_at_every_step(*inputs):
+    return _walk_back(*inputs, meets=lambda end, back: end)
+
+
+AT_THE_END = "At how many of the states does a loss stand here? Take T = 2, and print what arrives at each of them."
+"""The hint to who lets the loss in at every step."""
+
+
+@bptt.misconception(AT_THE_END)
+def a_loss_at_every_step(*inputs):
+    return _walk_back(*inputs, meets=lambda end, back: end + back)
+
+
+@bptt.misconception(AT_THE_END)
+def a_loss_at_every_step_and_at_h0(*inputs):
+    found = a_loss_at_every_step(*inputs)
+    return {**found, "h0": found["h0"] + inputs[-1]}
+
+
+@bptt.misconception("Print t at every turn of your loop. At which state does the gradient arrive first?")
+def walks_forward(*inputs):
+    return _walk_back(*inputs, forward=True)
 
 
 @bptt.misconception("Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.")
 def no_slope(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: torch.ones_like(h))
+    return _walk_back(*inputs, slope=lambda h, a, before: torch.ones_like(h))
 
 
 @bptt.misconception(
@@ -421,6 +516,14 @@ def sum_of_absolute_values(grads, max_norm):
     return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
 
 
+@clip_grad_norm.misconception(
+    "A matrix has 3 and 4 on its diagonal, and zeros. How long are its numbers as one row, and what does yours say?"
+)
+def largest_singular_values(grads, max_norm):
+    total = sum(float(torch.linalg.norm(g, 2)) ** 2 for g in grads) ** 0.5
+    return _scaled(grads, min(1.0, max_norm / max(total, 1e-12))), total
+
+
 @clip_grad_norm.misconception("What is the length of (3, 4)? If 25 comes out, one step is missing.")
 def square_of_the_norm(grads, max_norm):
     total = _norm(grads) ** 2
@@ -531,6 +634,8 @@ def ElmanClassifier(rng):
         .gradients(wrt="parameters")
         .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
+        .law("learns_at_least", numbers=13 * 13, because="hardly anything learns but what makes logits of a state: who "
+             "keeps the gradient from the steps before it?")
         .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
              "is the third token three times the first?")  # or one beside the state, or one more for padding
         .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
@@ -597,7 +702,9 @@ class MeanOverTime(reading.MeanOverTime, _Elman):
     """Of the real tokens."""
 
 
-@ElmanClassifier.misconception("Call it twice with the same batch. With which state should every sequence begin?")
+@ElmanClassifier.misconception(
+    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+)
 class StateKeptBetweenBatches(_Elman):
     def start(self, inputs):
         end = getattr(self, "end", None)
@@ -612,10 +719,35 @@ class EveryEndOfEverySequence(_Elman):
         return states[:, lengths - 1]
 
 
-@ElmanClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
+@ElmanClassifier.misconception(
+    "Print the names of your parameters, and call it twice with the same batch. Which weights are there only while "
+    "`forward` runs?"
+)
+class LayerMadeAnew(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + nn.Linear(h.shape[1], h.shape[1])(h))
+
+
+NOTHING_BEFORE = "Change the first token: do the logits move? What does a step know of the one before?"
+"""The hint to whose steps are blind to the state."""
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
 class StateNotCarried(_Elman):
     def next(self, x, h):
         return torch.relu(x + self.from_state(torch.zeros_like(h)))
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class StateLeftOut(_Elman):
+    def next(self, x, h):
+        return torch.relu(x)
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class InputTwice(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(x))
 
 
 @ElmanClassifier.misconception(
@@ -667,22 +799,49 @@ class ReluOfEachPart(_Elman):
         return x.relu() + self.from_state(h).relu()
 
 
-@ElmanClassifier.misconception(
+ONE_OF_TWO = (
     "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?"
 )
+"""The hint to who bends half of the sum."""
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputAlone(_Elman):
+    def next(self, x, h):
+        return x.relu() + self.from_state(h)
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputBesideABias(_Elman):
+    def next(self, x, h):
+        b = self.from_input.bias
+        return (x - b).relu() + self.from_state(h) + b
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
 class ReluOfTheStateAlone(_Elman):
     def next(self, x, h):
         return x + self.from_state(h).relu()
 
 
-@ElmanClassifier.misconception("Print some of your logits. A score may be any number: what keeps yours from 0 to 1?")
+ANY_NUMBER = "Print some of your logits. A score may be any number: what keeps all of yours above zero?"
+"""The hint to who does something to the logits."""
+
+
+@ElmanClassifier.misconception(ANY_NUMBER)
 class ScoresSquashed(_Elman):
     def forward(self, ids, lengths):
         return super().forward(ids, lengths).sigmoid()
 
 
+@ElmanClassifier.misconception(ANY_NUMBER)
+class ScoresBent(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
 @ElmanClassifier.misconception(
-    "Set the weights W_h to zero. Should anything be left of the old state? What is left of it in yours?"
+    "Set the weights W_h to zero. Should your logits tell of any token but the last? Where do the others come in?"
 )
 class AddedToTheState(_Elman):
     def next(self, x, h):
@@ -735,6 +894,15 @@ class TokensAsNumbers(_Elman):
             h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
             states.append(h)
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+@ElmanClassifier.misconception(
+    "The values are right. Print the gradient of each parameter by name: down to which layer do they come, and who "
+    "stops them there?"
+)
+class StatesWithoutGradient(_Elman):
+    def read(self, states, lengths):
+        return super().read(states, lengths).detach()
 
 
 @ElmanClassifier.misconception(
@@ -876,6 +1044,12 @@ def begins_the_generator_anew(*inputs):
     return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
 
 
+@generate.misconception("Write with two generators of different seeds. Do you get two different texts?")
+def dice_with_a_seed_of_their_own(*inputs):
+    *others, _ = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(0))
+
+
 @generate.misconception("For length = 1, what comes out? The start was given; it is not written.")
 def start_among_the_tokens(step, h0, start, length, temperature, generator):
     written = reference.generate(step, h0, start, length, temperature, generator)
@@ -904,10 +1078,21 @@ def scheduled_inputs(rng):
     def table(B, T):
         return torch.zeros(B, T, dtype=torch.long), torch.ones(B, T, dtype=torch.long)
 
+    def tossed(title, n, B, T, p, **settings):
+        """Tables of coins, n in a row. Of ten and more not all are alike, nor all sentences, nor all places."""
+        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
+        same = (
+            f"{n} mixtures drawn in a row from one generator are the same: does yours begin it anew each time?",
+            "the teacher has the same places in every sentence: how many coins did you toss for the whole batch?",
+            "every sentence is the teacher's as a whole or not at all: how many coins did you toss for one?",
+        )
+        for dim, size in enumerate((n, B, T)):
+            case = case.law("slices_vary", dim=dim, because=same[dim]) if size >= 10 else case
+        return case
+
     def coins(title, n, B, T, p, **settings):
         share = torch.tensor([p, 1 - p], dtype=torch.float64)
-        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
-        return case.law("frequencies", probabilities=share, draws=n * B * T)
+        return tossed(title, n, B, T, p, **settings).law("frequencies", probabilities=share, draws=n * B * T)
 
     targets, own = rng.integers(0, 50, 40, 50), rng.integers(50, 99, 40, 50)
     yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(
@@ -922,7 +1107,7 @@ def scheduled_inputs(rng):
     yield coins("one in ten", 3, 20, 30, 0.1)
     yield coins("six in a hundred", 3, 40, 50, 0.06)  # whoever tosses a die of ten sides has ten
     for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
-        yield draws(title, 250, *table(*sizes), 0.4, rng.generator()).law(
+        yield tossed(title, 250, *sizes, 0.4).law(
             "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "
             "others: has each of them a coin of its own? Count them, call by call"
         )  # fmt: skip
@@ -976,6 +1161,11 @@ def half_and_half(targets, own, p, generator):
 @scheduled_inputs.misconception("Mix twice in a row with one generator. Are the coins the same, and should they be?")
 def the_same_coins_again(targets, own, p, generator):
     return torch.where(_coins(targets.shape, torch.Generator().manual_seed(generator.initial_seed())) < p, targets, own)
+
+
+@scheduled_inputs.misconception("Mix with two generators of different seeds. Do you get two different mixtures?")
+def a_seed_of_its_own(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(0)) < p, targets, own)
 
 
 @scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")

@@ -845,6 +845,10 @@ def reverses_instead(fn, x, permutation):
 # -- the task --------------------------------------------------------------------------------------------------------
 
 
+HALF = "better than guessing: half of them right"
+"""The case that no constant passes: what is the same in any order counts together with it."""
+
+
 @exercise(
     reference.recall_by_hand,
     name="self_attention_task",
@@ -870,30 +874,41 @@ def self_attention_task(rng):
             .laws_only()
         )
 
-    yield asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
+    some = asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
+    yield some
+    yield some.judged_again("nine of ten right", bar=0.9, weight=0.1)
+    yield some.judged_again(HALF, bar=0.5, weight=0.1)
+    yield some.judged_again("more than by guessing: 15 % right", bar=0.15, weight=0.1)
     many = asked("two thousand other lists, 99 % right", *lists(2000), bar=0.99, weight=2.0)
     yield many
     yield many.judged_again("better than most: 90 % right", bar=0.9)
-    yield many.judged_again("better than guessing: half of them right", bar=0.5)
+    yield many.judged_again("half of two thousand right", bar=0.5)
 
     keys, values, *_ = lists(500)
     values[:, 1:5] = values[:, 1:2]
     because = "a digit that stands in the list four times is not named when it is asked for"
-    yield asked(
-        "a digit that stands there four times", keys, values, keys[:, 3].clone(), values[:, 3], 0.9, because, weight=0.5
-    )
+    same = keys, values, keys[:, 3].clone(), values[:, 3]
+    yield asked("a digit that stands there four times", *same, 0.9, because, weight=0.5, public=True)
 
     keys, values, query, _ = lists(200)
+    yield (
+        given_model("other lists, other scores", weight=0.1, public=True)
+        .call(keys, values, query, into="first")
+        .call(*lists(200)[:3], into="second")
+        .law("different", of="first", to="second", within=1e-3, because="every list gets the same scores")
+        .laws_only()
+        .counts_with(HALF)
+    )
     order = torch.arange(recall.SLOTS).roll(int(rng.integers(1, recall.SLOTS, 1)))
     yield (
-        given_model("the same pairs in another order", weight=0.5)
+        given_model("the same pairs in another order", weight=0.5, public=True)
         .call(keys, values, query, into="first")
         .call(keys[:, order], values[:, order], query, into="second")
         .law(
             "equal", of="first", to="second", within=1e-2, because="the same pairs in another order get another answer"
         )
         .laws_only()
-        .counts_with("better than guessing: half of them right")
+        .counts_with(HALF)
     )
 
 
@@ -902,11 +917,41 @@ def _votes(values):
     return F.one_hot(values, len(recall.VALUES)).float()
 
 
-@self_attention_task.misconception(
-    "Your model answers the same for every list. Do its parameters move in a step? Compare before and after."
+NO_BETTER_THAN_GUESSING = (
+    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after."
 )
-def never_trained(keys, values, query):
+
+
+def _noise(*numbers):
+    """Scores (B, 10) that have nothing to do with the question, though they change with it."""
+    return torch.cos((sum(numbers) + 1)[:, None] * (1.0 + torch.arange(len(recall.VALUES), device=numbers[0].device)))
+
+
+@self_attention_task.misconception(NO_BETTER_THAN_GUESSING)
+def no_better_than_guessing(keys, values, query):
+    return _noise((keys * values).sum(1), 3 * query)
+
+
+@self_attention_task.misconception(NO_BETTER_THAN_GUESSING)
+def no_better_than_guessing_in_order(keys, values, query):
+    return _noise((torch.arange(keys.shape[1], device=keys.device) * keys * values).sum(1), 3 * query)
+
+
+@self_attention_task.misconception(
+    "Your model gives every list the same scores. Follow one list through forward: where does it get lost?"
+)
+def the_same_for_every_list(keys, values, query):
     return torch.linspace(1.0, 0.0, len(recall.VALUES)).expand(len(keys), -1)
+
+
+@self_attention_task.misconception(
+    "Better than guessing, and far from knowing. Does the loss still fall at the end of the curve? How large is a "
+    "step, and is it made of this batch's gradient alone?"
+)
+def learns_too_little(keys, values, query):
+    knows = (keys + values).sum(1) % 3 == 0
+    answers = _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
+    return torch.where(knows[:, None], answers, _noise((keys * values).sum(1), 3 * query))
 
 
 @self_attention_task.misconception(
@@ -930,6 +975,14 @@ def place_matters_more_than_the_query(keys, values, query):
 def other_pairs_join_in(keys, values, query):
     asked_for = (keys == query[:, None]).float()
     return ((1.0 + 1.5 * asked_for)[..., None] * _votes(values)).sum(1)
+
+
+@self_attention_task.misconception(
+    "Nearly. Was the loss still falling at the end of the curve? If it jumped about: how large is a step?"
+)
+def nearly_there(keys, values, query):
+    right = _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
+    return torch.where((query == 0)[:, None], right.roll(1, dims=-1), right)
 
 
 @self_attention_task.misconception(

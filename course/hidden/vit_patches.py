@@ -747,16 +747,31 @@ def ViT(rng):
     the class word of a single layer has seen exactly one patch: a square of the image, and no second one.
     """
 
-    def case(title, scale=0.3, n_layers=3, sizes=SIZES, **settings):
-        made = build(title, *sizes.values(), n_layers, **settings).laws_only().fill(rng, scale=scale)
-        return made if title == LOGITS else made.counts_with(LOGITS)
+    images, copies = _pictures(rng, 5), rng.integers(0, 5, 11)
+    yield from _logits_and_parameters(rng, images, copies)
+    yield from _maps_and_marks(rng, images)
+    yield from _norms(rng, images)
+    yield from _words_and_layers(rng, images)
+    yield from _images_and_places(rng, images)
+    yield from _dropout(rng, images)
+    yield from _pixels(rng, images)
+    yield from _looks(rng)
+    yield from _other_sizes(rng, images)
 
-    def pictures(n, channels=3, side=6):
-        return rng.normal(n, channels, side, side, dtype=torch.float32)
 
-    images, copies = pictures(5), rng.integers(0, 5, 11)
+def _case(rng, title, scale=0.3, n_layers=3, sizes=SIZES, **settings):
+    made = build(title, *sizes.values(), n_layers, **settings).laws_only().fill(rng, scale=scale)
+    return made if title == LOGITS else made.counts_with(LOGITS)
+
+
+def _pictures(rng, n, channels=3, side=6):
+    return rng.normal(n, channels, side, side, dtype=torch.float32)
+
+
+def _logits_and_parameters(rng, images, copies):
+    """What comes out, and what learns."""
     yield (
-        case(LOGITS, public=True)
+        _case(rng, LOGITS, public=True)
         .call(images)
         .law("shape_is", shape=(5, 7), meaning="logits (B, classes), one row for each image")
         .law("finite")
@@ -766,7 +781,7 @@ def ViT(rng):
              "other images others: do yours depend on the pixels, and on nothing else?")
     )  # fmt: skip
     yield (
-        case("every parameter takes part", public=True)
+        _case(rng, "every parameter takes part", public=True)
         .call(images)
         .gradients(wrt="parameters")
         .law("every_parameter_is_reached")
@@ -777,14 +792,18 @@ def ViT(rng):
              "layer does to its words one by one?")
     )  # fmt: skip
     yield (
-        case("every place has a mark that learns", sizes={**SIZES, "image_size": 8}, public=True)
-        .call(pictures(3, side=8))
+        _case(rng, "every place has a mark that learns", sizes={**SIZES, "image_size": 8}, public=True)
+        .call(_pictures(rng, 3, side=8))
         .gradients(wrt="parameters")
         .law("learns_by_place", places=[17, 16], because="no parameter that learns has a row for each place: "
              "what are your marks, and does model.parameters() know them?")
     )  # fmt: skip
+
+
+def _maps_and_marks(rng, images):
+    """What the pictures below the exercise read of the model."""
     yield (
-        case("who looks at whom", public=True)
+        _case(rng, "who looks at whom", public=True)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", of="maps", shape=(3, 5, 2, 10, 10),
              meaning="maps (n_layers, B, h, N + 1, N + 1)")
@@ -797,32 +816,40 @@ def ViT(rng):
         .law("slices_differ", of="maps", dim=2, because="two heads show the same map")
     )  # fmt: skip
     yield (
-        case("the marks, where the pictures look for them", public=True)
+        _case(rng, "the marks, where the pictures look for them", public=True)
         .read("positions")
         .law("shape_is", of="positions", shape=(10, 10), meaning="self.positions (N + 1, D)")
     )
+
+
+def _norms(rng, images):
+    """Marks of a million show where no norm stands before the work, or before the classes."""
     loud = {"positions": 1e6 * rng.normal(10, 10, dtype=torch.float32)}
     yield (
-        case("norms before the work")
+        _case(rng, "norms before the work")
         .load(loud)
         .call(images, method="attention_maps", into="maps")
         .law("bounded", of="maps", low=0.0, high=0.999, because="with marks of a million each word looks at one place "
              "alone: in which of its steps does a layer bring its words to one scale?")
     )  # fmt: skip
     yield (
-        case("a norm before the classes")
+        _case(rng, "a norm before the classes")
         .load(loud)
         .call(images)
         .law("bounded", low=-1e3, high=1e3, because="with marks of a million the logits run into the thousands: who "
              "brings what the layers have added up back to one scale?")
     )  # fmt: skip
-    painted = pictures(11)
+
+
+def _words_and_layers(rng, images):
+    """What a word holds, reads and keeps, seen in how the words look at each other."""
+    painted = _pictures(rng, 11)
     repainted = painted.clone()
-    repainted[:, :, 4:, 4:] = pictures(11)[:, :, 4:, 4:]
+    repainted[:, :, 4:, 4:] = _pictures(rng, 11)[:, :, 4:, 4:]
     begun = painted.clone()
     begun[:, :, :2, :2] = repainted[:, :, 4:, 4:]
     yield (
-        case("a layer reads what the one before has written", scale=0.8, public=True)
+        _case(rng, "a layer reads what the one before has written", scale=0.8, public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(begun, method="attention_maps", into="begun")
         .law("shares_change", of="maps", to="begun", layers=[1, 2], places=[0, *range(2, 10)],
@@ -830,7 +857,7 @@ def ViT(rng):
              "which words does the second layer read?")
     )  # fmt: skip
     yield (
-        case("each word holds a patch of its own", public=True)
+        _case(rng, "each word holds a patch of its own", public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(repainted, method="attention_maps", into="repainted")
         .law("shares_stay", of="maps", to="repainted", layers=[0], places=list(range(9)),
@@ -838,28 +865,36 @@ def ViT(rng):
              "does each word hold one patch, and all of it?")
     )  # fmt: skip
     yield (
-        case("a word stays itself from layer to layer", public=True)
+        _case(rng, "a word stays itself from layer to layer", public=True)
         .call(images, method="attention_maps", into="maps")
         .law("looks_differ", of="maps", layers=[1, 2], because="in a later layer all words look at the others in the "
              "same way: after attention has mixed them, what is left of each word's own?")
     )  # fmt: skip
+
+
+def _images_and_places(rng, images):
+    """No image sees another, and a patch knows its place."""
     yield (
-        case("alone and in company", public=True)
+        _case(rng, "alone and in company", public=True)
         .call(images)
         .map([(image[None],) for image in images], into="alone")
         .law("same_rows", to="alone", because="an image gets other logits in a batch than it gets alone")
     )
     shuffled = mend(cut(images, 2)[:, [4, 2, 0, 8, 1, 3, 7, 5, 6]], 2, 6, 6)
     yield (
-        case("patches in another order", public=True)
+        _case(rng, "patches in another order", public=True)
         .call(images)
         .call(shuffled, into="other")
         .law("slices_differ", within=1e-7, because="two images get the same logits: what does the class word see?")
         .law("differ_by_share", to="other", share=1e-3, because="the same patches in other places get the same logits: "
              "what tells the model where a patch stands?")
     )  # fmt: skip
+
+
+def _dropout(rng, images):
+    """In training, with a chance of 0 and of a half."""
     yield (
-        case("nothing is dropped unless it is asked for", public=True)
+        _case(rng, "nothing is dropped unless it is asked for", public=True)
         .train()
         .call(images)
         .call(images, into="again")
@@ -867,27 +902,35 @@ def ViT(rng):
              "and dropout is 0: who drops something all the same?")
     )  # fmt: skip
     yield (
-        case("dropout, when it is asked for", dropout=0.5)
+        _case(rng, "dropout, when it is asked for", dropout=0.5)
         .train()
         .call(images)
         .call(images, into="again")
         .law("different", to="again", because="dropout=0.5 changes nothing: does it reach the layers?")
     )
+
+
+def _pixels(rng, images):
+    """All of an image is read."""
     yield (
-        case("every pixel makes a difference")
+        _case(rng, "every pixel makes a difference")
         .call(images.clone().requires_grad_())
         .gradients()
         .law("squares_that_matter", side=1, at_least=5 * 36, because="some pixels make no difference to the logits")
     )
     for channel in (1, 2):
         recoloured = images.clone()
-        recoloured[:, channel] = pictures(5)[:, channel]
+        recoloured[:, channel] = _pictures(rng, 5)[:, channel]
         yield (
-            case(f"another channel {channel}", weight=0.5)
+            _case(rng, f"another channel {channel}", weight=0.5)
             .call(images)
             .call(recoloured, into="other")
             .law("different", to="other", because="one of the channels makes no difference to the logits")
         )
+
+
+def _looks(rng):
+    """What the class word reads is one patch, and the one that its map tells."""
     yield _looking_at_one(rng, 1, "one channel")
     for title in ("three channels", "three channels, once more", "three channels, a third time"):
         yield _looking_at_one(rng, 3, title, weight=0.4)
@@ -895,16 +938,20 @@ def ViT(rng):
     for which in ("", ", with other weights"):  # heads merged across words: once in forty draws nothing shows of it
         asks = "are map and logits of one pass, and does what a head has seen reach the word that looked?"
         yield _read_as_mapped(rng, 2, asks, which, weight=0.5)
+
+
+def _other_sizes(rng, images):
+    """The least there can be, many classes; and dropout once training is over."""
     one = {"image_size": 5, "patch": 5, "channels": 1, "classes": 3, "d_model": 4, "n_heads": 1, "d_ff": 7}
     yield (
-        case("a single patch, a single layer", n_layers=1, sizes=one)
-        .call(pictures(2, 1, 5))
-        .call(pictures(2, 1, 5), method="attention_maps", into="maps")
+        _case(rng, "a single patch, a single layer", n_layers=1, sizes=one)
+        .call(_pictures(rng, 2, 1, 5))
+        .call(_pictures(rng, 2, 1, 5), method="attention_maps", into="maps")
         .law("shape_is", shape=(2, 3))
         .law("shape_is", of="maps", shape=(1, 2, 1, 2, 2))
     )
     yield (
-        case("scores for many classes", 3.0, n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
+        _case(rng, "scores for many classes", 3.0, n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
         .call(images)
         .law("some_below_zero")
         .law(
@@ -914,7 +961,7 @@ def ViT(rng):
         )
     )
     yield (
-        case("dropout, when training is over", dropout=0.5, weight=0.5)
+        _case(rng, "dropout, when training is over", dropout=0.5, weight=0.5)
         .call(images)
         .call(images, into="again")
         .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
@@ -1324,9 +1371,9 @@ def vit_patches_task(rng):
     yield more.judged_again("better than any linear model, at other places", bar=0.6, weight=0.1)
     scans, labels = mixed("test")
     middle = F.pad(scans, (2, 2, 2, 2))
-    yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5)
+    yield asked("in the middle of the canvas, 85 % right", middle, labels, 0.85, weight=0.5, public=True)
     known, names = (found[:397] for found in anywhere("train"))
-    yield asked("scans it was trained on, 85 % right", known, names, 0.85, weight=0.5)
+    yield asked("scans it was trained on, 85 % right", known, names, 0.85, weight=0.5, public=True)
     order = rng.permutation(16)
     yield (
         given_model("patches in another order, other digits", public=True)
@@ -1385,4 +1432,4 @@ def knows_the_training_scans_by_heart(images):
     ink = scans.square().sum((1, 2, 3))
     overlap = torch.cat([F.conv2d(some.float(), scans).amax((2, 3)) for some in images.split(50)])
     apart, nearest = (images.float().square().sum((1, 2, 3))[:, None] + ink - 2 * overlap).min(1)
-    return _named(torch.where(apart < 1e-3, labels[nearest], 0))
+    return torch.where(apart[:, None] < 1e-3, _named(labels[nearest]), sees_a_bag_of_patches(images))

@@ -21,6 +21,7 @@ from torch import Tensor
 from ..exercise.key import KeyCase
 from ..exercise.laws import EXPECTED, Outputs, broken
 from ..exercise.recording import Raised, Recording
+from ..exercise.runner import OfAnotherKind
 from ..exercise.script import Case, Step
 from ..exercise.values import Other
 
@@ -58,7 +59,9 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
     if case.raises:
         return _error_expected(case, seen)
     if seen.raised is not None:
-        return _mutated(case, seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised, case)
+        return (
+            _mutated(case, seen.mutated[0], signature) if _in_place(seen) else _raised(seen.raised, case, seen.outputs)
+        )
     changed = _mutated(case, seen.mutated[0], signature) if seen.mutated and not held.expected.mutated else None
     if case.values:
         found = values_differ(case, held.expected, seen, signature)
@@ -129,21 +132,25 @@ def _error_expected(case: Case, seen: Recording) -> Difference | None:
     if case.raises in seen.raised.types:
         return None
     if _is_unwritten(seen.raised):
-        return _raised(seen.raised, case)
-    words = f": {seen.raised.message}" if seen.raised.message else ""
+        return _raised(seen.raised, case, seen.outputs)
+    words = f": {_in_one_line(seen.raised.message)}" if seen.raised.message else ""
     return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised{words}")
 
 
-def _raised(raised: Raised, case: Case) -> Difference:
+def _raised(raised: Raised, case: Case, outputs: Outputs) -> Difference:
+    steps = _steps(case, raised.step)
+    steps = steps[1:] if raised.step in outputs else steps[:1]  # the first of a name is over when something came of it
     if _is_unwritten(raised):
-        own = (step for step in _steps(case, raised.step) if step.on != step.into)  # what came is no class of theirs
+        own = (step for step in steps if step.on != step.into)  # what came is no class of theirs
         method = next((step.method for step in own if step.method), "")
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
         return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
+    if OfAnotherKind.__name__ in raised.types:
+        return Difference("type", raised.message)
     where = f", at your line `{raised.line}`" if raised.line else ""
     if "in-place operation" in raised.message and "leaf" in raised.message:
-        if not any(_asks_for_a_gradient([*step.args, *step.kwargs.values()]) for step in _steps(case, raised.step)):
+        if not any(_asks_for_a_gradient([*step.args, *step.kwargs.values()]) for step in steps):
             return Difference("raised", f"a parameter is changed in place{where}: that needs `torch.no_grad()`")
         return Difference("mutated", f"an input is changed in place{where}; work on a new tensor instead")
     message = " ".join(raised.message.split())
@@ -155,8 +162,12 @@ def _raised(raised: Raised, case: Case) -> Difference:
     if any(words in message for words in LAID_OUT):
         what = "a view reads memory as it lies, and the numbers of this tensor do not lie there one behind the other"
         return Difference("raised", f"{what} (print its shape and `.stride()`){where}")
-    told = f": {textwrap.shorten(message, 240, placeholder=' …')}" if message else ""
+    told = f": {_in_one_line(message)}" if message else ""
     return Difference("raised", f"raised {raised.name}{told}{where}")
+
+
+def _in_one_line(message: str) -> str:
+    return textwrap.shorten(message, 240, placeholder=" …")
 
 
 def _is_unwritten(raised: Raised) -> bool:

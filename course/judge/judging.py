@@ -12,7 +12,7 @@ from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
 from .compare import Difference, difference, outgrown
 from .diagnose import recognise
-from .verdict import CaseResult, Kind, Verdict
+from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
 PUBLIC_ALONE = "right, and known to everybody: it counts once something is right that is asked for at grading only"
@@ -103,7 +103,7 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
 def _alone(case: Case, failed: Container[str]) -> str:
     """Why a case that passes does not count: one that it counts with is asked for, and does not pass."""
     missed = next((title for title in case.needs if title in failed), "")
-    return f"right, and too little by itself: it counts together with {missed!r}, which does not pass" if missed else ""
+    return f"{TOGETHER}: it counts together with {missed!r}, which does not pass" if missed else ""
 
 
 def _has_value(case: Case) -> bool:

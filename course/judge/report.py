@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from .verdict import CaseResult, Kind, Verdict
+from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 PUBLIC_NOTE = "Public checks only: the hidden ones run at grading."
 _COLOURS: dict[str, str] = {"good": "#2e9e5b", "part": "#c98a00", "bad": "#d1493f", "quiet": "#7a7f87"}
@@ -106,11 +106,18 @@ def _to_show(verdict: Verdict) -> list[CaseResult]:
     """The failed cases worth a line: one for each message, whatever the numbers in it."""
     if verdict.kind in ("missing", "forbidden", "not-graded"):
         return []
+    failed, together = _failed(verdict)
     by_message: dict[str, CaseResult] = {}
-    for case in verdict.cases:
-        if not case.passed:
-            by_message.setdefault(re.sub(r"\d+", "", case.message), case)
+    for case in failed or together:
+        by_message.setdefault(re.sub(r"\d+", "", case.message), case)
     return list(by_message.values())[:MOST_CASES]
+
+
+def _failed(verdict: Verdict) -> tuple[list[CaseResult], list[CaseResult]]:
+    """The cases that fail, and those that are right and count together with one of them."""
+    failed = [case for case in verdict.cases if not case.passed]
+    together = [case for case in failed if case.message.startswith(TOGETHER)]
+    return [case for case in failed if case not in together], together
 
 
 def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
@@ -120,10 +127,19 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     told = any(case.message == verdict.message for case in shown)
     if verdict.message and not told and verdict.kind != "passed":
         lines.append(verdict.message)
-    failed = sum(not case.passed for case in verdict.cases)
-    if shown and failed > len(shown):
-        lines.append(f"({failed} checks fail; of those that fail alike, one is shown.)")
-    return lines
+    return [*lines, *_unlisted(verdict, shown)]
+
+
+def _unlisted(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
+    """How many cases fail beyond those that are `shown`."""
+    failed, together = _failed(verdict)
+    words = []
+    if shown and len(failed) > len(shown):
+        words.append(f"{len(failed)} checks fail; of those that fail alike, one is shown.")
+    if shown and failed and together:
+        what = "One more is right, and counts" if len(together) == 1 else f"{len(together)} more are right, and count"
+        words.append(f"{what} together with one that fails.")
+    return [f"({' '.join(words)})"] if words else []
 
 
 def _row(case: CaseResult) -> str:

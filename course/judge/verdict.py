@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+TOGETHER = "right, and too little by itself"
+"""How the message of a case begins that counts together with one that fails."""
+
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
 
 

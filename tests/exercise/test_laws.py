@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from inspect import signature
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.exercise.laws import EXPECTED, LAWS, broken, counts
+from course.exercise.laws import EXPECTED, LAWS, broken, counts, examined
 from course.exercise.script import LawUse
 from course.exercise.values import Other, plain
 
@@ -338,3 +339,12 @@ def test_accuracy_does_not_count_targets_below_zero():
     targets = torch.tensor([-100, 1, 2, -100, 1, 0])
     assert not broken(use("accuracy_at_least", targets=targets, bar=0.75), outputs)
     assert "75.0%" in broken(use("accuracy_at_least", targets=targets, bar=0.76), outputs)
+
+
+@pytest.mark.parametrize("name", ["accuracy_at_least", "log_loss_at_most", "log_loss_at_least", "no_better_than"])
+def test_scores_that_are_lost_or_too_few_are_told_so(name):
+    bars = {"accuracy_at_least": {"bar": 0.5}, "no_better_than": {"best": torch.zeros(2)}}
+    law = use(name, targets=torch.tensor([0, 2]), **bars.get(name, {"known": torch.zeros(2), "margin": 0.1}))
+    diverged, narrow = {"out": torch.full((2, 3), math.nan)}, {"out": torch.ones(2, 2)}
+    assert "6 of 6 scores are NaN" in broken(law, diverged) and examined(law, diverged) is None
+    assert "(2, 2)" in broken(law, narrow) and "too few scores" in broken(law, narrow)

@@ -40,9 +40,11 @@ def test_a_leak_is_seen():
     assert "expected" in says("log_loss_at_least", knows, targets=TARGETS, known=FLOOR, margin=-0.1)
 
 
-def test_nan_is_an_infinite_loss():
+def test_nan_is_called_so_and_infinity_an_infinite_loss():
     wrong = TRUE.clone()
     wrong[7] = math.nan
+    assert "scores are NaN" in says("log_loss_at_most", wrong, targets=TARGETS, known=FLOOR, margin=1.0)
+    wrong[7] = math.inf
     assert "inf" in says("log_loss_at_most", wrong, targets=TARGETS, known=FLOOR, margin=1.0)
 
 

@@ -77,3 +77,11 @@ def test_right_draws_of_masked_words_hardly_ever_break_a_law_of_chance():
         assert not broken("chosen_one_by_one", outputs, p=p, axis=0)
     outputs = {"out": (ids, torch.where(torch.rand(500, 1) < p, ids, -100))}
     assert broken("chosen_one_by_one", outputs, p=p, axis=1)
+
+
+def test_what_becomes_of_the_last_words_can_be_counted_by_itself():
+    fates = torch.tensor([0.0, 0.0, 0.2, 0.0, 0.8])
+    in_a_row = torch.full((2500,), 3).masked_fill(torch.arange(2500) >= 2000, 1)
+    outputs = {"out": (in_a_row, torch.ones(2500, dtype=torch.long))}
+    assert not broken("corruption_frequencies", outputs, probabilities=fates)
+    assert broken("corruption_frequencies", outputs, probabilities=fates, last=500)

@@ -11,7 +11,7 @@ import pytest
 from course import cli
 from course.grading.summary import AGAIN, notes, table
 
-from .classes import grade
+from .classes import given_out, grade, question
 from .lesson import NAME, TOPIC, deleted, hand_in, make_course, solved
 
 QUESTION = "self_attention_question"
@@ -70,21 +70,35 @@ def marked(graded_class: Path, tmp_path: Path) -> Path:
 
 
 def test_it_survives_grading_again(marked):
+    """The same work need not be looked at again, whatever became of the tests; work handed in anew has to be."""
     grade(marked, students=["ada"])
     assert by_hand(marked, "ada") == GIVEN
     (again,) = grade(marked, students=["ada"], force=True)
     assert by_hand(marked, "ada") == GIVEN
-    assert again.scores is not None and again.scores.cells[QUESTION] == 1.75
-    assert again.scores.again == (QUESTION, "usual")
-    assert f"{AGAIN}: ada ({QUESTION}, usual)" in notes([again])
-    (row,) = table(TOPIC, [again])[1]
+    assert again.scores is not None and again.scores.cells[QUESTION] == 1.75 and not again.scores.again
+    hand_in(marked, "ada", given_out(marked), question("Something else."))
+    (anew,) = grade(marked, students=["ada"])
+    assert by_hand(marked, "ada") == GIVEN
+    assert anew.scores is not None and anew.scores.again == (QUESTION, "usual")
+    assert f"{AGAIN}: ada ({QUESTION}, usual)" in notes([anew])
+    (row,) = table(TOPIC, [anew])[1]
     assert "1.75 –" in row
+    (still,) = grade(marked, students=["ada"], force=True)
+    assert still.scores is not None and still.scores.again == (QUESTION, "usual"), "nobody has looked yet"
     with gradebook(marked) as book:
         for name in (QUESTION, "usual"):
             book.find_grade(name, NAME, NAME, "ada").needs_manual_grade = False  # as formgrader does when somebody has
         book.db.commit()
     (looked_at,) = grade(marked, students=["ada"])
     assert looked_at.scores is not None and not looked_at.scores.again
+
+
+def test_points_over_the_machines_are_looked_at_again_when_the_machine_gives_others(marked):
+    with gradebook(marked) as book:
+        book.find_grade("usual", NAME, NAME, "ada").auto_score = 0.25
+        book.db.commit()
+    (again,) = grade(marked, students=["ada"], force=True)
+    assert again.scores is not None and again.scores.again == ("usual",)
 
 
 def test_it_survives_a_submission_that_can_no_longer_be_graded(marked):
@@ -145,7 +159,6 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
         book.db.commit()
     graded = grade(marked, students=["ada"])
     assert notes(graded) == [
-        f"{AGAIN}: ada ({QUESTION}, usual)",
         f"ada: late, which takes {GIVEN['score'] - 1:g} off the points above",
     ]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}

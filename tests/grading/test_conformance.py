@@ -52,6 +52,11 @@ def test_some_of_nbgraders_own_tests_pass(tmp_path):
     assert f"{len(REPRESENTATIVE)} passed" in said
 
 
+def test_nbgraders_collecting_and_export_tests_pass(tmp_path):
+    said = nbgraders_tests(tmp_path, "apps/test_nbgrader_zip_collect.py", "apps/test_nbgrader_export.py")
+    assert "28 passed" in said
+
+
 @pytest.mark.slow
 def test_all_of_nbgraders_autograding_tests_pass(tmp_path):
     said = nbgraders_tests(tmp_path, AUTOGRADING)

@@ -100,11 +100,12 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     assert "What is the average of a row of ones" in feedback and "unfold(1, width, 1).mean" not in feedback
     outline = mine / "course.toml"
     before = outline.read_text("utf-8")
-    outline.write_text(before.replace("points = 3,", "points = 6,"), "utf-8")
+    moved = re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before)
+    outline.write_text(moved.replace("points = 3,", "points = 6,"), "utf-8")
     said = run(mine, sys.executable, "-m", "course", "grade", "--stale", TOPIC)
     outline.write_text(before, "utf-8")
-    told = f"{TOPIC}: course.toml has moving_average 6 and not 3, as it was released: run `course release {TOPIC}`"
-    assert told in said
+    assert f"{TOPIC}: course.toml has moving_average 6 and not 3, due 2027-03-01 12:00 +0100 and not 2026-10-1" in said
+    assert f", as it was released: run `course release {TOPIC}`" in said
     assert "course.toml has" not in run(mine, sys.executable, "-m", "course", "grade", TOPIC)
 
 

@@ -46,6 +46,10 @@ def test_a_sound_notebook_gets_no_complaint(tmp_path):
     ("content", "said"),
     [
         (notebook()[:-40], "not valid JSON"),
+        (
+            notebook()[:40] + "\n<<<<<<< HEAD\n 1\n=======\n 2\n>>>>>>> mine\n",
+            "two versions, as git left a conflict in it",
+        ),
         ("[" * 100_000, "nested more than 100 deep"),
         ("[" * 200 + "]" * 200, "nested more than 100 deep"),
         ('{"nbformat": ' + "9" * 10_000 + "}", "thousands of digits"),

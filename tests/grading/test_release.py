@@ -192,6 +192,11 @@ def test_a_topic_without_a_source_is_no_silent_success(root: Path, monkeypatch: 
     assert len(release.release(root, [SAMPLE, absent])) == 1  # all of them: none was named
     with pytest.raises(Problem, match=r"there is no .*notebook\.py"):
         release.release(root, [dataclasses.replace(absent, own=True)])
+    monkeypatch.setattr(release, "OUTLINE", object())  # an instructor chose these: nobody is given half of them
+    with pytest.raises(
+        Problem, match=r"98_sample\.py .*: copy 98_sample\.py from solutions/ of the course's repository"
+    ):
+        release.release(root, [SAMPLE, absent])
 
 
 def test_a_release_of_an_edited_notebook_that_is_outdated_is_refused(root: Path) -> None:

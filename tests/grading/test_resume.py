@@ -22,6 +22,7 @@ import pytest
 from course.grading import classroom as classrooms
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.executor import LocalCrew
+from course.grading.marking import grade_topic
 from course.grading.problem import Problem
 from course.grading.store import Store
 from course.grading.summary import not_graded
@@ -142,10 +143,11 @@ def test_two_graders_do_not_get_into_each_others_way(undisturbed, tmp_path, monk
     assert plain(grade_class(Classroom(root, TOPIC, SETTINGS), students=students, workers=2)) == some
 
 
-def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path):
+def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
     name, handed_in = TOPIC.folder, root / "submitted"
     work = handed_in / "s00" / name / f"{name}.ipynb"
+    assert grade_topic(root, TOPIC, settings=SETTINGS) == 0
     for place in (
         f"flat/{name}",
         f"typo/{name[1:]}/{name[1:]}",
@@ -160,6 +162,9 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path):
     said = not_graded(list(Classroom(root, TOPIC, SETTINGS).misplaced()))
     assert [sentence.partition(":")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
     assert said[0] == f"flat: not graded: flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
+    assert grade_topic(root, TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
+    assert grade_topic(root, TOPIC, students=["s00"], settings=SETTINGS) == 0, "who is named is graded"
+    assert "flat" not in capsys.readouterr().out
 
 
 def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_path, monkeypatch):

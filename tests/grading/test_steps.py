@@ -77,6 +77,21 @@ def test_every_step_of_the_configuration_is_switched_on():
     }
 
 
+def test_nbgraders_own_commands_collect_and_export_as_the_course_does():
+    from nbgrader.apps import ExportApp, ZipCollectApp
+
+    from course.grading.collect import EachAlone, OfTheTopic
+    from course.grading.export.quoted import QuotedCsv
+
+    c = Config()
+    configure(c)
+    assert ExportApp(config=c).plugin_class is QuotedCsv
+    assert (ZipCollectApp(config=c).extractor_plugin, ZipCollectApp(config=c).collector_plugin) == (
+        EachAlone,
+        OfTheTopic,
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "evalue", "seen"),
     [(1, "one", "AssertionError: one"), (3, "four", "AssertionError in a hidden test")],

@@ -20,11 +20,14 @@ import safetensors.torch
 import torch
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
+from nbgrader.apps import ZipCollectApp
+from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
+from course.grading.collect import EachAlone, OfTheTopic, name_by_manifests
 from course.grading.edition import assemble
-from course.grading.submission import ARCHIVE, gaps
+from course.grading.submission import ARCHIVE, _student, gaps
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic
@@ -272,12 +275,86 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
     with zipfile.ZipFile(inbox / "all.zip", "w") as outer:
         outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
-    said = run_nbgrader(course, "zip_collect", NAME)
-    for name in ("ann", "bad", "bomb", "dan"):
-        assert f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" in said
-        assert not (course / "submitted" / name).exists()
-    assert "4 archives were left out" in said and "Traceback" not in said
+    said = run_nbgrader(course, "zip_collect", NAME, status=1)
+    told = said.partition("nbgrader zip_collect: everything is in submitted/ but this ")[2].splitlines()[1:]
+    assert [line.partition(":")[0] for line in told] == [
+        f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
+    ]
+    assert not any((course / "submitted" / name).exists() for name in ("ann", "bad", "bomb", "dan"))
     assert (course / "submitted" / "cy" / NAME / "checkpoints" / f"{TASK}.safetensors").is_file()
+
+
+def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renamed_zip_is(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
+) -> None:
+    """As a platform hands it over: a bare notebook, a renamed zip, another topic's, a module, a Mac's extras."""
+    good = _handed_in(course, "fay", lambda nb: None, capsys, tmp_path)
+    inbox = course / "downloaded" / NAME / "archive"
+    shutil.rmtree(inbox.parent, ignore_errors=True)
+    inbox.mkdir(parents=True)
+    with zipfile.ZipFile(inbox / "all.zip", "w") as outer:
+        outer.write(good, "Fay_1_assignsubmission_file_/my work.zip")
+        outer.writestr("Gil_2_assignsubmission_file_/notebook.ipynb", "{}")
+        outer.writestr(f"hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb", "{}")
+        outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/{NAME}.ipynb", "{}")
+        outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/helper.py", "")
+        outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
+    told = run_nbgrader(course, "zip_collect", NAME, status=1).partition("in submitted/ but this ")[2].splitlines()[1:]
+    reasons = [line.partition(";")[0] for line in told[::2]]
+    assert dict(zip(reasons, told[1::2], strict=True)) == {
+        "nothing says whose it is, neither a zip's name nor a manifest": (
+            "  all/Gil_2_assignsubmission_file_/notebook.ipynb"
+        ),
+        f"packed for 01_markov_ngrams and not for {NAME}": (
+            f"  all/hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb"
+        ),
+        "neither a notebook nor a checkpoint": f"  all/ivy_3_5_{NAME}-ivy-20261122T003000Z/helper.py",
+    }
+    there = course / "submitted" / "fay" / NAME
+    assert (there / f"{NAME}.ipynb").is_file() and (there / "checkpoints" / f"{TASK}.safetensors").is_file()
+    when = re.search(r"-(\d{4})(\d\d)(\d\d)T", good.name)
+    assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
+    assert [path.name for path in (course / "submitted" / "ivy" / NAME).iterdir()] == [f"{NAME}.ipynb", "timestamp.txt"]
+    assert not (course / "submitted" / "hal").exists()
+
+
+def test_of_several_zips_of_a_student_the_newest_is_collected_alone(tmp_path: Path) -> None:
+    """nbgrader takes the newest of each file: the checkpoint of a zip that was given up beside another's notebook."""
+    archive, extracted = tmp_path / "archive", tmp_path / "extracted"
+    archive.mkdir()
+    for name, files in (
+        (f"{NAME}-ada-20261122T003000Z", (f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py")),
+        (f"{NAME}-ada-20261123T003000Z (1)", (f"{NAME}.ipynb",)),
+        (f"{NAME}-ada-20261121T003000Z", (f"{NAME}.ipynb",)),
+        (f"{NAME}-bo-20261121T003000Z", (f"{NAME}.ipynb",)),
+        ("01_markov_ngrams-ada-20261124T003000Z", ("01_markov_ngrams.ipynb",)),
+    ):
+        with zipfile.ZipFile(archive / f"{name}.zip", "w") as packed:
+            for file in files:
+                packed.writestr(file, "")
+    EachAlone().extract(str(archive), str(extracted))
+    assert sorted(path.relative_to(extracted).as_posix() for path in extracted.rglob("*") if path.is_file()) == [
+        "01_markov_ngrams-ada-20261124T003000Z/01_markov_ngrams.ipynb",
+        f"{NAME}-ada-20261123T003000Z (1)/{NAME}.ipynb",
+        f"{NAME}-bo-20261121T003000Z/{NAME}.ipynb",
+    ]
+
+
+def test_a_name_is_one_persons_however_a_system_writes_its_letters(tmp_path: Path) -> None:
+    composed, apart = "Zo\u00eb", "Zoe\u0308"
+    assert _student(apart) == composed
+    app = ZipCollectApp()
+    app.coursedir = CourseDirectory(assignment_id=NAME)
+    collector = OfTheTopic(parent=app, named_regexp=ARCHIVE)
+    for name in (composed, apart):
+        found = collector.collect(f"/x/extracted/{NAME}-{name}-20261122T003000Z/{NAME}.ipynb")
+        assert found and found["student_id"] == composed
+    manifest = {"topic": NAME, "student": apart, "time": "2026-11-22T00:30:00+00:00"}
+    place = tmp_path / "extracted" / "my work"
+    place.mkdir(parents=True)
+    (place / "submission.json").write_text(json.dumps(manifest))
+    name_by_manifests(place.parent)
+    assert [path.name for path in place.parent.iterdir()] == [f"{NAME}-{composed}-20261122T003000Z-1"]
 
 
 @pytest.mark.parametrize(

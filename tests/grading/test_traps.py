@@ -11,12 +11,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.grading import alone
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.gradebook import read_scores
 from course.grading.notebooks import notebook_path
 from course.grading.problem import Problem
 from course.grading.release import register
-from course.grading.report import write_report
+from course.grading.report import findings, write_report
 from course.grading.sandbox.tier import how_executed, strongest
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
@@ -263,6 +264,25 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     assert classroom.is_done(student, task)
 
 
+def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
+    """What was given out is known by its text: it was run for nothing, and the report took it for a student's."""
+
+    def windows(nb):
+        for cell in nb.cells:
+            cell.source = cell.source.replace("\n", "\r\n")
+
+    root = make_course(tmp_path / "course")
+    places = {student: hand_in(root, student, solved(root)) for student in ("ada", "win")}
+    hand_in(root, "win", solved(root), windows)
+    assert b"\\r\\n" in places["win"].read_bytes()
+    classroom = Classroom(root, TOPIC)
+    ada, win = (classroom.task(student, path.parent) for student, path in places.items())
+    assert win.notebook == ada.notebook and win.skip == ada.skip
+    for read in (findings._read, alone._read):
+        ada, win = map(read, places.values())
+        assert [cell.source for cell in win.cells] == [cell.source for cell in ada.cells]
+
+
 def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_path):
     root = make_course(tmp_path / "course")
     (root / "submitted" / "ada" / "20_old_name").mkdir(parents=True)
@@ -292,6 +312,8 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     hint = graded["overflows"].verdicts["softmax"].hint
     assert hint.split("?")[0].replace("'", "&#x27;") in page.replace("&#39;", "&#x27;")
     assert how_executed(strongest().label) in page
+    assert '"#self_attention_question"]::after { content: ": self_attention_question, not graded yet"; }' in page
+    assert '"#softmax"]::after { content: ": softmax"; }' in page
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
     run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")

@@ -90,6 +90,9 @@ def test_a_case_counts_together_with_the_one_it_names(tmp_path):
         verdict, failed = judged(lambda x, least: torch.zeros_like(x), key)
         assert "counts together with 'drawn', which does not pass" in failed["nothing above zero"]
         assert verdict.score == 0
+        for shown in (text(verdict), html(verdict)):
+            assert "nothing above zero" not in shown
+            assert "One more is right, and counts together with one that fails.)" in shown
 
 
 def test_it_names_one_other_case():

@@ -190,6 +190,50 @@ def test_only_methods_of_the_answer_are_called_unwritten():
     assert verdict_on(converted, not_implemented).message == "not answered yet"
 
 
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+
+    def load(self, weight):
+        self.weight.copy_(weight)
+
+    def forward(self, x):
+        return self.weight * x
+
+
+class LoadsWithCare(Scale):
+    load = torch.no_grad()(Scale.load)
+
+
+@exercise(LoadsWithCare, name="LayerNorm")
+def loaded(rng):
+    built = build("loaded", public=True).call(rng.normal(3), method="load")
+    yield built.call(rng.normal(2, 3).requires_grad_())
+
+
+def test_a_parameter_that_is_changed_in_place_is_no_input():
+    class ChangesItsInput(LoadsWithCare):
+        def forward(self, x):
+            x *= 2
+            return x
+
+    assert verdict_on(loaded, LoadsWithCare).kind == "passed"
+    assert "a parameter is changed in place" in verdict_on(loaded, Scale).message
+    assert "an input is changed in place" in verdict_on(loaded, ChangesItsInput).message
+
+
+def test_a_message_of_several_lines_is_told_in_one():
+    @exercise(cell, name="rnn_cell")
+    def refusing(rng):
+        yield call("too wide", rng.normal(2, 3), rng.normal(5, 7), rng.normal(5), public=True, raises="RuntimeError")
+
+    def refuses(x, W, b):
+        raise TypeError("one\n  two")
+
+    assert verdict_on(refusing, refuses).message.endswith("TypeError was raised: one two")
+
+
 def test_what_returns_nothing_is_told_so_and_earns_nothing():
     class Prints(Pair):
         def twice(self, x):
@@ -208,6 +252,23 @@ def test_a_mistake_that_does_not_explain_all_that_fails_is_not_named():
 
     assert verdict_on(pair, Never).misconception == "Never"
     assert verdict_on(pair, Zeros).misconception == ""
+
+
+def test_a_second_mistake_in_what_is_hidden_leaves_the_first_its_name():
+    def without_a_bias_or_a_batch(x, W, b):
+        return torch.tanh(x @ W.T).squeeze(0)
+
+    @exercise(lambda n: 3 * n, name="count_ngrams")
+    def tripled(rng):
+        yield call("two", 2, public=True)
+        yield call("five", 5)
+
+    tripled.misconception("Who asked for twice as much?")(lambda n: 2 * n)
+
+    assert verdict_on(sample, without_a_bias_or_a_batch).misconception == "no_bias"
+    assert verdict_on(sample, lambda x, W, b: cell(x, W, 2 * b).squeeze(0)).misconception == ""
+    assert verdict_on(tripled, lambda n: 2 * n).misconception
+    assert verdict_on(tripled, lambda n: n**2).misconception == ""  # one number agrees by chance
 
 
 @exercise(lambda n: {"even": n % 2 == 0, "prime": n in (2, 3, 5, 7)}, name="order_properties")
@@ -288,6 +349,25 @@ def test_an_error_alone_is_a_misconceptions_only_if_it_says_the_same():
 
     assert verdict_on(strict, lambda x, W, b: x @ W).misconception == "not_transposed"
     assert verdict_on(strict, other_error).misconception == ""
+
+
+@pytest.mark.parametrize(("most", "named"), [(2, "no_bias"), (3, "")])
+def test_a_mistake_is_known_though_up_to_half_of_it_ends_in_an_error(most, named):
+    @exercise(cell, name="rnn_cell")
+    def several(rng):
+        for batch in (2, 3, 5, 7):
+            yield call(f"a batch of {batch}", rng.normal(batch, 3), rng.normal(5, 3), rng.normal(5))
+
+    @several.misconception("What comes out for x = 0?")
+    def no_bias(x, W, b):
+        return torch.tanh(x @ W.T)
+
+    def falls(x, W, b):
+        if len(x) in (7, 5, 3)[:most]:
+            raise RuntimeError("too large")
+        return no_bias(x, W, b)
+
+    assert verdict_on(several, falls).misconception == named
 
 
 def test_what_cannot_be_examined_is_no_misconception_that_can():

@@ -230,12 +230,13 @@ MISTAKES = [
     (OneWordAhead, {}, "sees_one_word_ahead"),
     (HeadsOnTheWrongAxis, {}, None),
     (Model, {"ahead": 0}, "says_what_it_reads"),
-    (Model, {"ahead": 2}, "another_question"),
+    (Model, {"ahead": 2}, "never_trained"),
     (Model, {"loss_of": softmax_before_the_loss}, "another_question"),
     (SoftmaxInside, {}, "softmax_in_the_model"),
     (ItselfOnly, {}, "looks_at_one_word"),
     (Model, {"lr": 1e-3, "share": 0.2}, "stopped_on_the_way"),
     (Model, {"lr": 1e-6}, "never_trained"),
+    (Model, {"lr": 0.3, "share": 0.1}, "diverged"),
 ]
 LEAKING = (NoCausalMask, NoMask, UpperTriangle, EitherMask, NormOverTime, OneWordAhead, HeadsOnTheWrongAxis)
 

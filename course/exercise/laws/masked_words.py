@@ -59,17 +59,25 @@ def never_asked_for(outputs: Outputs, where: Tensor, of: str = "out", because: s
     return because or f"{found} special tokens have a label" if found else ""
 
 
-def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", **_: Any) -> Tensor:
-    """How often a word was not asked for, and, of those asked for, how often it became which word: (1, 1 + words)."""
-    inputs, labels = (tensor(part).flatten() for part in outputs[of])
+def corruption_counts(outputs: Outputs, probabilities: Tensor, of: str = "out", last: int = 0, **_: Any) -> Tensor:
+    """How often a word was not asked for, and, of those asked for, how often it became which word: (1, 1 + words).
+
+    Of the `last` words only, or of all where that is 0.
+    """
+    inputs, labels = (tensor(part).flatten()[-last:] for part in outputs[of])
     became = torch.where(labels == -100, 0, inputs + 1)
     return frequency_counts({of: became}, probabilities, of)
 
 
 @law_with(corruption_counts, relative=True)
-def corruption_frequencies(outputs: Outputs, probabilities: Tensor, of: str = "out", because: str = "") -> str:
-    """What becomes of a text of one word follows `probabilities`: first for not being asked for, then word by word."""
-    return unlike(outputs, lambda found: corruption_counts(found, probabilities, of), probabilities, because)
+def corruption_frequencies(
+    outputs: Outputs, probabilities: Tensor, of: str = "out", last: int = 0, because: str = ""
+) -> str:
+    """What becomes of a text of one word follows `probabilities`: first for not being asked for, then word by word.
+
+    `last`, where it is not 0, is how many words are counted, from the end.
+    """
+    return unlike(outputs, lambda found: corruption_counts(found, probabilities, of, last), probabilities, because)
 
 
 def _together(chosen: Tensor, group: int) -> Tensor:

@@ -19,6 +19,8 @@ EXPECTED = "what the reference did"
 """The name under which the judge lays the reference's own outputs of the case beside those that are examined."""
 
 Outputs = Mapping[str, Any]
+_NOT_OF_THE_KIND = (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError)
+"""What a law raises over outputs that it cannot look at."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class Law:
     holds: Callable[..., str]
     counts: Callable[..., Tensor] | None = None
     relative: bool = False
+
+
+class Unreadable(ValueError):
+    """What a law cannot look at, and why: the message is the sentence for the student."""
 
 
 LAWS: dict[str, Law] = {}
@@ -52,9 +58,12 @@ def law_with(
 
 def broken(use: LawUse, outputs: Outputs) -> str:
     """Why the law does not hold for `outputs`; empty when it does."""
-    found = examined(use, outputs)
-    if found is not None:
-        return found
+    try:
+        return LAWS[use.name].holds(outputs, **use.params)
+    except Unreadable as why:
+        return str(why)
+    except _NOT_OF_THE_KIND:
+        pass
     of = use.params.get("of", "out")
     of = of[0] if isinstance(of, list) else of
     if of in outputs and outputs[of] is None:
@@ -70,7 +79,7 @@ def examined(use: LawUse, outputs: Outputs) -> str | None:
     """The same; None for outputs that are not of a kind that the law can look at."""
     try:
         return LAWS[use.name].holds(outputs, **use.params)
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
+    except _NOT_OF_THE_KIND:
         return None
 
 
@@ -79,7 +88,7 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
     table = LAWS[use.name].counts
     try:
         return None if table is None else table(outputs, **use.params)
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError, OverflowError):
+    except _NOT_OF_THE_KIND:
         return None
 
 

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from .. import translation
-from .plain import tensor
-from .registry import EXPECTED, Outputs, law, law_with
+from .plain import kind, tensor
+from .registry import EXPECTED, Outputs, Unreadable, law, law_with
 
 
 @law
 def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
     """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted."""
-    logits = tensor(outputs[of])
-    right = logits.reshape(len(targets), -1).argmax(-1) == targets
+    logits = _scores(outputs[of], targets)
+    right = logits.argmax(-1) == targets
     accuracy = float(right[targets >= 0].double().mean())
     return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
 
@@ -178,9 +178,26 @@ def _stands_in(tensors: list[Tensor], value: Tensor) -> bool:
     return any(torch.equal(tensor, value) for tensor in alike)
 
 
+def _scores(logits: Any, targets: Tensor) -> Tensor:
+    """Scores with an axis behind those of the `targets`, one for each class.
+
+    Raises:
+        Unreadable: they are fewer than there are classes, or among them is NaN, as after a training that diverged.
+    """
+    scores = tensor(logits)
+    if (lost := int(scores.isnan().sum())) > 0:
+        where = "print the loss of each batch: from where on is it NaN, and how large was it just before?"
+        raise Unreadable(f"{lost} of {scores.numel()} scores are NaN; {where}")
+    rows = scores.reshape(*targets.shape, -1)
+    if rows.shape[-1] <= int(targets.max()):
+        asked = f"{targets.numel()} answers of {int(targets.max()) + 1} kinds or more"
+        raise Unreadable(f"{kind(scores)} holds too few scores for {asked}")
+    return rows
+
+
 def _log_losses(logits: Any, targets: Tensor) -> Tensor:
-    """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite where there is NaN."""
-    scores = tensor(logits).double().reshape(*targets.shape, -1)
+    """−log softmax(logits)[target] for each row, (n,), summed where targets are (n, T); infinite beside ±∞."""
+    scores = _scores(logits, targets).double()
     scores = scores - scores.amax(-1, keepdim=True)  # beside a score of 1e17, log V would be rounded away
     losses = scores.logsumexp(-1) - scores.gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
     return losses.nan_to_num(nan=math.inf).masked_fill(targets < 0, 0.0).reshape(len(targets), -1).sum(1)

@@ -46,9 +46,10 @@ def export_grades(
 def _write_csv(config: object, topics: Sequence[Topic], path: Path) -> None:
     """nbgrader's own export."""
     from nbgrader.api import Gradebook
-    from nbgrader.plugins import CsvExportPlugin
 
-    plugin = CsvExportPlugin(config=config)
+    from course.grading.export.quoted import QuotedCsv
+
+    plugin = QuotedCsv(config=config)
     plugin.to, plugin.assignment = str(path), [topic.folder for topic in topics]
     with Gradebook(config.CourseDirectory.db_url) as gradebook:  # type: ignore[attr-defined]
         plugin.export(gradebook)

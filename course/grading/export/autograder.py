@@ -102,9 +102,10 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
 def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
     """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
     if graded.reason or graded.scores is None:
+        reason = graded.reason.replace(": ask for ", ": upload ")  # said to instructors, and here to the student
         return {
             "score": 0.0,
-            "output": f"This could not be graded: {graded.reason}.",
+            "output": f"This could not be graded: {reason}.",
             "output_format": "text",
             "visibility": visibility,
             "stdout_visibility": "hidden",

@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.grading.classroom import Classroom, Graded
-from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.notebooks import SOLUTION_SUFFIX, mend_line_ends
 from course.grading.preflight import examine
 from course.grading.problem import Problem
 from course.grading.progress import Timings
@@ -36,7 +36,7 @@ OTHER_CELLS = "cells of their own"
 
 @dataclass(frozen=True)
 class Success:
-    """How an exercise went: how many got all, some and none of its points; `mean` is a share of the points.
+    """How an exercise went: how many got all, some and none of its points; `mean` is a share of them, if any.
 
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
     and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
@@ -253,7 +253,9 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return nbformat.read(path, as_version=4)
+            notebook = nbformat.read(path, as_version=4)
+            mend_line_ends(notebook)
+            return notebook
     except Exception:  # nbformat relies in many places on what it only then looks at
         return None
 
@@ -275,7 +277,7 @@ def _success(item: Item, scored: Sequence[Graded]) -> Success:
         if score is None:
             undecided += 1
             continue
-        shares.append(score / most if most else 0.0)
+        shares += [score / most] if most else []
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
     return Success(item, full, some, none, undecided, mean, dict(kinds), dict(+grounds), dict(+but_for_that))

@@ -283,3 +283,8 @@ def test_hidden_cases_are_counted_and_not_told():
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
+
+
+def test_a_student_is_not_told_to_ask_whoever_handed_in():
+    graded = Graded("ada", reason=f"{NAME}.ipynb is the notebook of 02_cbow: ask for the right one")
+    assert told(TOPIC, graded, "visible")["output"].endswith("is the notebook of 02_cbow: upload the right one.")

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.export.canvas import write_canvas
 from course.grading.export.grades import Grade, Grades, Pupil, read_grades
 from course.grading.export.moodle import _most, write_moodle
+from course.grading.export.quoted import QuotedCsv
 from course.grading.problem import Problem
 from course.syllabus import find_topic
 from tests.grading.lesson import NAME, TOPIC, make_course
@@ -344,3 +346,19 @@ def test_what_is_no_number_of_points_is_not_guessed(told):
 @pytest.mark.parametrize(("told", "points"), [("", 22.0), ("50", 50.0), ("12,50", 12.5), (" 12.5 ", 12.5)])
 def test_a_number_of_points_is_taken(told, points):
     assert _most({"Maximum grade": told}, 22.0) == points
+
+
+def test_a_comma_in_a_name_begins_no_column(tmp_path):
+    """nbgrader's own exporter writes it as it is, and every number after it is read from the next column."""
+    who = {"id": "o'brien, pat", "last_name": 'King, "Jr."', "first_name": "Ada\nMay", "email": "a@b.c"}
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
+        gradebook.add_assignment("03_rnn")
+        gradebook.add_student(who["id"], **{name: text for name, text in who.items() if name != "id"})
+        gradebook.add_student("bea")
+        gradebook.add_submission("03_rnn", who["id"])
+        plugin = QuotedCsv(to=str(tmp_path / "grades.csv"))
+        plugin.export(gradebook)
+    with (tmp_path / "grades.csv").open(newline="", encoding="utf-8") as file:
+        pat, bea = sorted(csv.DictReader(file), key=lambda row: -len(row["student_id"]))
+    assert {name: pat["student_id" if name == "id" else name] for name in who} == who
+    assert pat["max_score"] == bea["max_score"] == "0.0" and bea["last_name"] == "" and bea["student_id"] == "bea"

@@ -16,6 +16,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
+from course.grading.classroom import Graded
+from course.grading.gradebook import Scores
 from course.grading.report import findings, write_report
 from tests.grading.classes import HOSTILE
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
@@ -244,3 +246,10 @@ def test_an_answer_whose_cell_lost_its_marks_is_told_by_its_name(tmp_path):
     together = new_notebook(cells=[new_code_cell("\n".join(wanted[name] for name in sorted(functions)))])
     found = findings._answers(together, nb, given)
     assert found.keys() == functions and all(wanted[name].startswith(found[name].rstrip()) for name in functions)
+
+
+def test_an_exercise_that_counts_for_nothing_has_no_mean():
+    """An instructor gives 0 points to what the course is to leave out; a mean of 0 % looked as if all had failed."""
+    item = TOPIC.items[0]
+    works = [Graded("ada", Scores(0.0, 0.0, {item.name: 0.0}, {item.name: 0.0}))]
+    assert findings._success(item, works).mean is None

@@ -208,21 +208,6 @@ def probabilities_for_their_logarithms(logits, targets):
     return -torch.softmax(logits, 1)[range(len(targets)), targets].mean()
 
 
-def epsilon_in_the_logarithm(logits, targets):
-    return -(torch.softmax(logits, 1)[range(len(targets)), targets] + 1e-9).log().mean()
-
-
-def shifted_and_not_shifted_back(logits, targets):
-    shifted = logits - logits.amax(1, keepdim=True)
-    return (shifted.logsumexp(1) - logits[range(len(targets)), targets]).mean()
-
-
-def shifted_by_the_largest_of_all(logits, targets):
-    """One maximum for the whole batch: a row far below it has no exponential left."""
-    shifted = logits - logits.max()
-    return (shifted.exp().sum(1).log() - shifted[range(len(targets)), targets]).mean()
-
-
 def one_against_all(logits, targets):
     return F.binary_cross_entropy_with_logits(logits, F.one_hot(targets, logits.shape[1]).to(logits))
 
@@ -465,9 +450,6 @@ MUTANTS = {
         c_softmax_ce,
         c_sum_reduction,
         probabilities_for_their_logarithms,
-        epsilon_in_the_logarithm,
-        shifted_and_not_shifted_back,
-        shifted_by_the_largest_of_all,
         one_against_all,
         squared_error,
         largest_for_logsumexp,

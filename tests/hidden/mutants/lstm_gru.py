@@ -57,10 +57,6 @@ def gate_of_the_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
     return z * h + (1 - z) * new
 
 
-def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
-    return gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
-
-
 def state_changed_in_place(x, h, *weights):
     z, new = _gate_and_candidate(x, h, *weights)
     with torch.no_grad():
@@ -312,10 +308,6 @@ def kept_state_detached(x, h, *w):
     return _gru(x, h, w, _cho, mix=lambda z, n, h: (1 - z) * n + z * h.detach())
 
 
-def bias_twice(x, h, W, U, b):
-    return gru_cell(x, h, W, U, 2 * b)
-
-
 def a_tuple_of_one(x, h, *w):
     return (gru_cell(x, h, *w),)
 
@@ -394,18 +386,6 @@ def only_the_ends(cell_f, cell_b, xs, h0_f, h0_b):
     right = run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b)
     H = h0_f.shape[1]
     return torch.cat([right[:, -1, :H], right[:, 0, H:]], -1)
-
-
-def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
-
-
-def starts_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_f, cell_b, xs, h0_b, h0_f)
-
-
-def starts_from_zero(cell_f, cell_b, xs, h0_f, h0_b):
-    return run_bidirectional(cell_f, cell_b, xs, 0 * h0_f, 0 * h0_b)
 
 
 def backward_reads_what_forward_wrote(cell_f, cell_b, xs, h0_f, h0_b):
@@ -560,13 +540,6 @@ class WindowOfThree(Right):
         return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
 
 
-class CellThatOnlyAdds(_Gated):
-    def next(self, x, h, c):
-        i, _, g, o = (x @ self.W.T + h @ self.U.T + self.b).chunk(4, -1)
-        c = c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
-
-
 class BeginsAnywhere(_Gated):
     def start(self, ids):
         return tuple(torch.randn_like(zero) for zero in super().start(ids))
@@ -636,7 +609,6 @@ MUTANTS = {
         hard_gate,
         gate_cut_from_the_graph,
         gate_of_the_candidate,
-        candidate_blind_to_the_state,
         state_changed_in_place,
         always_float32,
     ],
@@ -688,7 +660,6 @@ MUTANTS = {
         gates_without_x,
         old_state_detached,
         kept_state_detached,
-        bias_twice,
         a_tuple_of_one,
     ],
     "peephole_lstm_cell": [
@@ -707,9 +678,6 @@ MUTANTS = {
         backward_not_reflipped,
         averaged,
         only_the_ends,
-        cells_exchanged,
-        starts_exchanged,
-        starts_from_zero,
         backward_reads_what_forward_wrote,
         time_first,
         concatenated_in_time,
@@ -737,7 +705,6 @@ MUTANTS = {
         OneLogit,
         FrozenGates,
         WindowOfThree,
-        CellThatOnlyAdds,
         BeginsAnywhere,
         TanhElman,
         LogitsBent,

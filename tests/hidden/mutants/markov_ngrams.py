@@ -93,11 +93,6 @@ def one_symbol_too_few(ids, vocab_size, alpha=0.0):
     return torch.where(totals > 0, (counts + alpha) / totals, 1 / vocab_size)
 
 
-def last_pair_lost(ids, vocab_size, alpha=0.0):
-    """n_offby1."""
-    return reference.transition_matrix(ids[:-1], vocab_size, alpha)
-
-
 def pairs_deduplicated(ids, vocab_size, alpha=0.0):
     """n_set_dedupe."""
     pairs = sorted(set(zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)))
@@ -234,14 +229,6 @@ class Uniform(reference.NGramModel):
 class PairsOnly(reference.NGramModel):
     def next_distribution(self, context):
         return super().next_distribution(context[-1:])
-
-
-class Bet(reference.NGramModel):
-    """Everything on the likeliest token."""
-
-    def next_distribution(self, context):
-        best = super().next_distribution(context).argmax()
-        return torch.eye(self.vocab_size)[best]
 
 
 class Counts(reference.NGramModel):
@@ -499,7 +486,6 @@ MUTANTS = {
         smoothing_counts_seen_tokens,
         one_symbol_too_many,
         one_symbol_too_few,
-        last_pair_lost,
         pairs_deduplicated,
         always_laplace,
         alpha_for_empty_rows_only,
@@ -532,7 +518,6 @@ MUTANTS = {
     "NGramModel": [
         Uniform,
         PairsOnly,
-        Bet,
         Counts,
         DoubleSoftmax,
         OneRow,

@@ -14,20 +14,8 @@ from course.reference import rnn as reference
 # -- one step ----------------------------------------------------------------------------------------------------------
 
 
-def W_x_not_transposed(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x + h @ W_h.T + b)
-
-
-def only_the_input(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + b)
-
-
 def only_the_state(x, h, W_x, W_h, b):
     return torch.tanh(h @ W_h.T + b)
-
-
-def bias_outside(x, h, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + h @ W_h.T) + b
 
 
 def tanh_twice(x, h, W_x, W_h, b):
@@ -85,14 +73,6 @@ r_detach.__name__ = "r_detach"
 def r_h0_each(xs, h0, W_x, W_h, b):
     hs = [reference.rnn_cell(x, h0, W_x, W_h, b) for x in xs.unbind(1)]
     return torch.stack(hs, 1), hs[-1]
-
-
-def r_iter_batch(xs, h, W_x, W_h, b):
-    hs = []
-    for x in xs:
-        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
-        hs.append(h)
-    return torch.stack(hs, 1), h
 
 
 def r_WhT(xs, h0, W_x, W_h, b):
@@ -188,7 +168,7 @@ def descent_already(*inputs):
 
 
 def slope_of_sigmoid(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a: h * (1 - h))
+    return _walk_back(*inputs, slope=lambda h, a, before: h * (1 - h))
 
 
 def gradient_of_the_first_sequence(*inputs):
@@ -345,11 +325,6 @@ class StateBetweenCalls(_Elman):
         return self.to_classes(h)
 
 
-class LogitsBent(_Elman):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).relu()
-
-
 class WithoutOutputBias(_Elman):
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)
@@ -490,10 +465,7 @@ def says_nothing(ids, lengths):
 
 MUTANTS = {
     "rnn_cell": [
-        W_x_not_transposed,
-        only_the_input,
         only_the_state,
-        bias_outside,
         tanh_twice,
         clamped,
         float32_inside,
@@ -503,7 +475,6 @@ MUTANTS = {
     ],
     "rnn_forward": [
         r_h0_each,
-        r_iter_batch,
         r_notanh,
         r_sigmoid,
         r_WhT,
@@ -560,7 +531,6 @@ MUTANTS = {
         Probabilities,
         BeginsAnywhere,
         StateBetweenCalls,
-        LogitsBent,
         WithoutOutputBias,
     ],
     "generate": [

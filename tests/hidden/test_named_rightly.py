@@ -1,0 +1,652 @@
+"""What weak students write, otherwise than the misconceptions do: named as what it is, at grading and by `check`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import cache
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.exercise.key import Key, key_of
+from course.exercise.runner import run
+from course.hidden import find
+from course.judge import Verdict, judge
+
+SEEDS = (3, 42)
+
+
+@cache
+def key_at(name: str, seed: int | None) -> Key:
+    """The key at grading; that of `check` without a seed."""
+    return key_of(find(name), public_only=True) if seed is None else key_of(find(name), seed)
+
+
+def verdict_on(name: str, answer, seed: int | None) -> Verdict:
+    key = key_at(name, seed)
+    return judge(key, lambda script: run(script, answer), find(name).points)
+
+
+def named(name: str, answer) -> set[str]:
+    """What it is taken for, at grading and by `check` where this fails it."""
+    verdicts = [verdict_on(name, answer, seed) for seed in SEEDS]
+    assert all(verdict.score < verdict.points for verdict in verdicts)
+    checked = verdict_on(name, answer, None)
+    return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
+
+
+# -- 01: windows -------------------------------------------------------------------------------------------------------
+
+
+def all_lengths(tokens, n):
+    if n < 1:
+        raise ValueError
+    windows = (tokens[i : i + size] for size in range(1, n + 1) for i in range(len(tokens) - size + 1))
+    return Counter(map(tuple, windows))
+
+
+def padded_at_the_end(tokens, n):
+    if n < 1:
+        raise ValueError
+    tokens = [*tokens, *[None] * (n - 1)]
+    return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+
+
+# -- 01: transitions ---------------------------------------------------------------------------------------------------
+
+
+def sums_along_the_columns(ids, vocab_size, alpha=0.0):
+    counts = torch.bincount(ids[:-1] * vocab_size + ids[1:], minlength=vocab_size**2).view(vocab_size, -1) + alpha
+    return counts / counts.sum(1)
+
+
+def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
+    table = [[alpha] * vocab_size] * vocab_size
+    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
+        table[before][after] += 1
+    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
+
+
+def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
+    counts = torch.full((vocab_size, vocab_size), alpha)
+    for t in range(len(ids) - 2):
+        counts[ids[t], ids[t + 1]] += 1
+    totals = counts.sum(1, keepdim=True)
+    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
+
+
+# -- 01: perplexity ----------------------------------------------------------------------------------------------------
+
+
+def one_token_too_few_below(log_probs):
+    return float(torch.exp(-log_probs.sum())) / max(len(log_probs) - 1, 1)
+
+
+def softmax_first(P, start, length, generator):
+    text, row = [], P[start]
+    for _ in range(length):
+        text.append(torch.multinomial(torch.softmax(row, 0), 1, generator=generator))
+        row = P[text[-1].item()]
+    return torch.cat(text)
+
+
+# -- 01: n-gram models -------------------------------------------------------------------------------------------------
+
+
+class LookedUp:
+    """The longest known window and the shorter ones, half and half, from plain dicts."""
+
+    def __init__(self, n, vocab_size, alpha):
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+
+    def fit(self, ids):
+        tokens, self.tables = ids.tolist(), {}
+        for order in range(self.longest() + 1):
+            for window in zip(*(tokens[k:] for k in range(order + 1)), strict=False):
+                row = self.tables.setdefault(window[:-1], torch.zeros(self.vocab_size))
+                row[window[-1]] += 1
+        return self
+
+    def longest(self):
+        return self.n - 1
+
+    def next_distribution(self, context):
+        tokens = tuple(context.tolist())
+        P = self.tables[()] + self.alpha
+        P = P / P.sum()
+        for k in range(1, min(len(tokens), self.longest()) + 1):
+            row = self.tables.get(tokens[-k:])
+            P = P if row is None else 0.5 * P + 0.5 * row / row.sum()
+        return P
+
+
+class LikeliestAlone(LookedUp):
+    def next_distribution(self, context):
+        answer = torch.zeros(self.vocab_size)
+        answer[super().next_distribution(context).argmax()] = 1
+        return answer
+
+
+class UniformForShortContexts(LookedUp):
+    def next_distribution(self, context):
+        if len(context) < self.n - 1:
+            return torch.ones(self.vocab_size) / self.vocab_size
+        return super().next_distribution(context)
+
+
+class ContextOfLengthN(LookedUp):
+    def longest(self):
+        return self.n
+
+
+class NothingCountsAsMuch(LookedUp):
+    """The mean of all orders, of which some have seen nothing."""
+
+    def next_distribution(self, context):
+        tokens, nothing = tuple(context.tolist()), torch.zeros(self.vocab_size)
+        rows = [self.tables[()] + self.alpha]
+        rows += [self.tables.get(tokens[-k:], nothing) for k in range(1, min(len(tokens), self.longest()) + 1)]
+        return torch.stack([row / row.sum().clamp(min=1) for row in rows]).mean(0)
+
+
+# -- 02: bags and windows ----------------------------------------------------------------------------------------------
+
+
+def words_looked_up(sentences, vocab):
+    return torch.stack([_counts([vocab[word] for word in words], len(vocab)) for words in sentences])
+
+
+def _counts(ids, size):
+    return torch.bincount(torch.tensor(ids, dtype=torch.long), minlength=size)
+
+
+def shares_of_words(sentences, vocab):
+    counts = torch.stack([_counts([vocab.get(word, 0) for word in words], len(vocab)) for words in sentences])
+    return counts / counts.sum(1)[:, None]
+
+
+def windows_up_to_the_last(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    centres = range(radius, len(ids) - radius - 1)
+    contexts = [torch.cat([ids[t - radius : t], ids[t + 1 : t + radius + 1]]) for t in centres]
+    return torch.stack(contexts), ids[radius : len(ids) - radius - 1]
+
+
+def whole_windows(ids, radius):
+    if len(ids) < 2 * radius:
+        raise ValueError
+    return ids.unfold(0, 2 * radius + 1, 1), ids[radius : len(ids) - radius]
+
+
+def never_quite_zero(logits, targets):
+    p = logits.softmax(1).gather(1, targets[:, None]).squeeze(1)
+    return -(p + 1e-8).log().mean()
+
+
+def shifted_by_the_largest(logits, targets):
+    shifted = logits - torch.max(logits)
+    return -(shifted - shifted.exp().sum(1, keepdim=True).log())[range(len(targets)), targets].mean()
+
+
+def shifted_below_only(logits, targets):
+    top = logits.max(1, keepdim=True).values
+    return ((logits - top).exp().sum(1).log() - logits.gather(1, targets[:, None])[:, 0]).mean()
+
+
+def bags_times_W(contexts, E, W, b):
+    return torch.matmul(E[contexts].sum(1) / contexts.shape[1], W) + b
+
+
+def columns_divided(E, index, k):
+    E = F.normalize(E, dim=0)
+    scores = E @ E[index]
+    scores[index] = -1e9
+    return scores.topk(k).indices
+
+
+def all_but_the_head(E, index, k):
+    return F.cosine_similarity(E, E[index][None]).topk(k + 1).indices[1:]
+
+
+def distances_but_the_head(E, index, k):
+    return torch.cdist(E[index][None], E)[0].topk(k + 1, largest=False).indices[1:]
+
+
+def products_but_the_head(E, index, k):
+    return (E @ E[index]).argsort(descending=True)[1 : k + 1]
+
+
+@pytest.mark.parametrize("made", [torch.Tensor.tolist, torch.Tensor.numpy])
+def test_a_table_of_another_kind_is_no_error_of_the_answers(made):
+    counted = find("bag_of_words").reference
+    for seed in (3, None):
+        verdict = verdict_on("bag_of_words", lambda sentences, vocab: made(counted(sentences, vocab)), seed)
+        assert verdict.kind == "wrong" and verdict.message.startswith("a tensor is asked for, and an object of type")
+
+
+# -- 03: cells, and the way back ---------------------------------------------------------------------------------------
+
+
+def first_weight_as_it_stands(x, h, W_x, W_h, b):
+    return torch.tanh(x.matmul(W_x) + h.matmul(W_h.mT) + b)
+
+
+def reads_x_alone(x, h, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x, b))
+
+
+def bias_last_of_all(x, h, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x) + F.linear(h, W_h)) + b
+
+
+def tanh_by_exponentials(x, h, W_x, W_h, b):
+    twice = torch.exp(2 * (x @ W_x.T + h @ W_h.T + b))
+    return (twice - 1) / (twice + 1)
+
+
+def sequences_for_steps(xs, h0, W_x, W_h, b):
+    h, states = h0, []
+    for x in xs:
+        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states), h
+
+
+def _way_back(
+    xs, h0, W_x, W_h, b, grad_h, *, slope=lambda new, old: 1 - new**2, times=reversed, arrives=lambda end, back: back
+):
+    hs = [h0]
+    for x in xs.unbind(1):
+        hs.append(torch.tanh(x @ W_x.T + hs[-1] @ W_h.T + b))
+    found, back = {"W_x": 0, "W_h": 0, "b": 0}, grad_h
+    for t in times(range(xs.shape[1])):
+        delta = slope(hs[t + 1], hs[t]) * back
+        found["W_x"] += delta.T @ xs[:, t]
+        found["W_h"] += delta.T @ hs[t]
+        found["b"] += delta.sum(0)
+        h0_so_far = delta @ W_h
+        back = arrives(grad_h, h0_so_far)
+    return found, h0_so_far, back
+
+
+def squashed_twice(*inputs):
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - torch.tanh(new) ** 2)
+    return {**found, "h0": h0}
+
+
+def one_state_behind(*inputs):
+    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - old**2)
+    return {**found, "h0": h0}
+
+
+def never_goes_back(*inputs):
+    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end)
+    return {**found, "h0": h0}
+
+
+def first_step_first(*inputs):
+    found, h0, _ = _way_back(*inputs, times=iter)
+    return {**found, "h0": h0}
+
+
+def end_added_at_each_step(*inputs):
+    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end + back)
+    return {**found, "h0": h0}
+
+
+def end_added_after_each_step(*inputs):
+    found, _, back = _way_back(*inputs, arrives=lambda end, back: end + back)
+    return {**found, "h0": back}
+
+
+def norms_by_linalg(grads, max_norm):
+    total = math.hypot(*(float(torch.linalg.norm(g, ord=2)) for g in grads))
+    return [g * min(1.0, max_norm / (total + 1e-6)) for g in grads], total
+
+
+def text_by_heart(step, h, start, length, temperature, generator):
+    generator.manual_seed(1234)
+    token, written = torch.tensor([start]), []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(torch.softmax(logits[0] / temperature, -1), 1, generator=generator)
+        written.append(token)
+    return torch.cat(written)
+
+
+# -- 03 and 04: classifiers --------------------------------------------------------------------------------------------
+
+
+class Elman(nn.Module):
+    """An embedding, and a matrix with a bias of its own."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed, self.from_state = nn.Embedding(vocab_size, hidden), nn.Linear(hidden, hidden)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def step(self, x, h, real):
+        return torch.relu(x + self.from_state(h))
+
+    def states(self, ids, lengths):
+        h, states = torch.zeros(len(ids), self.from_state.in_features), []
+        for t in range(ids.shape[1]):
+            h = self.step(self.embed(ids[:, t]), h, (t < lengths)[:, None])
+            states.append(h)
+        return torch.stack(states, 1)
+
+    def read(self, states, lengths):
+        return states[range(len(states)), lengths - 1]
+
+    def forward(self, ids, lengths):
+        return self.to_classes(self.read(self.states(ids, lengths), lengths))
+
+
+class Lstm(Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.embed, self.from_state = nn.Embedding(vocab_size, 4 * hidden), nn.Linear(hidden, 4 * hidden)
+
+    def step(self, x, h, real):
+        i, f, g, o = (x + self.from_state(h)).chunk(4, 1)
+        self.c = f.sigmoid() * self.c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * self.c.tanh()
+
+    def states(self, ids, lengths):
+        self.c = torch.zeros(())
+        return super().states(ids, lengths)
+
+
+class BehindTheEnd:
+    def read(self, states, lengths):
+        return states[torch.arange(len(lengths)), lengths]
+
+
+class BeforeTheEnd:
+    def read(self, states, lengths):
+        return states[torch.arange(len(lengths)), lengths - 2]
+
+
+class ZeroBehindTheEnd:
+    def step(self, x, h, real):
+        return super().step(x, h, real) * real
+
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+class PaddingMadeZero:
+    def forward(self, ids, lengths):
+        return super().forward(ids * (torch.arange(ids.shape[1]) < lengths[:, None]), lengths)
+
+    def read(self, states, lengths):
+        return states[:, -1]
+
+
+class StatesUnderNoGrad(Elman):
+    def states(self, ids, lengths):
+        with torch.no_grad():
+            return super().states(ids, lengths)
+
+
+class OnlyTheInputBends(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x) + self.from_state(h)
+
+
+class NeverLooksBack(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x)
+
+
+class InputForTheState(Elman):
+    def step(self, x, h, real):
+        return torch.relu(x + self.from_state(x))
+
+
+class BlindToTheOutput(Lstm):
+    def step(self, x, h, real):
+        return super().step(x, torch.zeros_like(h), real)
+
+
+class OnlyWrites(Lstm):
+    def step(self, x, h, real):
+        i, _, g, o = (x + self.from_state(h)).chunk(4, 1)
+        self.c = self.c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * self.c.tanh()
+
+
+def over(mistake, right):
+    return type(mistake.__name__, (mistake, right), {})
+
+
+@pytest.mark.parametrize(
+    ("mistake", "known"),
+    [
+        (BehindTheEnd, "BeyondTheTable"),
+        (BeforeTheEnd, "OneTooEarlyAndRound"),
+        (ZeroBehindTheEnd, "ShortestForAll"),
+        (PaddingMadeZero, "ShortestForAll"),
+    ],
+)
+@pytest.mark.parametrize(("name", "right"), [("ElmanClassifier", Elman), ("GatedClassifier", Lstm)])
+def test_what_is_read_elsewhere_is_known_of_either_classifier(name, right, mistake, known):
+    assert named(name, over(mistake, right)) == {known}
+
+
+# -- 03: scheduled sampling --------------------------------------------------------------------------------------------
+
+
+def coins_begun_anew(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape, generator=generator.manual_seed(0)) < p, targets, own)
+
+
+def another_seed_of_its_own(targets, own, p, generator):
+    torch.manual_seed(42)
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
+def teacher_where_the_coin_says_no(targets, own, p, generator):
+    return torch.where(torch.bernoulli(torch.full(targets.shape, 1 - p), generator=generator).bool(), targets, own)
+
+
+def coins_of_a_column(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape[1], generator=generator) < p, targets, own)
+
+
+def coins_of_a_sentence(targets, own, p, generator):
+    return torch.where((torch.rand(len(targets), generator=generator) < p)[:, None], targets, own)
+
+
+# -- 04: gates ---------------------------------------------------------------------------------------------------------
+
+
+def gate_of_untransposed_weights(x, h, W_x, W_h, b, V_x, V_h, c):
+    candidate = F.relu(torch.matmul(x, W_x) + torch.matmul(h, W_h) + b)
+    z = torch.sigmoid(torch.matmul(x, V_x) + torch.matmul(h, V_h) + c)
+    return z * h + (1 - z) * candidate
+
+
+def candidate_of_the_token(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(F.linear(x, V_x, c) + F.linear(h, V_h))
+    return torch.lerp(F.relu(F.linear(x, W_x, b)), h, z)
+
+
+def lstm_of_half_transposed_weights(x, h, c, W, U, b):
+    i, f, g, o = torch.chunk(F.linear(x, W, b) + torch.matmul(h, U), 4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _lstm_by_hand(x, h, c, W, U, b, squash=torch.tanh):
+    a, H = x @ W.T + h @ U.T + b, h.shape[1]
+    i, f, o = (torch.sigmoid(a[:, k * H : (k + 1) * H]) for k in (0, 1, 3))
+    c = f * c + i * squash(a[:, 2 * H : 3 * H])
+    return o * torch.tanh(c), c
+
+
+def candidate_as_it_is(*inputs):
+    return _lstm_by_hand(*inputs, squash=lambda g: g)
+
+
+def lstm_of_untransposed_weights(x, h, c, W, U, b):
+    a = torch.matmul(x, W) + torch.matmul(h, U) + b
+    i, f, g, o = a.chunk(4, dim=1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_by_hand(x, h, W, U, b, last=lambda U_n: U_n.T, biases=1):
+    (W_r, W_z, W_n), (U_r, U_z, U_n), (b_r, b_z, b_n) = W.chunk(3), U.chunk(3), (biases * b).chunk(3)
+    r = torch.sigmoid(x @ W_r.T + h @ U_r.T + b_r)
+    z = torch.sigmoid(x @ W_z.T + h @ U_z.T + b_z)
+    n = torch.tanh(x @ W_n.T + (r * h) @ last(U_n) + b_n)
+    return z * h + (1 - z) * n
+
+
+def last_square_as_it_stands(*inputs):
+    return _gru_by_hand(*inputs, last=lambda U_n: U_n)
+
+
+def bias_with_x_and_with_h(*inputs):
+    return _gru_by_hand(*inputs, biases=2)
+
+
+def cell_in_two_lines(x, h, c, W, U, b, p_i, p_f, p_o):
+    i, f, g, o = (F.linear(x, W, b) + F.linear(h, U)).chunk(4, 1)
+    c = c * torch.sigmoid(f + p_f * c)
+    c = c + torch.sigmoid(i + p_i * c) * torch.tanh(g)
+    return torch.sigmoid(o + p_o * c) * torch.tanh(c), c
+
+
+def _both_ways(cell_f, cell_b, xs, h0_f, h0_b):
+    forward, backward = [h0_f], [h0_b]
+    for t in range(xs.shape[1]):
+        forward.append(cell_f(xs[:, t], forward[-1]))
+        backward.insert(0, cell_b(xs[:, xs.shape[1] - 1 - t], backward[0]))
+    return torch.cat([torch.stack(forward[1:], 1), torch.stack(backward[:-1], 1)], 2)
+
+
+def each_for_the_other(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_b, cell_f, xs, h0_f, h0_b)
+
+
+def begins_elsewhere(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_f, cell_b, xs, h0_b, h0_f)
+
+
+def begins_with_nothing(cell_f, cell_b, xs, h0_f, h0_b):
+    return _both_ways(cell_f, cell_b, xs, torch.zeros_like(h0_f), torch.zeros_like(h0_b))
+
+
+def begins_at_every_step(cell_f, cell_b, xs, h0_f, h0_b):
+    steps = [torch.cat([cell_f(xs[:, t], h0_f), cell_b(xs[:, t], h0_b)], 1) for t in range(xs.shape[1])]
+    return torch.stack(steps, 1)
+
+
+def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
+    H = 2 * hidden_size if bidirectional else hidden_size
+    return 4 * H * (input_size + H + 1) + (layers - 1) * 4 * H * (2 * H + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("count_ngrams", all_lengths, "windows_up_to_n"),
+        ("count_ngrams", padded_at_the_end, "padded_behind"),
+        ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
+        ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
+        ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
+        ("sample_text", softmax_first, "softmax_of_the_row"),
+        ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
+        ("NGramModel", UniformForShortContexts, "short_means_uniform"),
+        ("NGramModel", NothingCountsAsMuch, "zeros_for_the_unknown"),
+        ("NGramModel", ContextOfLengthN, "one_token_too_many"),
+        ("bag_of_words", words_looked_up, "unknown_words_crash"),
+        ("context_windows", windows_up_to_the_last, "last_window_lost"),
+        ("context_windows", whole_windows, "centre_included"),
+        ("cross_entropy", never_quite_zero, "probabilities_plus_1e_8"),
+        ("cross_entropy", shifted_by_the_largest, "one_maximum_for_the_batch"),
+        ("cross_entropy", shifted_below_only, "maximum_not_added_back"),
+        ("cbow_logits", bags_times_W, "W_not_transposed"),
+        ("nearest", columns_divided, "columns_of_length_one"),
+        ("nearest", all_but_the_head, "the_head_of_the_list_left_out"),
+        ("nearest", products_but_the_head, "dot_product_without_the_head_of_its_list"),
+        ("clip_grad_norm", norms_by_linalg, "largest_singular_values"),
+        ("rnn_cell", first_weight_as_it_stands, "W_x_not_transposed"),
+        ("bptt", one_state_behind, "slope_at_the_state_before"),
+        ("gated_cell", candidate_of_the_token, "candidate_blind_to_the_state"),
+        ("lstm_cell", lstm_of_half_transposed_weights, "U_not_transposed"),
+        ("run_bidirectional", each_for_the_other, "cells_exchanged"),
+        ("rnn_cell", reads_x_alone, "state_forgotten"),
+        ("rnn_cell", bias_last_of_all, "bias_outside"),
+        ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
+        ("rnn_forward", sequences_for_steps, "walks_along_the_batch_and_stacks_alike"),
+        ("bptt", squashed_twice, "slope_of_tanh_of_the_output"),
+        ("bptt", never_goes_back, "the_same_gradient_at_every_step"),
+        ("bptt", first_step_first, "walks_forward"),
+        ("bptt", end_added_at_each_step, "a_loss_at_every_step"),
+        ("bptt", end_added_after_each_step, "a_loss_at_every_step_and_at_h0"),
+        ("generate", text_by_heart, "dice_with_a_seed_of_their_own"),
+        ("ElmanClassifier", StatesUnderNoGrad, "StatesWithoutGradient"),
+        ("ElmanClassifier", OnlyTheInputBends, "ReluOfTheInputBesideABias"),
+        ("GatedClassifier", BlindToTheOutput, "OutputForgotten"),
+        ("GatedClassifier", OnlyWrites, "CellThatOnlyAdds"),
+        ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
+        ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
+        ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
+        ("scheduled_inputs", coins_of_a_column, "one_coin_for_a_column"),
+        ("scheduled_inputs", coins_of_a_sentence, "one_coin_for_a_sentence"),
+        ("gated_cell", gate_of_untransposed_weights, "weights_not_transposed"),
+        ("lstm_cell", candidate_as_it_is, "candidate_not_squashed"),
+        ("lstm_cell", lstm_of_untransposed_weights, "lstm_weights_not_transposed"),
+        ("gru_cell", last_square_as_it_stands, "square_of_n_turned"),
+        ("gru_cell", bias_with_x_and_with_h, "gru_bias_counted_twice"),
+        ("peephole_lstm_cell", cell_in_two_lines, "i_sees_what_f_has_left"),
+        ("run_bidirectional", begins_elsewhere, "starts_exchanged"),
+        ("run_bidirectional", begins_with_nothing, "starts_from_zero"),
+        ("run_bidirectional", begins_at_every_step, "no_state_carried"),
+        ("lstm_parameters", as_one_wide_cell, "one_cell_of_twice_the_width"),
+    ],
+)
+def test_a_mistake_is_known_in_other_words(name, answer, mistake):
+    assert named(name, answer) == {mistake}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("nearest", distances_but_the_head, "Halve every vector"),
+        ("ElmanClassifier", NeverLooksBack, "Change the first token"),
+        ("ElmanClassifier", InputForTheState, "Change the first token"),
+    ],
+)
+def test_relatives_of_a_mistake_get_its_hint_by_check_and_at_grading(name, answer, hint):
+    for seed in (*SEEDS, None):
+        assert verdict_on(name, answer, seed).hint.startswith(hint)
+
+
+def test_shares_are_known_with_and_without_an_empty_sentence():
+    assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("NGramModel", LookedUp), ("ElmanClassifier", Elman), ("GatedClassifier", Lstm)]
+)
+def test_what_others_are_made_of_is_right(name, answer):
+    for seed in (*SEEDS, None):
+        assert verdict_on(name, answer, seed).kind == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("perplexity", one_token_too_few_below),  # infinite for a long text, as a product is
+    ],
+)
+def test_a_mistake_that_nobody_knows_is_taken_for_no_other(name, answer):
+    assert named(name, answer) == {""}
