@@ -796,8 +796,8 @@ def cbow_task(rng):
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
     rungs = (
         ("a loss not far from the floor", 1.7, floor),
-        (KNOWS, 0.03, frequencies[targets]),
-        (NOT_MAD, 0.1, nothing(targets)),
+        ("not far from the bare frequencies", 0.4, frequencies[targets]),
+        (NOT_MAD, 0.5, nothing(targets)),
     )
     for title, margin, known in rungs:
         rung = some.judged_again(f"{title}, of 128 windows", weight=0.1).counts_with(KNOWS)
@@ -883,14 +883,19 @@ def _one_word_only(contexts):
 def _off_the_point(contexts):
     """Worse than the bare frequencies, though not mad: what is left of an answer to another question."""
     frequencies = grammar.language().frequencies.float()
-    return (0.15 * frequencies + 0.85 / len(frequencies)).log().expand(len(contexts), -1)
+    return (0.5 * frequencies + 0.5 / len(frequencies)).log().expand(len(contexts), -1)
 
 
-cbow_task.misconception(
-    "Your model prefers words that stand in the context themselves. Print a few training windows beside their targets: "
-    "can the target be read there?",
-    name="target_inside_the_context",
-)(Pretended(lambda contexts: 1.5 * _counted_words(contexts), _blurred(0.3)))
+for _name, _strength in {
+    "target_inside_the_context": 1.5,
+    "target_inside_the_context_and_heard_loudly": 2.5,
+    "target_inside_the_context_and_heard_alone": 6.0,
+}.items():
+    cbow_task.misconception(
+        "Your model prefers words that stand in the context themselves. Print a few training windows beside their "
+        "targets: can the target be read there?",
+        name=_name,
+    )(Pretended(lambda contexts, strength=_strength: strength * _counted_words(contexts), _blurred(0.3)))
 
 cbow_task.misconception(
     "Very sure, and often wrong. What does your loss expect, scores or probabilities, and what does it get? (Or are "
@@ -927,7 +932,7 @@ cbow_task.misconception(
     "Better than frequencies, far from what four neighbours tell. Are there two tables, one for the words around and "
     "one for the word to guess? Is the mean taken over the words of one context?",
     name="one_table_for_both",
-)(Pretended(lambda contexts: _unsure(contexts, 0.08), _used_as()))
+)(Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()))
 
 cbow_task.misconception(
     "The words before the gap count, those after it do not, or the other way round. Turn a context round and compare.",
