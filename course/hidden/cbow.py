@@ -867,31 +867,40 @@ def cbow_task(rng):
         case = given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
         return case.counts_with(NOT_MAD)
 
-    def told_apart(case, contexts, targets, floor, here="", **options):
-        """What tells one failure of training from another, on the windows of `case`."""
-        nothing = torch.full((len(targets),), math.log(V))
-        less = case.judged_again(KNOWS + here, **options)
-        yield at_most(less, targets, floor, 0.03, frequencies[targets])
-        case = case.counts_with(KNOWS)
-        yield at_most(case.judged_again(NOT_MAD + here, **{"weight": 0.5, **options}), targets, floor, 0.1, nothing)
+    def nothing(targets):
+        return torch.full((len(targets),), math.log(V))
+
+    def not_again(case, contexts):
         beside = contexts[:, RADIUS]
         because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
         law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
-        again = case.judged_again("what is there is not guessed again" + here, **{"weight": 0.5, **options})
-        yield again.law("log_loss_at_least", **law)
-        scores = case.judged_again("scores, not probabilities" + here, **{"weight": 0.5, **options})
-        yield scores.law("no_probabilities", of="logits")
+        return case.law("log_loss_at_least", **law)
 
     some, contexts, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
-    yield at_most(some.judged_again("a loss at most 1.7 above the floor, here", weight=0.1), targets, floor, 1.7)
-    yield from told_apart(some, contexts, targets, floor, ", here", weight=0.1)
+    rungs = (
+        ("a loss not far from the floor", 1.7, floor),
+        ("not far from the bare frequencies", 0.6, frequencies[targets]),
+        (NOT_MAD, 0.5, nothing(targets)),
+    )
+    for title, margin, known in rungs:
+        rung = some.judged_again(f"{title}, of 128 windows", weight=0.1).counts_with(KNOWS)
+        yield at_most(rung, targets, floor, margin, known)
+    again = some.judged_again("what is there is not guessed again, of 128 windows", weight=0.1).counts_with(KNOWS)
+    yield not_again(again, contexts)
+    scores = some.judged_again("scores, not probabilities, of 128 windows", weight=0.1).counts_with(KNOWS)
+    yield scores.law("no_probabilities", of="logits")
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
     new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
     yield at_most(new, targets, floor, LOSS_MARGIN)
     yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
-    yield from told_apart(new, contexts, targets, floor)
+    less = new.judged_again(KNOWS)
+    yield at_most(less, targets, floor, 0.03, frequencies[targets])
+    new = new.counts_with(KNOWS)
+    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing(targets))
+    yield not_again(new.judged_again("what is there is not guessed again", weight=0.5), contexts)
+    yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
     yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
     yield neighbours("half of the neighbours are of a kind", 5, 0.5)
     turned = contexts[:, torch.tensor([3, 1, 0, 2])]
@@ -958,14 +967,19 @@ def _one_word_only(contexts):
 def _off_the_point(contexts):
     """Worse than the bare frequencies, though not mad: what is left of an answer to another question."""
     frequencies = grammar.language().frequencies.float()
-    return (0.15 * frequencies + 0.85 / len(frequencies)).log().expand(len(contexts), -1)
+    return (0.5 * frequencies + 0.5 / len(frequencies)).log().expand(len(contexts), -1)
 
 
-cbow_task.misconception(
-    "Your model prefers words that stand in the context themselves. Print a few training windows beside their targets: "
-    "can the target be read there?",
-    name="target_inside_the_context",
-)(Pretended(lambda contexts: 1.5 * _counted_words(contexts), _blurred(0.3)))
+for _name, _strength in {
+    "target_inside_the_context": 1.5,
+    "target_inside_the_context_and_heard_loudly": 2.5,
+    "target_inside_the_context_and_heard_alone": 6.0,
+}.items():
+    cbow_task.misconception(
+        "Your model prefers words that stand in the context themselves. Print a few training windows beside their "
+        "targets: can the target be read there?",
+        name=_name,
+    )(Pretended(lambda contexts, strength=_strength: strength * _counted_words(contexts), _blurred(0.3)))
 
 cbow_task.misconception(
     "Very sure, and often wrong. What does your loss expect, scores or probabilities, and what does it get? (Or are "
@@ -1002,7 +1016,7 @@ cbow_task.misconception(
     "Better than frequencies, far from what four neighbours tell. Are there two tables, one for the words around and "
     "one for the word to guess? Is the mean taken over the words of one context?",
     name="one_table_for_both",
-)(Pretended(lambda contexts: _unsure(contexts, 0.08), _used_as()))
+)(Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()))
 
 cbow_task.misconception(
     "The words before the gap count, those after it do not, or the other way round. Turn a context round and compare.",

@@ -165,7 +165,7 @@ def test_the_commonest_mistakes_do_not(model, options, name, seed):
     print(f"{gap:.3f} above the floor, {alike:.1%} of a kind, {verdict.score} points, {verdict.misconception}")
     print([case.title for case in verdict.cases if not case.passed])
     assert verdict.score < verdict.points
-    assert verdict.misconception == name
+    assert verdict.misconception.startswith(name)
 
 
 def test_a_sum_for_the_mean_is_no_matter_of_training():
