@@ -876,7 +876,7 @@ def cbow_task(rng):
         law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
         return case.law("log_loss_at_least", **law)
 
-    some, contexts, targets, floor = asked("128 windows, a loss near the floor", 128, public=True)
+    some, contexts, targets, floor = asked("256 windows, a loss near the floor", 256, public=True)
     yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
     rungs = (
         ("a loss not far from the floor", 1.7, floor),
@@ -884,11 +884,11 @@ def cbow_task(rng):
         (NOT_MAD, 0.5, nothing(targets)),
     )
     for title, margin, known in rungs:
-        rung = some.judged_again(f"{title}, of 128 windows", weight=0.1).counts_with(KNOWS)
+        rung = some.judged_again(f"{title}, of 256 windows", weight=0.1).counts_with(KNOWS)
         yield at_most(rung, targets, floor, margin, known)
-    again = some.judged_again("what is there is not guessed again, of 128 windows", weight=0.1).counts_with(KNOWS)
+    again = some.judged_again("what is there is not guessed again, of 256 windows", weight=0.1).counts_with(KNOWS)
     yield not_again(again, contexts)
-    scores = some.judged_again("scores, not probabilities, of 128 windows", weight=0.1).counts_with(KNOWS)
+    scores = some.judged_again("scores, not probabilities, of 256 windows", weight=0.1).counts_with(KNOWS)
     yield scores.law("no_probabilities", of="logits")
     yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
     yield rest_hidden
