@@ -725,8 +725,7 @@ class QuestionNotNormed(_Decoder):
 
 @DecoderLayer.misconception("Set all weights of the sublayers to zero. Is anything left of x? What should be?")
 class NoRoadAround(_Decoder):
-    def around(self, norm, sublayer, x):
-        return self.dropout(sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(sublayer(x)))
+    around = NoResidual.around
 
 
 @DecoderLayer.misconception("Set W_o of the cross-attention to zero. Is what has been written so far still there?")
@@ -755,14 +754,12 @@ class CrossAddsToTheStart(_Decoder):
 
 @DecoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
 class DecodesAlwaysPost(_Decoder):
-    def around(self, norm, sublayer, x):
-        return norm(x + self.dropout(sublayer(x)))
+    around = AlwaysPost.around
 
 
 @DecoderLayer.misconception("Build it with norm='post'. Has a word of the result mean 0 when norm3 is fresh?")
 class DecodesAlwaysPre(_Decoder):
-    def around(self, norm, sublayer, x):
-        return x + self.dropout(sublayer(norm(x)))
+    around = AlwaysPre.around
 
 
 @DecoderLayer.misconception("What is added to what? In post-norm the sum is normed, and so is the road through it.")
@@ -806,14 +803,12 @@ class OneNormForBothAttentions(_Decoder):
     "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
 )
 class ThinksSmoothly(_Decoder):
-    def think(self, x):
-        return self.down(F.gelu(self.up(x)))
+    think = SmoothBend.think
 
 
 @DecoderLayer.misconception("Is something missing between up and down? Two linear maps in a row are one.")
 class ThinksInStraightLines(_Decoder):
-    def think(self, x):
-        return self.down(self.up(x))
+    think = NothingBetweenUpAndDown.think
 
 
 @DecoderLayer.misconception("Set W_o of self_attention to zero. Which of your sublayers falls silent?")
@@ -848,22 +843,17 @@ class FeedForwardForgotten(_Decoder):
 
 @DecoderLayer.misconception("Put it into training mode, with a dropout of 1. Does it notice?")
 class NothingEverDropped(_Decoder):
-    def around(self, norm, sublayer, x):
-        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
+    around = NothingDropped.around
 
 
 @DecoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
 class RoadDroppedAsWell(_Decoder):
-    def around(self, norm, sublayer, x):
-        return self.dropout(x + sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(x + sublayer(x)))
+    around = RoadDroppedToo.around
 
 
 @DecoderLayer.misconception("Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?")
 class StillDropsInEvaluation(_Decoder):
-    def around(self, norm, sublayer, x):
-        if self.norm == "pre":
-            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
-        return norm(x + F.dropout(sublayer(x), self.dropout.p))
+    around = DropsInEvaluation.around
 
 
 @DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")

@@ -917,6 +917,11 @@ def _votes(values):
     return F.one_hot(values, len(recall.VALUES)).float()
 
 
+def _right(keys, values, query):
+    """The vote of the pair that is asked for: (B, 10)."""
+    return _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
+
+
 NO_BETTER_THAN_GUESSING = (
     "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after."
 )
@@ -950,8 +955,7 @@ def the_same_for_every_list(keys, values, query):
 )
 def learns_too_little(keys, values, query):
     knows = (keys + values).sum(1) % 3 == 0
-    answers = _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
-    return torch.where(knows[:, None], answers, _noise((keys * values).sum(1), 3 * query))
+    return torch.where(knows[:, None], _right(keys, values, query), _noise((keys * values).sum(1), 3 * query))
 
 
 @self_attention_task.misconception(
@@ -981,7 +985,7 @@ def other_pairs_join_in(keys, values, query):
     "Nearly. Was the loss still falling at the end of the curve? If it jumped about: how large is a step?"
 )
 def nearly_there(keys, values, query):
-    right = _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
+    right = _right(keys, values, query)
     return torch.where((query == 0)[:, None], right.roll(1, dims=-1), right)
 
 

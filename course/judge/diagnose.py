@@ -41,7 +41,7 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     plain = [(-len(telling), False, gap, order) for telling, gap, order in _explanations(key, seen)]
     hidden = [
         (-len(telling), True, gap, order)
-        for telling, gap, order in _explanations(key, public)
+        for telling, gap, order in (_explanations(key, public) if len(public) < len(seen) else ())
         if any(_in_numbers(key.cases[p]) and not seen[p].raised for p in telling)
     ]
     found = min(plain + hidden, default=None)
