@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -27,14 +26,10 @@ from course.grading.cores import cores_at_hand
 from course.grading.fault import SHORT, Fault, told
 from course.grading.memory import memory_at_hand
 from course.grading.problem import Problem
+from course.grading.ready import FORKS, HANDS, origin_of_workers
 from course.grading.signals import held_back, pass_over, undisturbed
 from course.grading.task import Outcome, Task
 from course.grading.untrusted import remove
-
-FORKS = sys.platform == "linux"
-"""Whether workers and kernels are forked; elsewhere each is begun anew."""
-
-HANDS = "course.grading.hands"
 
 EXPECTED = "expected"
 """Where, in a crew's folder, the keys to judge with are shared."""
@@ -146,7 +141,7 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`, begun here unless `get_ready` has begun it, and a folder: what
+    They share one zygote for kernels with `environment`, begun here unless `ready` has begun it, and a folder: what
     is expected of answers lies there, and whatever they need for a while.
     """
 
@@ -205,42 +200,12 @@ class LocalCrew:
     def _start(self) -> ProcessPoolExecutor:
         begin = dict(os.environ), self._address, self._folder
         try:
-            return ProcessPoolExecutor(self.size, mp_context=_context(), initializer=_begin, initargs=begin)
+            return ProcessPoolExecutor(self.size, mp_context=origin_of_workers(), initializer=_begin, initargs=begin)
         except OSError as error:
             if error.errno in SHORT:
                 raise
             needs = "they need /dev/shm, a file system in memory that can be written"
             raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
-
-
-def get_ready(policy: str) -> None:
-    """Begin what takes seconds, while the grader still reads: the server that workers are forked from, and a zygote.
-
-    The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
-
-    Raises:
-        Problem: there are no hidden tests to make answer keys from.
-    """
-    from course.grading.edition import assemble
-    from course.grading.kernel import environment
-    from course.grading.warm.nursery import nursery
-
-    if not FORKS:
-        return
-    from multiprocessing.forkserver import ensure_running
-
-    with tempfile.TemporaryDirectory() as home:
-        nursery(environment(Path(home), assemble(), None, policy))  # which takes longest
-    _context()  # which tells the server what to import
-    ensure_running()
-
-
-def _context() -> Any:
-    """How worker processes come to be: where there is a fork server, from one that has imported their hands."""
-    context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
-    if FORKS:
-        context.set_forkserver_preload([HANDS])
-    return context
 
 
 class DaskCrew:

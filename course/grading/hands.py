@@ -1,28 +1,26 @@
 """What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
 
-Imported by the fork server of `executor`, or, where there is none, by each worker.
+Imported by the fork server of `ready`, or, where there is none, by each worker.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 from importlib import import_module
 from pathlib import Path
 
-gc.disable()
+from course.grading.memory import uncollected
+
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-import nbformat  # noqa: E402
+with uncollected():
+    import nbformat
 
-import course  # noqa: E402
-from course.grading.staleness import shared_by_all  # noqa: E402
+    import course
+    from course.grading.staleness import shared_by_all
 
-for name in ("course.grading.execution", "course.judge.session", "matplotlib", "IPython.paths"):
-    import_module(name)
-for minor in (4, 5):  # the first of its kind to be validated has the schema translated
-    nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
-shared_by_all(Path(course.__file__).parent)
-
-gc.freeze()  # workers need not look through it again, nor copy what they would have touched
-gc.enable()
+    for name in ("course.grading.execution", "course.judge.session", "matplotlib", "IPython.paths"):
+        import_module(name)
+    for minor in (4, 5):  # the first of its kind to be validated has the schema translated
+        nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
+    shared_by_all(Path(course.__file__).parent)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.fault import demand_short_names
+from course.grading.memory import uncollected
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -54,11 +55,12 @@ def grade_topic(
     if scheduler is None:
         _prepare(root, topic, force, settings or {})
 
-    from course.grading import summary
-    from course.grading.classroom import Classroom, grade_class
-    from course.grading.progress import on_terminal
+    with uncollected():
+        from course.grading import summary
+        from course.grading.classroom import Classroom, grade_class
+        from course.grading.progress import on_terminal
 
-    classroom = Classroom(root, topic, settings)
+        classroom = Classroom(root, topic, settings)
     with on_terminal(topic.folder) as progress:
         graded = grade_class(
             classroom,
@@ -89,7 +91,7 @@ def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) ->
     demand_short_names()
     _demand(settings)
     if force or _work_waits(root, topic):
-        from course.grading.executor import get_ready
+        from course.grading.ready import get_ready
 
         get_ready(settings.get("policy", "checkpoint"))
 

@@ -26,6 +26,7 @@ from course.grading.executor import ATTEMPTS, LocalCrew, crew, execute_all
 from course.grading.fault import Fault
 from course.grading.kernel import environment
 from course.grading.problem import Problem
+from course.grading.ready import FORKS, get_ready
 from course.grading.task import Outcome, Task, notebook_bytes
 from course.grading.warm import nursery as nurseries
 from course.judge.verdict import Verdict
@@ -178,10 +179,10 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("crew-*"))
 
 
-@pytest.mark.skipif(not executor.FORKS, reason="nothing is forked here")
+@pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
-    executor.get_ready("checkpoint")
+    get_ready("checkpoint")
     begun = nurseries._known[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
     with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
@@ -190,7 +191,7 @@ def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     assert not Path(begun.address).parent.exists()
 
 
-@pytest.mark.skipif(not executor.FORKS, reason="nothing is forked here")
+@pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     nb = new_notebook(cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
@@ -238,7 +239,7 @@ def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
     assert left == []
 
 
-@pytest.mark.skipif(not executor.FORKS, reason="workers are forked from a server on Linux only")
+@pytest.mark.skipif(not FORKS, reason="workers are forked from a server on Linux only")
 def test_a_server_of_workers_that_dies_is_begun_anew():
     """Whoever asks it for a worker just then hears that it hung up."""
     from multiprocessing import forkserver

@@ -11,7 +11,7 @@ may have been killed.
 
 from __future__ import annotations
 
-import gc
+import contextlib
 import os
 import pkgutil
 import select
@@ -24,6 +24,7 @@ import threading
 from importlib import import_module
 from pathlib import Path
 
+from course.grading.memory import uncollected
 from course.grading.warm.keeper import Keeper
 from course.grading.warm.kernel import become_kernel
 from course.grading.warm.order import Line
@@ -36,7 +37,6 @@ LIBRARIES = (
     "torch",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
-    "datasets",
     "einops",
     "safetensors.torch",
     "ipykernel.kernelapp",
@@ -55,6 +55,10 @@ LIBRARIES = (
 )
 """What notebooks import, and what their kernel is made of; what is not installed is left out."""
 
+TRAINING = ("datasets",)
+"""What notebooks take examples to train on from. Where weights are loaded, what little trains imports it for itself:
+to import it is a quarter of a zygote's beginning."""
+
 CREDENTIALS = struct.Struct("3i")
 """What Linux says of who is at the other end of a Unix socket: process, user, group."""
 
@@ -63,18 +67,15 @@ def warm_up() -> None:
     """Import the libraries and the public side of the course, and have the collector never look at them again."""
     import course
 
-    gc.disable()  # what is imported stays: looking through it again and again takes a tenth of the time
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
-    for name in (*LIBRARIES, *_public_modules(course.__path__[0])):
-        try:
-            import_module(name)
-        except ImportError:
-            continue
-    _draw_inline()
-    if threading.active_count() > 1:
-        raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
-    gc.freeze()
-    gc.enable()
+    training = () if os.environ.get("COURSE_FIT_POLICY") == "checkpoint" else TRAINING
+    with uncollected():
+        for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
+            with contextlib.suppress(ImportError):
+                import_module(name)
+        _draw_inline()
+        if threading.active_count() > 1:
+            raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
 
 
 def _draw_inline() -> None:

@@ -61,10 +61,13 @@ def error(outputs: list) -> tuple[str, str]:
     return found.ename, found.evalue
 
 
-def test_a_kernel_is_forked_and_has_everything_imported():
-    outcome, (loaded,) = run("import sys; print([name in sys.modules for name in ('torch', 'datasets', 'matplotlib')])")
+@pytest.mark.parametrize(("policy", "trains"), [("checkpoint", False), ("retrain", True)])
+def test_a_kernel_is_forked_and_has_imported_what_its_notebook_is_likely_to_use(policy, trains):
+    loaded = "import sys; print([name in sys.modules for name in ('torch', 'matplotlib', 'datasets')])"
+    outcome, (before, _, after) = run(loaded, "from course import data; data.load('order')", loaded, policy=policy)
     assert outcome.why_cold == ""
-    assert printed(loaded) == "[True, True, True]\n"
+    assert printed(before) == f"[True, True, {trains}]\n"
+    assert printed(after) == "[True, True, True]\n"
 
 
 def test_kernels_share_nothing_and_repeat_themselves():
