@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from course.grading.fault import Fault, told
 from course.grading.problem import Problem
@@ -25,6 +25,8 @@ from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
     from course.syllabus import Topic
+
+T = TypeVar("T")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -143,7 +145,7 @@ def release(arguments: argparse.Namespace) -> int:
 
 
 def grade(arguments: argparse.Namespace) -> int:
-    """Grade a class's submissions of a topic into the gradebook, or one notebook for yourself."""
+    """Grade a class's submissions of topics into the gradebook, or a notebook for yourself."""
     if sys.platform == "win32":
         raise Problem("Windows can do the notebooks, but not grade: use WSL there")
     from course.grading.marking import grade_one, grade_stale, grade_topic
@@ -151,15 +153,19 @@ def grade(arguments: argparse.Namespace) -> int:
     policy = "retrain" if arguments.retrain else "checkpoint"
     if not arguments.what and not arguments.stale:
         raise Problem("say what to grade: a topic such as 03_rnn, or a notebook such as my.ipynb")
-    if arguments.what.endswith(".ipynb"):
-        return grade_one(Path(arguments.what), policy)
+    notebooks = [Path(what) for what in arguments.what if what.endswith(".ipynb")]
+    if notebooks and len(notebooks) < len(arguments.what):
+        raise Problem("name topics to grade a class, or notebooks to grade them for yourself, and not both at once")
+    if notebooks:
+        return _all(notebooks, lambda notebook: grade_one(notebook, policy))
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
     settings = {"policy": policy, **{name: value for name, value in chosen.items() if value}}
-    topics = _topics([arguments.what] if arguments.what else [])
+    topics = _topics(arguments.what)
     options = {name: getattr(arguments, name) for name in ("workers", "scheduler", "force", "spot_check")}
+    graded = {"students": arguments.student, "settings": settings, **options}
     if arguments.stale:
-        return grade_stale(find_root(), topics, students=arguments.student, settings=settings, **options)
-    return grade_topic(find_root(), topics[0], students=arguments.student, settings=settings, **options)
+        return grade_stale(find_root(), topics, **graded)
+    return _all(topics, lambda topic: grade_topic(find_root(), topic, **graded))
 
 
 def report(arguments: argparse.Namespace) -> int:
@@ -281,6 +287,16 @@ def _topics(names: Sequence[str]) -> list:
     return [topic for topic in TOPICS if not names or topic in wanted]
 
 
+def _all(things: Sequence[T], work: Callable[[T], int]) -> int:
+    """Work on one after the other, with a blank line between what is said of each; the worst of their statuses."""
+    worst = 0
+    for place, thing in enumerate(things):
+        if place:
+            print()
+        worst = max(worst, work(thing))
+    return worst
+
+
 def _count(text: str) -> int:
     """A whole number, 1 or more."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
@@ -337,7 +353,7 @@ def _releasing(command: argparse.ArgumentParser) -> None:
 
 def _grading(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("what", nargs="?", default="", metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
+    add("what", nargs="*", default=[], metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
     add("--student", action="append", default=[], help="only this student; may be repeated")
     add("--force", action="store_true", help="execute anew what was graded before")
     add("--stale", action="store_true", help="only what was judged with other tests than today's")

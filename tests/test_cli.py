@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from course import cli
-from course.grading import signals
-from course.syllabus import TOPICS
+from course.grading import marking, signals
+from course.syllabus import TOPICS, Topic
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,6 +30,25 @@ def test_list_shows_a_topic_by_any_of_its_names(name: str, capsys: pytest.Captur
     assert cli.main(["list", name]) == 0
     out = capsys.readouterr().out
     assert out.startswith("03_rnn") and "rnn_cell" in out and "self_attention" not in out
+
+
+def test_topics_are_graded_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def grade_topic(root: Path, topic: Topic, **options: Any) -> int:
+        print(topic.folder, options["students"], options["workers"])
+        return int(topic.number == 3)
+
+    monkeypatch.setattr(marking, "grade_topic", grade_topic)
+    assert cli.main(["grade", "6", "rnn", "--student", "ada", "--workers", "2"]) == 1
+    assert capsys.readouterr().out == "03_rnn ['ada'] 2\n\n06_self_attention ['ada'] 2\n"
+
+
+def test_notebooks_are_graded_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    graded: list[tuple[Path, str]] = []
+    monkeypatch.setattr(marking, "grade_one", lambda path, policy: graded.append((path, policy)) or 0)
+    assert cli.main(["grade", "b.ipynb", "a.ipynb", "--retrain"]) == 0
+    assert graded == [(Path("b.ipynb"), "retrain"), (Path("a.ipynb"), "retrain")]
 
 
 def test_list_does_not_wait_for_torch() -> None:
@@ -47,6 +67,7 @@ def test_list_does_not_wait_for_torch() -> None:
             ["grade", str(Path(__file__).parent)],
             r"course grade: .*tests is a folder: name a topic, or a file that ends",
         ),
+        (["grade", "3", "my.ipynb"], r"course grade: name topics to grade a class, or notebooks .* not both at once"),
         (["submit", __file__], r"course submit: .*test_cli.py is no notebook: name a topic, or a file that ends"),
         (["source", "nope.ipynb"], r"course source: nope.ipynb is not a notebook"),
     ],

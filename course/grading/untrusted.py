@@ -37,6 +37,16 @@ UNFIT = '<>"&\\*?[]'
 CONFLICT = "<<<<<<< "
 """How git begins what it could not merge; no line of a notebook's file does."""
 
+OTHERS = {
+    b"PK\x03\x04": "an archive (or a Word file)",
+    b"\x1f\x8b": "an archive",
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "a picture",
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+}
+"""How files begin that people give a notebook's name, and what they are."""
+
 MOST_NESTED = 100
 """Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
 
@@ -127,6 +137,10 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     Raises:
         Problem: it is not text, not JSON, nested beyond reason, or not an object.
     """
+    beginning = data[:1024].lstrip().lower()
+    for mark, kind in OTHERS.items():
+        if beginning.startswith(mark.lower()):
+            raise Problem(f"{name} is {kind}, whatever its name says: ask for the notebook itself")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -151,6 +165,8 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         if any(line.startswith(CONFLICT) for line in text.splitlines()):
             raise Problem(f"{name} holds two versions, as git left a conflict in it: ask for one of them") from None
+        if not text.lstrip().startswith("{"):
+            raise Problem(f"{name} is not a notebook, whatever its name says") from None
         where = f" (line {error.lineno})"
         raise Problem(f"{name} is not valid JSON{where}: it may have been cut off while it was saved") from None
     except UnicodeEncodeError:
