@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # nbgrader starts programs of its environment by name; that environment need not be activated to run the tests.
@@ -12,3 +16,17 @@ os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.
 
 settings.register_profile("course", deadline=None)  # how fast something is depends on what else the machine does
 settings.load_profile("course")
+
+
+@pytest.fixture(autouse=True)
+def torch_as_it_was() -> Iterator[None]:
+    """A test leaves torch as it found it: with a second thread, whatever follows could take ten times as long."""
+    before = _state_of_torch()
+    yield
+    after = _state_of_torch()
+    assert not before or before == after, "the test leaves torch otherwise than it found it"
+
+
+def _state_of_torch() -> tuple[Any, ...]:
+    torch = sys.modules.get("torch")
+    return (torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()) if torch else ()

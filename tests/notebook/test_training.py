@@ -193,8 +193,15 @@ def test_a_folder_that_cannot_be_written_loses_nothing(monkeypatch, capsys):
     assert "could not be written" in capsys.readouterr().out
 
 
-def test_a_cpu_trains_with_one_thread_and_gives_the_others_back():
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
     torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_a_cpu_trains_with_one_thread_and_gives_the_others_back(two_threads):
     seen = []
     fit(TASK, build, lambda model, batches: seen.append(torch.get_num_threads()))
     assert (seen, torch.get_num_threads()) == ([1], 2)
