@@ -128,7 +128,7 @@ def _stumble(
     middle = exercises[len(exercises) // 2]
     yield Pupil("exits", _before(solution, middle, "import os\nos._exit(0)"), _until(solution, middle, everything))
     name = f"{topic.folder}.ipynb"
-    yield Pupil("no_notebook", "%PDF-1.7 my homework as a scan", refused="is not valid JSON")
+    yield Pupil("no_notebook", "%PDF-1.7 my homework as a scan", refused="is a PDF")
     yield Pupil("renamed", deepcopy(solution), file="final version (2).ipynb", refused=f"there is no {name}")
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
+
 import nbformat
 import pytest
 
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.grading.classroom import Graded
+from course.grading.demo import _make_class, _make_course
 from course.grading.gradebook import Scores
 from course.grading.notebooks import notebook_path
+from course.grading.preflight import examine
 from course.grading.pretend import Expected, Pupil, pupils, standing_alone
+from course.grading.problem import Problem
 from course.grading.release import render
 from course.hidden import exercises, find
 from course.judge import judge
@@ -78,6 +84,14 @@ def test_a_refusal_is_expected_with_its_reason():
     assert not pupil.surprises(Graded("ada", reason="x.ipynb is not valid JSON (line 1)"))
     assert pupil.surprises(Graded("ada", reason="there is no x.ipynb"))
     assert pupil.surprises(Graded("ada"))
+
+
+def test_who_is_to_be_refused_is_refused_for_that_reason(repository, tmp_path):
+    root = _make_course(repository, TOPIC, tmp_path)
+    solution = nbformat.read(notebook_path(root, TOPIC), as_version=4)
+    for pupil in _make_class(root, TOPIC, solution, {}):
+        with pytest.raises(Problem, match=re.escape(pupil.refused)) if pupil.refused else nullcontext():
+            examine(root / "submitted" / pupil.name / TOPIC.folder, TOPIC.folder)
 
 
 @pytest.mark.slow
