@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ CORPORA: dict[str, str] = {
     "relations": "children who have a number, a best friend and a rival each",
 }
 """Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    """A corpus's module, `data.phrases` say, imported when it is first asked for (PEP 562)."""
+    if name in CORPORA:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:

@@ -115,3 +115,9 @@ def test_the_courses_own_corpora_never_touch_the_network():
         "from course import data; print(data.load('docstrings').num_rows['train'] > 1000)"
     )
     assert fresh(code) == "True"
+
+
+def test_a_corpus_module_is_there_when_it_is_asked_for():
+    """Topic 10 asks for `data.phrases`, and where its weights are loaded, nothing before has loaded the corpus."""
+    code = "from course import data; print(len(data.phrases.vocabulary('english')), hasattr(data, 'poems'))"
+    assert fresh(code) == "160 False"
