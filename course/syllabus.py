@@ -29,12 +29,18 @@ class Unknown(KeyError):
 class Budget:
     """What `fit` may spend on a training task.
 
-    `cpu` and `gpu` count training examples seen; `seconds` is only a cap, for a machine that is far too slow.
+    `cpu` and `gpu` count training examples seen. `seconds` is only a cap, for a machine that is far too slow: of
+    processor time on a CPU, on the clock on a GPU.
     """
 
     cpu: int
     gpu: int
     seconds: float = 120.0
+
+    @property
+    def wall(self) -> float:
+        """Seconds on the clock after which a training on a CPU ends, too: it shares the machine, or its loop sleeps."""
+        return 5.0 * self.seconds
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -38,6 +38,7 @@ from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_
 from course.grading.untrusted import remove
 from course.grading.warm.order import Order
 from course.judge.verdict import Kind, Verdict
+from course.notebook.unfinished import judged_early, unfinished
 from course.syllabus import find_item
 
 if TYPE_CHECKING:
@@ -247,13 +248,16 @@ def _execute_once(task: Task) -> Outcome:
             outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
             if examination.session is not None:
                 outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
+            outcome = replace(outcome, unfinished=_unfinished(examination.verdicts, private / "work"))
             if (handle := run.handle) is not None:
                 outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
     except KernelFault as error:
         outcome = replace(outcome, fault=str(error))
     except OSError as error:
         outcome = replace(outcome, fault=told(error) or str(error))
-    verdicts = tuple(examination.verdicts.values())
+    verdicts = tuple(
+        judged_early(verdict, outcome.unfinished.get(name, "")) for name, verdict in examination.verdicts.items()
+    )
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
     record(nb, examination.names, outcome)
@@ -369,6 +373,17 @@ def _confines(task: Task, private: Path, edition: Path, examination: Examination
     return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, of_the_class())))
 
 
+def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
+    """Of each task that lost points, what is to be said of its training where a clock ended it."""
+    from course.notebook.checkpoint import Unfit, read_record
+
+    said = {}
+    for name in (name for name, verdict in verdicts.items() if verdict.kind != "passed" and find_item(name)[1].budget):
+        with suppress(Unfit):
+            said[name] = unfinished(read_record(work / "checkpoints" / f"{name}.safetensors"))
+    return {name: sentence for name, sentence in said.items() if sentence}
+
+
 def _new_files(task: Task, work: Path) -> dict[str, bytes]:
     """What the student's code wrote, within bounds."""
     present = read_files(work, ignore=LEFT_BEHIND, limit=_WRITTEN)
@@ -400,6 +415,7 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
         "cpu": outcome.cpu,
         "spent": outcome.spent,
         "origins": outcome.origins,
+        "unfinished": outcome.unfinished,
         "tests": {name: tests_of(name) for name in verdicts},
         "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
     }

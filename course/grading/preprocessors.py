@@ -239,21 +239,24 @@ MOST_TRAININGS = 8
 def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
     """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training.
 
-    However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once.
+    However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once. What a training
+    may wait beyond its seconds of work, on a busy machine, all trainings of a notebook share.
     """
     cells: dict[int, float | None] = {}
     trainings: list[float] = []
+    patience = 0.0
     checks = checks_in(nb)
     topics = topics_of(checks.values())
     tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
     for index, cell in enumerate(nb.cells):
         if index in checks:
             cells[index] = max(limits.cell or 0.0, limits.judging(checks[index]) + 10.0)
-        budgets = [tasks[name].seconds for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
+        budgets = [tasks[name] for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
         if cell.cell_type == "code" and budgets and len(trainings) < MOST_TRAININGS:
-            cells[index] = limits.cell and limits.cell + sum(budgets)
-            trainings.append(sum(budgets))
-    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings))
+            cells[index] = limits.cell and limits.cell + sum(budget.wall for budget in budgets)
+            trainings.append(sum(budget.seconds for budget in budgets))
+            patience = max(patience, *(budget.wall - budget.seconds for budget in budgets))
+    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings) + patience)
 
 
 def _arrival(about: dict) -> str:

@@ -85,7 +85,8 @@ def _worse(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
     """The tasks that earn less when they are trained anew."""
     return [
         f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained anew, and "
-        f"{work.verdicts[verdict.exercise].score:g} with the weights handed in: look how they came about"
+        f"{work.verdicts[verdict.exercise].score:g} with the weights handed in: "
+        f"{outcome.unfinished.get(verdict.exercise) or 'look how they came about'}"
         for verdict in outcome.verdicts
         if verdict.exercise in tasks
         and verdict.exercise in work.verdicts

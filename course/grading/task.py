@@ -133,7 +133,8 @@ class Outcome:
     wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
     forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
-    that is trained where the weights of the judged model are found, as its kernel tells them: see `origins.py`.
+    that is trained where the weights of the judged model are found, as its kernel tells them: see `origins.py`;
+    `unfinished` has a sentence for each whose training a clock ended.
     """
 
     notebook: bytes
@@ -147,6 +148,7 @@ class Outcome:
     why_cold: str = ""
     fault: str = ""
     origins: dict[str, str] = field(default_factory=dict)
+    unfinished: dict[str, str] = field(default_factory=dict)
 
     @property
     def isolated(self) -> bool:
@@ -170,6 +172,7 @@ class Outcome:
             "why_cold": self.why_cold,
             "fault": self.fault,
             "origins": self.origins,
+            "unfinished": self.unfinished,
         }
         return _pack(header, self.notebook, self.files)
 

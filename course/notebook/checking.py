@@ -28,6 +28,7 @@ from .display import show
 from .folder import note
 from .keys import key, meant
 from .slip import slip
+from .unfinished import judged_early, said_of
 from .unwritten import is_stub, speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
@@ -96,6 +97,7 @@ def check(name: str, answer: Any) -> None:
         stopped.args = ("You interrupted the check, at this line of yours.",)
         raise slip(stopped)  # noqa: B904  # the same, and not another
     if verdict.kind != "passed":
+        verdict = judged_early(verdict, said_of(answer))
         verdict = grounded(verdict, ground_of(name, _made_of(answer), _standing(find_item(name)[0])), key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
         _checked[name] = answer, verdict

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,8 @@ from .keys import called
 from .machine import device, seed
 from .provenance import code_of
 from .slip import slip
+from .stopwatch import Stopwatch
+from .unfinished import StoppedBy, remember
 
 Train = Callable[[nn.Module, "Batches"], Any]
 N = TypeVar("N", int, float)
@@ -35,7 +36,10 @@ class TrainFirst(RuntimeError):
 
 @dataclass(frozen=True)
 class Record:
-    """How a model came to be: `source` is "trained" or "checkpoint"; `examples` were seen in `seconds`."""
+    """How a model came to be: `source` is "trained" or "checkpoint"; `examples` of `asked` were seen in `seconds`.
+
+    `stopped_by` names the limit that ended the training, and is empty where none did.
+    """
 
     name: str
     model: nn.Module
@@ -44,6 +48,8 @@ class Record:
     seconds: float
     device: str
     source: str
+    asked: int = 0
+    stopped_by: StoppedBy = ""
 
     def facts(self) -> dict[str, Any]:
         """Everything but the model, as plain values."""
@@ -52,7 +58,8 @@ class Record:
     def in_words(self, called: str = "") -> str:
         """How it was made, in a line; `called` is what it goes by, its task's name otherwise."""
         last = f", last loss {self.losses[-1]:.4g}" if self.losses else ""
-        seen = f"{self.examples:,} examples in {self.seconds:.1f} s on {self.device}"
+        of = f" of {self.asked:,}" if self.examples < self.asked else ""
+        seen = f"{self.examples:,}{of} examples in {self.seconds:.1f} s on {self.device}"
         return f"{called or self.name}: {self.source}, {seen}{last}"
 
     def __repr__(self) -> str:
@@ -62,19 +69,23 @@ class Record:
 class Batches:
     """The training batches of one `fit`: iterate over them, and `log` the loss of each.
 
-    Each batch is a tuple of tensors on the device in use. Iteration ends when the budget of examples is spent.
+    Each batch is a tuple of tensors on the device in use. Iteration ends when the budget of examples is spent, or the
+    time on `watch`; `stopped_by` then says which limit that was.
     """
 
-    def __init__(self, stream: Iterator[tuple[Tensor, ...]], examples: int, seconds: float, curve: Curve) -> None:
-        self._stream, self._budget, self._seconds, self._curve = stream, examples, seconds, curve
-        self._started = time.monotonic()
+    def __init__(self, stream: Iterator[tuple[Tensor, ...]], examples: int, watch: Stopwatch, curve: Curve) -> None:
+        self._stream, self._budget, self._watch, self._curve = stream, examples, watch, curve
         self.examples = 0
+        self.stopped_by: StoppedBy = ""
         self.losses: list[float] = []
         self._unread: list[Tensor] = []
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         place = device()
-        while self.examples < self._budget and time.monotonic() - self._started < self._seconds:
+        while self.examples < self._budget:
+            if stopped_by := self._watch.stopped_by():
+                self.stopped_by = stopped_by
+                return
             batch = tuple(tensor.to(place) for tensor in next(self._stream))
             self.examples += len(batch[0])
             yield batch
@@ -146,22 +157,24 @@ def _train(name: str, model: nn.Module, train: Train, budget: Budget, called: st
     examples = budget.cpu if place.type == "cpu" else budget.gpu
     curve = Curve(called)
     order = torch.Generator().manual_seed(folder_number())
-    batches = Batches(stream(name, order), examples, budget.seconds, curve)
     model.train()
     before = [parameter.detach().clone() for parameter in model.parameters() if not is_lazy(parameter)]
-    started = time.monotonic()
+    watch = Stopwatch(budget, place)
+    batches = Batches(stream(name, order), examples, watch, curve)
     try:
         with one_thread(place):
             train(model, batches)
     except KeyboardInterrupt as stopped:
         raise _interrupted(stopped, batches, examples)  # noqa: B904  # the same, and not another
-    seconds = time.monotonic() - started
-    batches.read()
+    batches.read()  # which waits for a GPU that is still at work
+    seconds = watch.seconds
     model.eval()
-    record = Record(name, model, batches.losses, batches.examples, seconds, str(place), "trained")
+    how = (batches.losses, batches.examples, seconds, str(place), "trained", examples, batches.stopped_by)
+    record = Record(name, model, *how)
     curve.finish(batches.examples / examples, batches.losses, record.in_words(called))
-    if worry := _worry(record, before):
-        say(worry)
+    for worry in (remember(model, record.facts()), _worry(record, before)):
+        if worry:
+            say(worry)
     return record
 
 
@@ -204,6 +217,7 @@ def _from_checkpoint(name: str, model: nn.Module, path: Path) -> Record:
     losses = _numbers(facts.get("losses"), float)
     examples = sum(_numbers([facts.get("examples")], int))
     seconds = sum(_numbers([facts.get("seconds")], float))
+    remember(model, facts)
     return Record(name, model, losses, examples, seconds, str(facts.get("device", "?")), "checkpoint")
 
 

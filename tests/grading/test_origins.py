@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import pytest
+import safetensors.torch
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.execution import METADATA, execute
@@ -96,3 +98,16 @@ def test_who_does_not_tell_is_judged_all_the_same():
     honest, silent = graded(files={PATH: trained()}), graded(SILENT, files={PATH: trained()})
     assert silent.origins == {}
     assert [verdict.kind for verdict in silent.verdicts] == [verdict.kind for verdict in honest.verdicts]
+
+
+def test_a_training_that_a_clock_ended_is_told_for_what_it_is():
+    weights = safetensors.torch.load(trained())
+    facts = {"stopped_by": "clock", "examples": 128, "asked": 150_000, "seconds": 600.0}
+    cut_short = safetensors.torch.save(weights, metadata={"record": json.dumps(facts)})
+    outcome = graded(files={PATH: cut_short})
+    (verdict,) = outcome.verdicts
+    assert "its limit on the clock after 128 of 150,000 examples, in 600 s" in verdict.hint
+    assert verdict.hint.startswith(outcome.unfinished["rnn_task"])
+    assert replace(verdict, hint="", seconds=0) == replace(
+        graded(files={PATH: trained()}).verdicts[0], hint="", seconds=0
+    )

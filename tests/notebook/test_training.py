@@ -13,9 +13,11 @@ import safetensors.torch
 import torch
 from torch import nn
 
-from course import fit
+from course import check, fit
 from course.notebook.curve import picture
+from course.notebook.stopwatch import Stopwatch
 from course.notebook.training import TrainFirst
+from course.notebook.unfinished import LITTLE_KNOWN, unfinished
 from course.syllabus import Budget
 
 TASK = "rnn_task"
@@ -207,9 +209,56 @@ def test_a_cpu_trains_with_one_thread_and_gives_the_others_back(two_threads):
     assert (seen, torch.get_num_threads()) == ([1], 2)
 
 
-def test_seconds_are_only_a_cap(monkeypatch):
-    monkeypatch.setattr("course.notebook.training._budget", lambda name: Budget(cpu=10**9, gpu=10**9, seconds=0.2))
-    assert 0 < fit(TASK, build, train).examples < 10**9
+class Clocks:
+    """Stand-ins for processor time and the clock on the wall: each look at them takes so many seconds."""
+
+    def __init__(self, work, wall):
+        self.steps, self.now = {"work": work, "wall": wall}, {"work": 0.0, "wall": 0.0}
+
+    def _look(self, which):
+        self.now[which] += self.steps[which]
+        return self.now[which]
+
+    def process_time(self):
+        return self._look("work")
+
+    def monotonic(self):
+        return self._look("wall")
+
+
+@pytest.mark.parametrize(
+    ("clocks", "examples", "words"),
+    [
+        (Clocks(work=0.5, wall=2.5), 640, ""),  # five processes share a core: the clock runs five times as fast
+        (Clocks(work=2.0, wall=2.0), 288, "reached its limit of processor time after 288 of 640 examples"),
+        (Clocks(work=0.0, wall=10.0), 288, "reached its limit on the clock after 288 of 640 examples"),
+    ],
+    ids=["busy machine", "slow machine", "loop that sleeps"],
+)
+def test_seconds_are_of_work_and_whatever_ends_a_training_says_so(clocks, examples, words, monkeypatch, capsys):
+    monkeypatch.setattr("course.notebook.stopwatch.time", clocks)
+    record = fit(TASK, build, train)
+    said = capsys.readouterr().out
+    assert record.examples == examples
+    assert bool(record.stopped_by) == bool(words) and words in said
+    check(TASK, record.model)
+    advice = capsys.readouterr().out
+    assert words in advice and (LITTLE_KNOWN in advice) == bool(words)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_a_gpu_is_timed_by_the_clock(kind, monkeypatch):
+    monkeypatch.setattr("course.notebook.stopwatch.time", Clocks(work=1000.0, wall=9.0))
+    watch = Stopwatch(BUDGET, torch.device(kind))
+    assert [watch.stopped_by() for _ in range(3)] == ["", "", "clock"]
+
+
+@pytest.mark.parametrize(
+    "spoiled", [{"asked": "many"}, {"examples": None}, {"seconds": float("nan")}, {"stopped_by": 3}]
+)
+def test_a_record_that_was_spoiled_says_nothing_of_a_clock(spoiled):
+    facts = {"stopped_by": "clock", "examples": 10, "asked": 20, "seconds": 30.0}
+    assert unfinished(facts) and not unfinished({**facts, **spoiled})
 
 
 def test_what_is_no_model_is_refused_in_a_sentence():
