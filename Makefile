@@ -13,11 +13,14 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 py
 	$(name) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $(name))))
 WORKERS ?= auto
 # Workers share the cores, one thread each, and keep what they derive out of the home folder.
-TESTING := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 COURSE_CACHE=$(CURDIR)/.cache
+SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+TESTING := $(SINGLE) COURSE_CACHE=$(CURDIR)/.cache
+# Whose torch `make gpu` takes: an environment of your own with a GPU build of it, and not this one's.
+GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds bench stills lab assignments docs keys clean
+.PHONY: help demo test lint format soak binder seeds gpu bench stills lab assignments docs keys clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -45,6 +48,9 @@ binder: $(INSTALLED) ## Binder's environment, built from its own files, and an a
 
 seeds: $(INSTALLED) ## every training task with ten seeds, and with the commonest bugs
 	$(TESTING) $(BIN)/pytest -n $(WORKERS) -m slow tests/training $(ARGS)
+
+gpu: ## on a machine with a GPU: what trains there, how fast, what breaks; with the torch of $(GPU_PYTHON)
+	$(SINGLE) $(GPU_PYTHON) -m tests.training.on_gpu $(ARGS)
 
 bench: $(INSTALLED) ## time and memory, as tables
 	$(BIN)/python -m bench

@@ -246,6 +246,20 @@ def test_seconds_are_of_work_and_whatever_ends_a_training_says_so(clocks, exampl
     assert words in advice and (LITTLE_KNOWN in advice) == bool(words)
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_a_gpu_trains_with_its_own_budget_and_its_weights_are_loaded_without_it(monkeypatch):
+    monkeypatch.delenv("COURSE_DEVICE")
+    record = fit(TASK, build, train)
+    assert (record.device, record.examples, record.stopped_by) == ("cuda", BUDGET.gpu, "")
+    assert record.losses[-1] < record.losses[0]
+    assert all(parameter.is_cuda for parameter in record.model.parameters())
+    again = fit(TASK, build, train)
+    torch.testing.assert_close(weights(again), weights(record))
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert torch.equal(weights(fit(TASK, build, refuse)), weights(again).cpu())
+
+
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
 def test_a_gpu_is_timed_by_the_clock(kind, monkeypatch):
     monkeypatch.setattr("course.notebook.stopwatch.time", Clocks(work=1000.0, wall=9.0))
