@@ -29,8 +29,8 @@ class Unknown(KeyError):
 class Budget:
     """What `fit` may spend on a training task.
 
-    `cpu` and `gpu` count training examples seen. `seconds` is only a cap, for a machine that is far too slow: of
-    processor time on a CPU, on the clock on a GPU.
+    `cpu` and `gpu` count training examples seen. `seconds`, of processor time on a CPU, are only a cap, for a machine
+    that is far too slow.
     """
 
     cpu: int
@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def wall(self) -> float:
-        """Seconds on the clock after which a training on a CPU ends, too: it shares the machine, or its loop sleeps."""
+        """Seconds on the clock after which every training ends: its loop sleeps, or the machine has no time for it."""
         return 5.0 * self.seconds
 
 

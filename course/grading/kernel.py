@@ -12,8 +12,12 @@ from pathlib import Path
 from course.data.cache import cache_folder
 from course.grading.problem import Problem
 
-KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
-"""All that a kernel inherits from the grader's own environment: where programs and libraries are, and the locale."""
+KEPT = (
+    *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"),
+    *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"),
+)
+"""All that a kernel inherits from the grader's own environment: where programs and libraries are, the locale, and which
+accelerators a cluster's scheduler has given to this job."""
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -33,6 +37,7 @@ def environment(
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     variables = {
         "HOME": str(home),
+        "LOGNAME": "student",  # a sandbox has no list of users, and torch asks for one's name before it trains on a GPU
         "TMPDIR": str(_folder(home / "tmp")),
         "IPYTHONDIR": str(home / ".ipython"),
         "MPLCONFIGDIR": str(matplotlib_folder(home)),

@@ -24,7 +24,6 @@ from course.grading.execution import execute
 from course.grading.notebooks import build, source_path
 from course.grading.preprocessors import own_limits
 from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_notebook
-from course.notebook.checkpoint import Unfit, read_record
 from course.syllabus import Topic, find_topic
 
 ROOT = Path(__file__).parents[2]

@@ -78,6 +78,15 @@ FACTS = (
 OF_ITSELF = tuple(Path("/proc/self", name) for name in ("maps", "stat", "statm", "status"))
 """Of the process: memory and time used. Not all of /proc/self: its `net` names every Unix socket of the machine."""
 
+OF_ACCELERATORS = (
+    *(Path("/proc", name) for name in ("driver", "devices", "modules", "sys/vm")),
+    *(Path("/sys", name) for name in ("bus", "class", "dev", "devices", "module")),
+)
+"""Of the machine: what CUDA reads of its accelerators and their drivers before it uses one."""
+
+OWN_THREADS = Path("/proc/self/task")
+"""Where CUDA writes the names of the threads it starts; what is there is this process's own."""
+
 
 def abi() -> int:
     """The version of Landlock this kernel has; 0 where there is none, or it is switched off."""
@@ -122,7 +131,11 @@ def restrict(
     grants += [(path, READ | MAKE | CHANGE | Right.RESOLVE_UNIX) for path in writable]
     grants += [(path, Right.READ_FILE | Right.READ_DIR) for path in (*FACTS, *OF_ITSELF)]
     grants += [(path, USE) for path in DEVICES]
+    devices = list(devices)
     grants += [(path, USE | Right.READ_DIR | Right.IOCTL_DEV) for path in devices]
+    if devices:
+        grants += [(path, Right.READ_FILE | Right.READ_DIR) for path in OF_ACCELERATORS]
+        grants += [(OWN_THREADS, Right.WRITE_FILE | Right.TRUNCATE)]
     grants += [(path, Right.RESOLVE_UNIX) for path in sockets]
     _enforce(version, grants)
 

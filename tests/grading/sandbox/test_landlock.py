@@ -125,6 +125,17 @@ def test_no_device_nodes(place: Path) -> None:
     )
 
 
+def test_who_uses_an_accelerator_may_name_its_threads(place: Path) -> None:
+    """CUDA opens the file so, and without it finds no device: `cuInit` is 304."""
+
+    def rename() -> str:
+        own = Path("/proc/self/task", str(threading.get_native_id()), "comm")
+        return outcome(lambda: own.write_text("cuda"))
+
+    assert _restricted(place, rename, devices=[Path("/dev/null")]) == "done"
+    assert _restricted(place, rename) == "EACCES"
+
+
 def test_devices_that_hold_nothing_can_be_used(place: Path) -> None:
     def use() -> list[object]:
         Path("/dev/null").write_text("gone")

@@ -562,3 +562,8 @@ def test_a_notebook_finds_the_cache_whichever_way_its_folder_is_written(chosen, 
     assert corpora.for_students() == [tmp_path / "cache" / "corpus"]
     variables = kernels.environment(tmp_path / "home", tmp_path / "edition", None, "checkpoint")
     assert variables["COURSE_CACHE"] == str(tmp_path / "cache")
+
+
+def test_a_notebook_has_a_users_name_where_the_machine_lists_none():
+    _, (told,) = run("import getpass; print(getpass.getuser())")
+    assert printed(told) == "student\n"
