@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -78,8 +78,9 @@ class OfTheTopic(FileNameCollectorPlugin):
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
         manifests = dict(self._manifests(files, extracted))
         found = find_hand_ins([_below(path, extracted) for path in files], manifests, self._topics)
-        self._of = {extracted / one.folder / file: (one, file) for one in found for file in one.files}
-        found = [one for one in found if one.topic == self.topic and _is_a_name(one.student)]
+        others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
+        found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
+        self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
         self.conflicts = find_conflicts(found, self._collected())
         split = [one for conflict in self.conflicts for one in conflict.hand_ins]
         by_student: dict[str, list[HandIn]] = {}
@@ -90,6 +91,22 @@ class OfTheTopic(FileNameCollectorPlugin):
                 by_student.setdefault(one.student, []).append(one)
         for several in by_student.values():
             self._keep_older(several, extracted)
+
+    def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
+        """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
+        disputed = [one for conflict in find_conflicts(found, self._collected()) for one in conflict.hand_ins]
+        for one in found:
+            is_open = one in disputed or not self.submitted(one.student).is_dir()
+            names = self._there(_files(one, extracted)) if is_open and one.manifests else []
+            if one.is_split:  # what lies by the manifest's name may be of whom this was copied from
+                names = [name for name in names if name == one.named]
+            yield one.given_to(names[0]) if names and one.student not in names else one
+
+    def _there(self, files: Mapping[str, Path]) -> list[str]:
+        """The students whose work in `submitted/` has just these files."""
+        works = sorted(self.submitted("student").parent.parent.glob(f"*/{self.topic}"))
+        ours = [work for work in works if work == self.submitted(work.parent.name)]
+        return [work.parent.name for work in ours if _holds(work, files)]
 
     def _keep_older(self, several: list[HandIn], extracted: Path) -> None:
         """Keep all but the newest of a student's hand-ins; the same in two zips is one."""
@@ -148,8 +165,7 @@ class OfTheTopic(FileNameCollectorPlugin):
             pairs = zip(data["src_files"], data["dest_files"], strict=True)
             files = {Path(to).relative_to(work).as_posix(): Path(of) for of, to in pairs}
             there = dict(plain_files(work)) if work.is_dir() else {}
-            is_same = attempts.digest({name: there[name] for name in files if name in there}) == attempts.digest(files)
-            if is_same:
+            if _holds(work, files):
                 self.log.info("Nothing new of %s", student)
             elif _is_older(data["timestamp"], attempts.arrival(work)):
                 time = f"{data['timestamp']:{STAMP}}"
@@ -268,6 +284,13 @@ def _is_a_name(student: str) -> bool:
 def _is_of_a_system(path: Path) -> bool:
     """Whether a Mac or another system packed this along with the files."""
     return path.name.startswith(".") or "__MACOSX" in path.parts
+
+
+def _holds(work: Path, files: Mapping[str, Path]) -> bool:
+    """Whether a folder of work has just these files, among others."""
+    if not all((work / name).is_file() for name in files):
+        return False
+    return attempts.digest({name: work / name for name in files}) == attempts.digest(files)
 
 
 def _is_older(came: datetime | None, there: datetime | None) -> bool:

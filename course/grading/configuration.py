@@ -264,17 +264,20 @@ def guard_exchange() -> None:
         return
 
     def copy_files(self: Any) -> None:
-        from course.grading.attempts import keep_folder
+        from course.grading.attempts import arrival, keep_folder
+        from course.grading.fault import told
 
         root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
-        for record in self.src_records:
-            student, came = record["username"], record["timestamp"]
-            work = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, topic))
-            if not work.is_dir():
-                continue
-            there = self.coursedir.get_existing_timestamp(str(work))
-            if (self.update and (there is None or came > there)) or (self.before_duedate and there != came):
-                keep_folder(root, student, topic, work)
+        try:
+            for record in self.src_records:
+                student, came = record["username"], record["timestamp"]
+                work = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, topic))
+                there = arrival(work)
+                is_newer = self.update and (there is None or came > there)
+                if work.is_dir() and (is_newer or (self.before_duedate and there != came)):
+                    keep_folder(root, student, topic, work)
+        except OSError as error:
+            self.fail(told(error) or str(error))
         copy(self)
 
     copy_files.guarded = True  # type: ignore[attr-defined]

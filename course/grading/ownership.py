@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -59,6 +59,15 @@ class HandIn:
         """What `course submit` calls a zip of this topic, student and time."""
         return f"{self.topic}-{self.student}-{self.time}"
 
+    @property
+    def is_split(self) -> bool:
+        """Whether its name and the manifests in it say several students."""
+        return len({self.student, self.named or self.student, *self.manifests}) > 1
+
+    def given_to(self, student: str) -> HandIn:
+        """The same, once somebody has decided whose it is."""
+        return replace(self, student=student, named=student, manifests={student})
+
 
 @dataclass(frozen=True)
 class Conflict:
@@ -103,9 +112,8 @@ def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -
         hand_ins: all of one topic.
         collected: who handed in what is in `submitted/` already, by student, where a platform said so.
     """
-    split = [one for one in hand_ins if len(one.manifests | {one.student}) > 1 or one.named not in ("", one.student)]
-    agreed = [one for one in hand_ins if one not in split]
-    told = [Conflict(_split(one), (one,)) for one in split]
+    agreed = [one for one in hand_ins if not one.is_split]
+    told = [Conflict(_split(one), (one,)) for one in hand_ins if one.is_split]
     return [*told, *_of_one_name(agreed, collected), *_of_one_owner(agreed, collected)]
 
 

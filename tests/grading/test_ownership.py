@@ -114,6 +114,7 @@ def test_a_zip_in_a_zip_is_a_hand_in_of_its_own() -> None:
     [
         f"{NAME}-ada-l-{EARLY}",
         f"Jean-Luc Picard_12345_assignsubmission_file_{NAME}-ada-l-{EARLY}",
+        f"Self-attention_jd1234_attempt_2027-01-31-23-59-01_{NAME}-ada-l-{EARLY}",
         f"{NAME}_jd1234_attempt_2027-01-31-23-59-01_{NAME}-ada-l-{EARLY}",
         f"01_markov_ngrams-2_jd_attempt_2027-01-31-23-59-01_{NAME}-ada-l-{EARLY}",
         f"12345-67890 - Ada Lovelace - Jan 31, 2027 1159 PM - {NAME}-ada-l-{EARLY}",

@@ -229,6 +229,37 @@ def test_two_students_one_name(course: Course) -> None:
         assert (place / f"{NAME}.ipynb").read_text() == who, "where the message says"
 
 
+def test_what_an_instructor_put_into_its_place_is_known_there(course: Course) -> None:
+    zips = {"Ada_101": FIRST, "Bob_102": SECOND}
+    course.download(
+        all={
+            **{
+                f"{who}_assignsubmission_file_/{named('smith', t)}.zip": zipped("smith", who, t)
+                for who, t in zips.items()
+            },
+            f"Cy_103_assignsubmission_file_/{named('cy')}.zip": zipped("root", "Cy's"),
+        }
+    )
+    assert len(course.collect().splitlines()) == 6
+    extracted = course.root / "downloaded" / NAME / "extracted" / "all"
+    for folder in extracted.iterdir():
+        student = folder.name[:3].lower().strip("_")
+        shutil.copytree(next(folder.iterdir()), course.root / "submitted" / student / NAME)
+    mine = {f"ada/{NAME}": "Ada_101", f"bob/{NAME}": "Bob_102", f"cy/{NAME}": "Cy's"}
+    assert course.collect() == "" and course.there() == mine and course.there("attempts") == {}
+    course.download(again={f"Ada_101_assignsubmission_file_/{named('smith', THIRD)}.zip": zipped("smith", "3", THIRD)})
+    assert course.collect().splitlines()[1].startswith("Ada_101 handed in as ada and smith.")
+    assert course.there() == mine
+
+
+def test_a_copy_of_somebody_elses_zip_is_not_taken_for_that(course: Course) -> None:
+    course.download(one=packed({f"{named('ada')}.zip": zipped("ada", "Ada's")}))
+    assert course.collect() == ""
+    course.download(two=packed({f"{named('bob')}.zip": zipped("ada", "Ada's")}))
+    assert course.collect().splitlines()[1].startswith("A zip is named bob, and a manifest in it says ada.")
+    assert course.there() == {f"ada/{NAME}": "Ada's"}
+
+
 def test_somebody_elses_work_of_an_earlier_download_stays(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     course.download(one={f"Ada_101_assignsubmission_file_/{named('root')}.zip": zipped("root", "Ada's")})
     assert course.collect() == ""
