@@ -33,7 +33,8 @@ def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Pa
     if kept := _kept(folder, digest(files)):
         return kept
     unfinished = folder / ".unfinished"
-    remove(unfinished)
+    if unfinished.exists():
+        remove(unfinished)
     for name, path in files.items():
         (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, unfinished / name)

@@ -17,7 +17,7 @@ from unicodedata import normalize
 from nbgrader.plugins import FileNameCollectorPlugin
 
 from course.grading import attempts
-from course.grading.fault import stops_all, told
+from course.grading.fault import told
 from course.grading.owners import read_owners, write_owners
 from course.grading.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
 from course.grading.platforms import Owner, is_companion
@@ -127,16 +127,16 @@ class OfTheTopic(FileNameCollectorPlugin):
         path = Path(submitted_file)
         if _is_of_a_system(path) or path in self._passed_over:
             return None
+        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
         if path not in self._of:
             if is_companion(PurePosixPath(path)):
                 return None
-            place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
             reason = f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
             self.left.setdefault(reason, []).append(path)
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
-            reason = f"packed for {one.topic} and not for {self.topic}; if that is only a name, change it"
+            reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
         elif not _is_a_name(one.student):
             reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
         elif found := super().collect(f"/{one.name}/{file}"):
@@ -223,7 +223,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         for path in files:
             if path.name == MANIFEST and path.parent != extracted and not path.is_symlink():
                 said = _read(path)
-                if said is not None and said.topic in self._topics:
+                if said is not None:
                     yield _below(path.parent, extracted), said
 
 
@@ -243,9 +243,7 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
         process(app)
         collector.note_owners()
     except OSError as error:
-        if not stops_all(error):
-            raise
-        sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
+        sys.exit(f"nbgrader zip_collect: {told(error) or error}; then run it again with --force, which begins anew")
     for note in collector.notes():
         print(note)
     if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
@@ -270,7 +268,8 @@ def _read(manifest: Path) -> Manifest | None:
         when = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
     except (Problem, OSError, ValueError, OverflowError):
         return None
-    return Manifest(topic, student, f"{when:{STAMP}}") if re.fullmatch(STUDENT, student) else None
+    is_one = re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", topic) and re.fullmatch(STUDENT, student)
+    return Manifest(topic, student, f"{when:{STAMP}}") if is_one else None
 
 
 def _is_a_name(student: str) -> bool:

@@ -346,6 +346,18 @@ def test_windows_a_mac_and_a_name_that_leads_out(course: Course, tmp_path: Path)
     assert not list(course.root.glob(f"{NAME}*")), "as submitted/../ would be"
 
 
+def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:
+    """One that this course does not have, or not any more, among them."""
+    gone = {f"{NAME}.ipynb": "{}", MANIFEST: manifest("ada", FIRST).replace(NAME, "20_smooth")}
+    course.download(**{"my work": gone, f"01_markov_ngrams-bob-{FIRST}": {f"{NAME}.ipynb": "{}"}})
+    assert course.collect().splitlines()[1::2] == [
+        f"packed for {topic} and not for {NAME}; if it is for that, put it at submitted/<student>/{NAME}/{NAME}.ipynb "
+        "yourself:"
+        for topic in ("01_markov_ngrams", "20_smooth")
+    ]
+    assert course.there() == {}
+
+
 def test_a_course_of_yesterday_goes_on(course: Course) -> None:
     """Its configuration has our expression by name; zips of an assignment that is no topic of ours come in, too."""
     assert "from course.grading.submission import ARCHIVE, MANIFEST" in (ROOT / "nbgrader_config.py").read_text()
