@@ -20,6 +20,7 @@ IGNORED = (
     ".ipynb_checkpoints/",
     "downloaded/",
     "submitted/",
+    "attempts/",
     "autograded/",
     "feedback/",
     "reports/",

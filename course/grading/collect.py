@@ -1,96 +1,37 @@
 """How `nbgrader zip_collect` reads what was downloaded: what it cannot collect is told at the end, all else collected.
 
-A student's zip says by its name whose it is, or by the manifest in it where somebody gave it another name.
+Whose a zip is, `ownership` decides. What is collected anew takes the place of what is in `submitted/`, which is kept
+in `attempts/`; nothing is deleted.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 import sys
-import tarfile
-import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from unicodedata import normalize
 
-from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
-from nbgrader.utils import unzip
+from nbgrader.plugins import FileNameCollectorPlugin
 
-from course.grading.fault import stops_all, told
+from course.grading import attempts
+from course.grading.fault import told
+from course.grading.owners import read_owners, write_owners
+from course.grading.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
+from course.grading.platforms import Owner, is_companion
 from course.grading.problem import Problem
-from course.grading.submission import ARCHIVE, MANIFEST, STUDENT, archive_name
-from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, remove
-from course.syllabus import TOPICS
-
-DENSEST = 100
-"""How many times larger than itself an archive may become, above `LARGEST` bytes: notebooks become ten times larger."""
+from course.grading.submission import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_pattern
+from course.grading.unpacking import EachAlone
+from course.grading.untrusted import everything, parse_notebook, plain_files, printable, refuse_name
 
 MOST_TOLD = 20
 """Files that were not collected, named in a list: more would scroll away."""
 
-DEEPEST = 3
-"""Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
-
-
-class EachAlone(ExtractorPlugin):
-    """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.left: list[str] = []
-        """A sentence for each archive that could not be unpacked."""
-
-    def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Unpack or copy everything below `archive_path` to the same place below `extracted_path`.
-
-        A machine that cannot, as its disk is full, ends it: no archive is to blame.
-        """
-        try:
-            self._extract(Path(archive_path), Path(extracted_path))
-        except OSError as error:
-            if not stops_all(error):
-                raise
-            sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
-
-    def _extract(self, source: Path, target: Path) -> None:
-        files = [path for path in everything(source) if path.is_file()]
-        if not files:
-            self.log.warning("No files found in directory: %s", source)
-        for path in files:
-            place = target / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if path.suffix in self.zip_ext:
-                self.log.info("Extracting from: %s", path)
-                self._unpack(path, place.parent, 1)
-            else:
-                shutil.copy(path, place)
-        name_by_manifests(target)
-        leave_newest(target)
-
-    def _unpack(self, archive: Path, folder: Path, level: int) -> None:
-        """Unpack an archive into a folder of its own in `folder`, and those in it."""
-        place = folder / archive.stem.removesuffix(".tar")
-        try:
-            _refuse(archive, level)
-            unzip(str(archive), str(folder), zip_ext=self.zip_ext, create_own_folder=True)
-        except Exception as error:  # zipfile and tarfile have a dozen ways to say it
-            if stops_all(error):
-                raise
-            reason = str(error) if isinstance(error, Problem) else f"it is damaged, encrypted, or no {archive.suffix}"
-            self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
-            remove(place)
-            return
-        for path in list(everything(place)):
-            if path.suffix in self.zip_ext and path.is_file() and not path.is_symlink():
-                self._unpack(path, path.parent, level + 1)
-                path.unlink()
-
 
 class OfTheTopic(FileNameCollectorPlugin):
-    """nbgrader's collector, which keeps what it leaves out, and why: what was packed for another topic, too.
+    """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
 
     Where an instructor has another `named_regexp` than ours, it is nbgrader's and no more.
     """
@@ -99,109 +40,266 @@ class OfTheTopic(FileNameCollectorPlugin):
         super().__init__(**options)
         self.left: dict[str, list[Path]] = {}
         """What was not collected, and is no manifest, by the reason."""
+        self.conflicts: list[Conflict] = []
+        """What was not collected, as it may be somebody else's."""
+        self.kept: list[Path] = []
+        """Attempts in `attempts/` that were replaced."""
+        self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
+        self._passed_over: set[Path] = set()
+        self._settled: set[str] = set()
+        self._topics: tuple[str, ...] = KNOWN
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether zips are known by the names that `course submit` gives."""
+        return bool(self.named_regexp == ARCHIVE)
+
+    @property
+    def topic(self) -> str:
+        """The assignment that is collected."""
+        return str(self.parent.coursedir.assignment_id)
+
+    @property
+    def root(self) -> Path:
+        """The course's folder."""
+        return Path(self.parent.coursedir.root)
+
+    def submitted(self, student: str) -> Path:
+        """Where the student's work goes."""
+        coursedir = self.parent.coursedir
+        return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic))
+
+    def decide(self, extracted: Path) -> None:
+        """Decide whose everything below `extracted` is; of several attempts of a student all but the newest are kept.
+
+        What `conflicts` holds is not touched, nor collected.
+        """
+        self._topics = (*KNOWN, self.topic)
+        files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
+        manifests = dict(self._manifests(files, extracted))
+        found = find_hand_ins([_below(path, extracted) for path in files], manifests, self._topics)
+        others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
+        found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
+        self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
+        self.conflicts = find_conflicts(found, self._collected())
+        split = [one for conflict in self.conflicts for one in conflict.hand_ins]
+        by_student: dict[str, list[HandIn]] = {}
+        for one in found:
+            if one in split:
+                self._passed_over.update(extracted / one.folder / file for file in one.files)
+            else:
+                by_student.setdefault(one.student, []).append(one)
+        for several in by_student.values():
+            self._keep_older(several, extracted)
+
+    def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
+        """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
+        disputed = [one for conflict in find_conflicts(found, self._collected()) for one in conflict.hand_ins]
+        for one in found:
+            is_open = one in disputed or not self.submitted(one.student).is_dir()
+            names = self._there(_files(one, extracted)) if is_open and one.manifests else []
+            if one.is_split:  # what lies by the manifest's name may be of whom this was copied from
+                names = [name for name in names if name == one.named]
+            yield one.given_to(names[0]) if names and one.student not in names else one
+
+    def _there(self, files: Mapping[str, Path]) -> list[str]:
+        """The students whose work in `submitted/` has just these files."""
+        works = sorted(self.submitted("student").parent.parent.glob(f"*/{self.topic}"))
+        ours = [work for work in works if work == self.submitted(work.parent.name)]
+        return [work.parent.name for work in ours if _holds(work, files)]
+
+    def _keep_older(self, several: list[HandIn], extracted: Path) -> None:
+        """Keep all but the newest of a student's hand-ins; the same in two zips is one."""
+        chosen = newest(several)
+        wanted = attempts.digest(_files(chosen, extracted))
+        for one in several:
+            if one is chosen:
+                continue
+            files = _files(one, extracted)
+            self._passed_over.update(files.values())
+            if attempts.digest(files) != wanted:
+                self.kept.append(attempts.keep(self.root, one.student, one.topic, one.time, files))
 
     def collect(self, submitted_file: str) -> dict | None:
-        """Whose file this is and when it came, or None where it is not to be collected.
-
-        A Mac writes ë as e and a mark: somebody would be two people, with half of the grades each.
-        """
-        if self.named_regexp != ARCHIVE:
+        """Whose file this is and when it came, or None where it is not to be collected."""
+        if not self.is_ours:
             return super().collect(submitted_file)
-        path, topic = Path(submitted_file), self.parent.coursedir.assignment_id
-        if path.name.startswith(".") or "__MACOSX" in path.parts:
-            return None  # which another system packs along with each file
-        packed_for = _packed_for(path)
-        if packed_for not in (topic, ""):
-            reason = f"packed for {packed_for} and not for {topic}; if that is only a name, change it"
-        elif found := super().collect(submitted_file):
-            return {**found, "student_id": normalize("NFC", found["student_id"])}
-        elif packed_for:
-            reason = "neither a notebook nor a checkpoint; if its notebook needs it, copy it beside that in submitted/"
-        else:
-            place = f"submitted/<student>/{topic}/{topic}.ipynb"
+        path = Path(submitted_file)
+        if _is_of_a_system(path) or path in self._passed_over:
+            return None
+        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
+        if path not in self._of:
+            if is_companion(PurePosixPath(path)):
+                return None
             reason = f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
+            self.left.setdefault(reason, []).append(path)
+            return None
+        one, file = self._of[path]
+        if one.topic != self.topic:
+            reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
+        elif not _is_a_name(one.student):
+            reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
+        elif found := super().collect(f"/{one.name}/{file}"):
+            return {**found, "student_id": one.student}
+        else:
+            reason = "neither a notebook nor a checkpoint; if its notebook needs it, copy it beside that in submitted/"
         if path.name != MANIFEST:
             self.left.setdefault(reason, []).append(path)
         return None
 
     def _match(self, filename: str) -> dict | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
-        if self.named_regexp != ARCHIVE:
+        if not self.is_ours:
             return super()._match(filename)
-        found = re.match(ARCHIVE, filename)
+        found = re.match(archive_pattern(self._topics), filename)
         return found.groupdict() if found else None
 
+    def make_room(self, collected: dict[str, dict]) -> dict[str, dict]:
+        """What of `collected` is to be copied into `submitted/`; what that replaces is in `attempts/` then.
 
-def _packed_for(path: Path) -> str:
-    """The topic that the name of the zip says in which the file at `path` was, or nothing."""
-    found = re.match(ARCHIVE, str(path.with_suffix(".ipynb")))
-    said = str(path)[: found.start("student_id") - 1] if found else ""
-    return next((topic.folder for topic in TOPICS if said.endswith(topic.folder)), "")
+        The same work stays as it is. What is older than the work there goes to `attempts/` itself.
+        """
+        wanted = {}
+        for student, data in collected.items():
+            work = self.submitted(student)
+            pairs = zip(data["src_files"], data["dest_files"], strict=True)
+            files = {Path(to).relative_to(work).as_posix(): Path(of) for of, to in pairs}
+            there = dict(plain_files(work)) if work.is_dir() else {}
+            if _holds(work, files):
+                self.log.info("Nothing new of %s", student)
+            elif _is_older(data["timestamp"], attempts.arrival(work)):
+                time = f"{data['timestamp']:{STAMP}}"
+                self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
+                continue
+            elif there and not self.parent.force:
+                reason = "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/"
+                self.left.setdefault(reason, []).extend(files.values())
+                continue
+            else:
+                if there:
+                    self.kept.append(attempts.keep_folder(self.root, student, self.topic, work))
+                wanted[student] = data
+            self._settled.add(student)
+        return wanted
+
+    def note_owners(self) -> None:
+        """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
+        owners = self._collected()
+        for path, (one, _) in self._of.items():
+            is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
+            if is_there and one.owner is not None and one.owner.lasting:
+                owners[one.student] = one.owner
+        write_owners(self.root, self.topic, owners)
+
+    def notes(self) -> Iterator[str]:
+        """What an instructor should know of what was collected."""
+        if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
+            yield "\n".join(["Newer hand-ins count in place of these, which are kept:", *map("  {}".format, kept)])
+        for student in sorted(self._settled):
+            if student.casefold() in MACHINE_LOGINS:
+                place = f"submitted/{student}"
+                yield f"{student} is a login that machines give. Ask whose work it is, and rename {place} to their id."
+
+    def uncollected(self, extracted: Path) -> Iterator[str]:
+        """What was left out and why, in a few lines."""
+        for conflict in self.conflicts:
+            place = f"submitted/<student>/{self.topic}/"
+            yield f"{conflict.reason} Nothing below is collected; put each work into {place} yourself:"
+            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
+            yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
+        for reason, files in self.left.items():
+            yield f"{reason}:"
+            yield from (f"  {printable(path.relative_to(extracted).as_posix())}" for path in files[:MOST_TOLD])
+            if len(files) > MOST_TOLD:
+                yield f"  and {len(files) - MOST_TOLD} more"
+
+    def _collected(self) -> dict[str, Owner]:
+        """The senders of what is in `submitted/`, as far as they are known."""
+        owners = read_owners(self.root, self.topic)
+        return {student: owner for student, owner in owners.items() if self.submitted(student).is_dir()}
+
+    def _manifests(self, files: Iterable[Path], extracted: Path) -> Iterator[tuple[PurePosixPath, Manifest]]:
+        """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
+        for path in files:
+            if path.name == MANIFEST and path.parent != extracted and not path.is_symlink():
+                said = _read(path)
+                if said is not None:
+                    yield _below(path.parent, extracted), said
 
 
-def uncollected(extractor: EachAlone, collector: OfTheTopic, extracted: Path) -> str:
-    """What was left out and why, in a few lines; nothing where all is collected."""
-    lines = list(extractor.left)
-    for reason, files in collector.left.items():
-        lines += [
-            f"{reason}:",
-            *(f"  {printable(path.relative_to(extracted).as_posix())}" for path in files[:MOST_TOLD]),
-        ]
-        lines += [f"  and {len(files) - MOST_TOLD} more"] if len(files) > MOST_TOLD else []
-    return "\n".join(lines)
+def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
+    """Do what `process`, a method of nbgrader's application, does with what is unpacked, and say how it went.
+
+    Whatever was left out ends it with status 1.
+    """
+    extractor, collector = app.extractor_plugin_inst, app.collector_plugin_inst
+    extracted = Path(app._format_collect_path(app.extracted_directory))
+    if not isinstance(collector, OfTheTopic) or not isinstance(extractor, EachAlone):
+        process(app)
+        return
+    try:
+        if collector.is_ours and extracted.is_dir():
+            collector.decide(extracted)
+        process(app)
+        collector.note_owners()
+    except OSError as error:
+        sys.exit(f"nbgrader zip_collect: {told(error) or error}; then run it again with --force, which begins anew")
+    for note in collector.notes():
+        print(note)
+    if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
+        sys.exit(f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}")
 
 
-def name_by_manifests(folder: Path) -> None:
-    """Give each unpacked zip below `folder` whose name does not say whose it is the name that its manifest says."""
-    for path in [path for path in everything(folder) if path.name == MANIFEST and path.is_file()]:
-        named = path.parent == folder or re.match(ARCHIVE, str(path))
-        if not named and not path.is_symlink() and (name := _name_in(path)):
-            places = (path.parent.with_name(f"{name}-{number}") for number in count(1))
-            path.parent.rename(next(place for place in places if not place.exists()))
+def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
+    """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
+    collector = app.collector_plugin_inst
+    copy(app, collector.make_room(collected) if isinstance(collector, OfTheTopic) else collected)
 
 
-def leave_newest(folder: Path) -> None:
-    """Of several zips of one student, remove what older ones held: their checkpoints are not of the newest's code."""
-    came: dict[tuple[str, str], dict[Path, str]] = {}
-    for path in everything(folder):
-        if path.is_file() and (said := re.match(ARCHIVE, str(path.with_suffix(".ipynb")))):
-            whose = _packed_for(path), normalize("NFC", said["student_id"])
-            came.setdefault(whose, {})[path] = said["timestamp"]
-    for files in came.values():
-        newest = max(files.values())
-        for path in (path for path, when in files.items() if when < newest):
-            path.unlink()
+def _sender(owner: Owner | None) -> str:
+    return f", from {owner.label}" if owner is not None and owner.label else ""
 
 
-def _name_in(manifest: Path) -> str:
-    """The name that `course submit` gave the zip with this manifest; nothing of a file that is none."""
+def _read(manifest: Path) -> Manifest | None:
+    """What a manifest says; None of a file that is none."""
     try:
         about = parse_notebook(manifest.read_bytes(), MANIFEST)
         topic, student = str(about.get("topic")), normalize("NFC", str(about.get("student")))
         when = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
     except (Problem, OSError, ValueError, OverflowError):
-        return ""
-    known = any(topic == one.folder for one in TOPICS)
-    return archive_name(topic, student, when) if known and re.fullmatch(STUDENT, student) else ""
+        return None
+    is_one = re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", topic) and re.fullmatch(STUDENT, student)
+    return Manifest(topic, student, f"{when:{STAMP}}") if is_one else None
 
 
-def _refuse(archive: Path, level: int) -> None:
-    """Refuse an archive that would fill the disk.
+def _is_a_name(student: str) -> bool:
+    try:
+        refuse_name(student)
+    except Problem:
+        return False
+    return True
 
-    Raises:
-        Problem: it becomes far larger than itself, or is an archive in an archive in an archive, and so on.
-    """
-    if level > DEEPEST:
-        raise Problem(f"it is packed {level} times over")
-    size = 0
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            size = sum(entry.file_size for entry in packed.infolist())
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as packed_tar:
-            for entry in packed_tar:
-                size += entry.size
-                if size > max(LARGEST, DENSEST * archive.stat().st_size):
-                    break
-    if size > max(LARGEST, DENSEST * archive.stat().st_size):
-        raise Problem(f"it holds {size / 2**20:.0f} MB or more")
+
+def _is_of_a_system(path: Path) -> bool:
+    """Whether a Mac or another system packed this along with the files."""
+    return path.name.startswith(".") or "__MACOSX" in path.parts
+
+
+def _holds(work: Path, files: Mapping[str, Path]) -> bool:
+    """Whether a folder of work has just these files, among others."""
+    if not all((work / name).is_file() for name in files):
+        return False
+    return attempts.digest({name: work / name for name in files}) == attempts.digest(files)
+
+
+def _is_older(came: datetime | None, there: datetime | None) -> bool:
+    return came is not None and there is not None and came < there
+
+
+def _below(path: Path, folder: Path) -> PurePosixPath:
+    return PurePosixPath(path.relative_to(folder).as_posix())
+
+
+def _files(one: HandIn, extracted: Path) -> dict[str, Path]:
+    """The files of a hand-in, by their path in it."""
+    return {file.as_posix(): extracted / one.folder / file for file in one.files}

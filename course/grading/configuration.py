@@ -33,7 +33,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
     # Of what was downloaded, what is damaged or nobody's does not keep the others from being collected.
-    c.ZipCollectApp.extractor_plugin = "course.grading.collect.EachAlone"
+    c.ZipCollectApp.extractor_plugin = "course.grading.unpacking.EachAlone"
     c.ZipCollectApp.collector_plugin = "course.grading.collect.OfTheTopic"
     # A name with a comma is one column of the exported table.
     c.ExportApp.plugin_class = "course.grading.export.quoted.QuotedCsv"
@@ -78,6 +78,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     guard_submissions()
     guard_topics()
     guard_collecting()
+    guard_exchange()
 
 
 def stop_at_faults() -> None:
@@ -142,7 +143,8 @@ def _configurable() -> dict[str, tuple[set[str], bool]]:
     """
     from traitlets.config import Configurable
 
-    for module in ("add_stills", "collect", "export.quoted", "feedback", "harmless", "late", "preprocessors", "repair"):
+    plugins = ("add_stills", "collect", "export.quoted", "late", "unpacking")
+    for module in (*plugins, "feedback", "harmless", "preprocessors", "repair"):
         import_module(f"course.grading.{module}")
     found: dict[str, tuple[set[str], bool]] = {}
     waiting, seen = [Configurable], set()
@@ -228,24 +230,55 @@ def guard_topics() -> None:
 
 
 def guard_collecting() -> None:
-    """Make `nbgrader zip_collect` end with what it has not collected, below all else it says; nbgrader has no hook."""
+    """Make `nbgrader zip_collect` decide whose work is whose, keep what it replaces, and end with what it left out.
+
+    nbgrader has no hook at these places.
+    """
     from nbgrader.apps import ZipCollectApp
 
-    process = ZipCollectApp.process_extracted_files
+    process, copy = ZipCollectApp.process_extracted_files, ZipCollectApp._transfer_files
     if getattr(process, "guarded", False):
         return
 
     def process_extracted_files(self: Any) -> None:
-        from course.grading.collect import EachAlone, OfTheTopic, uncollected
+        from course.grading.collect import collect_extracted
 
-        process(self)
-        extractor, collector = self.extractor_plugin_inst, self.collector_plugin_inst
-        if isinstance(extractor, EachAlone) and isinstance(collector, OfTheTopic):
-            extracted = Path(self._format_collect_path(self.extracted_directory))
-            if left := uncollected(extractor, collector, extracted):
-                sys.exit(
-                    f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}"
-                )
+        collect_extracted(self, process)
+
+    def transfer_files(self: Any, collected: dict[str, dict]) -> None:
+        from course.grading.collect import transfer
+
+        transfer(self, copy, collected or {})
 
     process_extracted_files.guarded = True  # type: ignore[attr-defined]
     ZipCollectApp.process_extracted_files = process_extracted_files
+    ZipCollectApp._transfer_files = transfer_files
+
+
+def guard_exchange() -> None:
+    """Make `nbgrader collect` keep what it replaces in `submitted/`; nbgrader has no hook here."""
+    from nbgrader.exchange.default import ExchangeCollect
+
+    copy = ExchangeCollect.copy_files
+    if getattr(copy, "guarded", False):
+        return
+
+    def copy_files(self: Any) -> None:
+        from course.grading.attempts import arrival, keep_folder
+        from course.grading.fault import told
+
+        root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
+        try:
+            for record in self.src_records:
+                student, came = record["username"], record["timestamp"]
+                work = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, topic))
+                there = arrival(work)
+                is_newer = self.update and (there is None or came > there)
+                if work.is_dir() and (is_newer or (self.before_duedate and there != came)):
+                    keep_folder(root, student, topic, work)
+        except OSError as error:
+            self.fail(told(error) or str(error))
+        copy(self)
+
+    copy_files.guarded = True  # type: ignore[attr-defined]
+    ExchangeCollect.copy_files = copy_files

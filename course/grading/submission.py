@@ -12,7 +12,7 @@ import json
 import platform
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -27,18 +27,50 @@ from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import defined, outdated
-from course.syllabus import Item, Topic
+from course.syllabus import OURS, TOPICS, Item, Topic
 
 MANIFEST = "submission.json"
 """The manifest's name in the zip: what was handed in, when, and by which versions it was made."""
-ARCHIVE = (
-    r".*[/\\][^/\\]*?\d\d_[a-z][a-z0-9_]*-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{8}T\d{6}Z)(?:-\d+| ?\(\d+\))?"
-    r"[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
-)
-"""How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's.
 
-A platform may have put words before the name, and a browser a number behind it.
-"""
+STAMP = "%Y%m%dT%H%M%SZ"
+"""How the zip's name says when it was packed, in UTC."""
+
+
+def archive_head(topics: Iterable[str]) -> str:
+    """The expression for the zip's name, but for its ending, where it is of one of `topics`.
+
+    A platform may have put words before the name, digits and dates among them, and a browser a number behind it.
+    """
+    names = "|".join(re.escape(topic) for topic in sorted(set(topics)))
+    return (
+        rf"[^/\\]*(?P<topic>{names})-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{{8}}T\d{{6}}Z)"
+        r"(?:-\d+| ?\(\d+\))?"
+    )
+
+
+def archive_pattern(topics: Iterable[str]) -> str:
+    """How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's."""
+    return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
+
+
+KNOWN = tuple(dict.fromkeys(topic.folder for topic in (*OURS, *TOPICS)))
+"""The folders of all topics there are, those of ours that `course.toml` leaves out among them."""
+
+ARCHIVE = archive_pattern(KNOWN)
+"""What an `nbgrader_config.py` has for the expression."""
+
+MACHINE_LOGINS = frozenset(
+    {
+        *("admin", "administrator", "azureuser", "binder", "centos", "codespace", "coder", "colab", "debian"),
+        *("default", "docker", "ec2-user", "fedora", "gitpod", "guest", "jovyan", "jupyter", "kaggle", "nobody"),
+        *("notebook", "opc", "owner", "pi", "root", "rstudio", "runner", "sagemaker-user", "student"),
+        *("studio-lab-user", "ubuntu", "user", "username", "vagrant", "vscode"),
+    }
+)
+"""Logins that machines give to everybody: of hubs, notebooks in the cloud, containers, and rooms of computers."""
+
+SAY_WHO = "add --student and the name your class knows you by, as in --student ada"
+"""What to do where a login tells nobody from anybody."""
 
 STUDENT = r"\w[\w.@-]*"
 """A name that can stand in the zip's."""
@@ -234,7 +266,7 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
 
 def archive_name(topic: str, student: str, when: datetime) -> str:
     """What the zip is called, but for its ending: `when` is in UTC, and `ARCHIVE` reads it back."""
-    return f"{topic}-{student}-{when:%Y%m%dT%H%M%SZ}"
+    return f"{topic}-{student}-{when:{STAMP}}"
 
 
 def manifest(
@@ -262,10 +294,13 @@ def manifest(
 
 
 def _student(name: str | None) -> str:
+    """The name that the zip is to carry: the one given, else the login, where it is a person's own."""
     try:
         student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
     except (KeyError, OSError):  # a container's user without a name
-        raise Problem("this machine does not know your name: --student says it") from None
+        raise Problem(f"this machine does not know your name: {SAY_WHO}") from None
+    if name is None and student.casefold() in MACHINE_LOGINS:
+        raise Problem(f"{student} is a login that machines give to everybody: {SAY_WHO}")
     if not re.fullmatch(STUDENT, student):
         raise Problem(f"{student!r} cannot name a folder: use letters, digits and any of . @ _ -")
     return student

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from course import cli
 from course.grading import classroom as classrooms
-from course.grading import collect, execution, executor, fault
+from course.grading import execution, executor, fault, unpacking
 from course.grading.classroom import Classroom, grade_class
 from course.grading.export import export_grades
 from course.grading.fault import Fault, stops_all, told
@@ -323,9 +323,9 @@ def test_archives_are_not_blamed_for_a_disk_that_is_full(tmp_path, monkeypatch):
     archive.mkdir()
     with ZipFile(archive / "ada.zip", "w") as packed:
         packed.writestr("work.ipynb", "{}")
-    monkeypatch.setattr(collect, "unzip", lambda *_, **__: (_ for _ in ()).throw(of(errno.ENOSPC)))
+    monkeypatch.setattr(unpacking, "unpack", lambda *_: (_ for _ in ()).throw(of(errno.ENOSPC)))
     with pytest.raises(SystemExit, match=r"make room there; then run it again with --force"):
-        collect.EachAlone().extract(str(archive), str(tmp_path / "extracted"))
+        unpacking.EachAlone().extract(str(archive), str(tmp_path / "extracted"))
 
 
 def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(graded, undisturbed, capsys):

@@ -80,8 +80,9 @@ def test_every_step_of_the_configuration_is_switched_on():
 def test_nbgraders_own_commands_collect_and_export_as_the_course_does():
     from nbgrader.apps import ExportApp, ZipCollectApp
 
-    from course.grading.collect import EachAlone, OfTheTopic
+    from course.grading.collect import OfTheTopic
     from course.grading.export.quoted import QuotedCsv
+    from course.grading.unpacking import EachAlone
 
     c = Config()
     configure(c)

@@ -20,14 +20,12 @@ import safetensors.torch
 import torch
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from nbgrader.apps import ZipCollectApp
-from nbgrader.coursedir import CourseDirectory
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
-from course.grading.collect import EachAlone, OfTheTopic, name_by_manifests
 from course.grading.edition import assemble
-from course.grading.submission import ARCHIVE, _student, gaps
+from course.grading.problem import Problem
+from course.grading.submission import _student, gaps
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic
@@ -198,8 +196,8 @@ def test_a_notebook_under_another_name_gets_its_own(work: Path, capsys: pytest.C
         (["6", "--student", "../ada"], "cannot name a folder"),
         (["broken.ipynb"], "broken.ipynb is not valid JSON"),
         (["strange.ipynb"], "strange.ipynb holds no exercise of the course"),
-        (["6", "--folder", "broken.ipynb"], "cannot be written"),
-        (["6", "--folder", "nowhere/zips"], "there is no folder nowhere/zips"),
+        (["6", "--student", "ada", "--folder", "broken.ipynb"], "cannot be written"),
+        (["6", "--student", "ada", "--folder", "nowhere/zips"], "there is no folder nowhere/zips"),
     ],
 )
 def test_bad_input(arguments: list[str], says: str, work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +210,7 @@ def test_bad_input(arguments: list[str], says: str, work: Path, capsys: pytest.C
 
 
 def test_the_student_edition_submits(work: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(assemble())}
+    environment = {**os.environ, "PYTHONPATH": str(assemble()), "LOGNAME": "ada"}
     ran = subprocess.run(
         [sys.executable, "-m", "course", "submit", "6"],
         cwd=work.parent,
@@ -318,58 +316,19 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
     assert not (course / "submitted" / "hal").exists()
 
 
-def test_of_several_zips_of_a_student_the_newest_is_collected_alone(tmp_path: Path) -> None:
-    """nbgrader takes the newest of each file: the checkpoint of a zip that was given up beside another's notebook."""
-    archive, extracted = tmp_path / "archive", tmp_path / "extracted"
-    archive.mkdir()
-    for name, files in (
-        (f"{NAME}-ada-20261122T003000Z", (f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py")),
-        (f"{NAME}-ada-20261123T003000Z (1)", (f"{NAME}.ipynb",)),
-        (f"{NAME}-ada-20261121T003000Z", (f"{NAME}.ipynb",)),
-        (f"{NAME}-bo-20261121T003000Z", (f"{NAME}.ipynb",)),
-        ("01_markov_ngrams-ada-20261124T003000Z", ("01_markov_ngrams.ipynb",)),
-    ):
-        with zipfile.ZipFile(archive / f"{name}.zip", "w") as packed:
-            for file in files:
-                packed.writestr(file, "")
-    EachAlone().extract(str(archive), str(extracted))
-    assert sorted(path.relative_to(extracted).as_posix() for path in extracted.rglob("*") if path.is_file()) == [
-        "01_markov_ngrams-ada-20261124T003000Z/01_markov_ngrams.ipynb",
-        f"{NAME}-ada-20261123T003000Z (1)/{NAME}.ipynb",
-        f"{NAME}-bo-20261121T003000Z/{NAME}.ipynb",
-    ]
-
-
-def test_a_name_is_one_persons_however_a_system_writes_its_letters(tmp_path: Path) -> None:
+def test_a_name_is_one_persons_however_a_system_writes_its_letters() -> None:
     composed, apart = "Zo\u00eb", "Zoe\u0308"
     assert _student(apart) == composed
-    app = ZipCollectApp()
-    app.coursedir = CourseDirectory(assignment_id=NAME)
-    collector = OfTheTopic(parent=app, named_regexp=ARCHIVE)
-    for name in (composed, apart):
-        found = collector.collect(f"/x/extracted/{NAME}-{name}-20261122T003000Z/{NAME}.ipynb")
-        assert found and found["student_id"] == composed
-    manifest = {"topic": NAME, "student": apart, "time": "2026-11-22T00:30:00+00:00"}
-    place = tmp_path / "extracted" / "my work"
-    place.mkdir(parents=True)
-    (place / "submission.json").write_text(json.dumps(manifest))
-    name_by_manifests(place.parent)
-    assert [path.name for path in place.parent.iterdir()] == [f"{NAME}-{composed}-20261122T003000Z-1"]
 
 
-@pytest.mark.parametrize(
-    "archive",
-    [
-        "03_rnn-ada-l-20261122T003000Z",
-        "Jean-Luc Picard_12345_assignsubmission_file_03_rnn-ada-l-20261122T003000Z",
-        "03_rnn-ada-l-20261122T003000Z (1)",
-        "03_rnn-ada-l-20261122T003000Z-1",
-    ],
-)
-def test_the_name_is_read_back(archive: str) -> None:
-    path = f"/course/downloaded/03_rnn/extracted/{archive}/checkpoints/rnn_task.safetensors"
-    found = re.match(ARCHIVE, path)
-    assert found and found["student_id"] == "ada-l" and found["file_id"] == "checkpoints/rnn_task.safetensors"
+def test_a_login_that_machines_give_is_nobodys_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for login in ("root", "jovyan", "Student", "kaggle"):
+        monkeypatch.setattr("getpass.getuser", lambda login=login: login)
+        with pytest.raises(Problem, match=f"^{login} is a login that machines give to everybody: add --student "):
+            _student(None)
+        assert _student(login) == login, "somebody's own words count"
+    monkeypatch.setattr("getpass.getuser", lambda: "jd1234")
+    assert _student(None) == "jd1234"
 
 
 def test_a_students_environment_is_enough(work):

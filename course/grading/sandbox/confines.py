@@ -27,8 +27,8 @@ SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "
 
 
 CLASS = (
-    *("submitted", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports", ".course"),
-    *("gradebook.db", ".course-secret", "nbgrader_config.py", "grades.csv", "exports", "tests", ".git"),
+    *("submitted", "attempts", "autograded", "feedback", "downloaded", "solutions", "source", "exercises", "reports"),
+    *(".course", "gradebook.db", ".course-secret", "nbgrader_config.py", "grades.csv", "exports", "tests", ".git"),
 )
 """What in a course's folder is not for students, by nbgrader's usual names and ours."""
 

@@ -1,0 +1,88 @@
+"""Whom a platform names as the sender of what was downloaded from it: by the folder, or by what it puts before a name.
+
+Where each pattern is from:
+
+- Moodle: `mod/assign/classes/downloader.php`, and `mod/assign/locallib.php` before 4.1, in github.com/moodle/moodle.
+- Canvas: `lib/content_zipper.rb` (`get_filename`, `add_upload_submission`) in github.com/instructure/canvas-lms.
+- Blackboard: `README.md` of github.com/kwurst/bb-file-cleanup, which undoes it.
+- Brightspace: `bsunzip.sh` of github.com/squell/bb-scripts, which reads it.
+- Gradescope: `submission_metadata.yml`, whose keys are the folders, as github.com/ucbds-infra/otter-grader reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<id>\d+))?_assignsubmission_[a-z]+(?:_|$)")
+"""`Ada Lovelace_101_assignsubmission_file_`, as a folder or before the name; since 4.1 the folder ends without `_`."""
+
+CANVAS = re.compile(r"(?:(?P<who>\w+?)_)??(?:LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_\d+_")
+"""`lovelaceada_LATE_123_456_` before the name: the student's number, then the file's; `anon_f3xY9_456_` for nobody."""
+
+BLACKBOARD = re.compile(r"(?P<who>.+)_attempt_\d{4}(?:-\d\d){5}(?:_|$)")
+"""`Title_jd1234_attempt_2027-01-31-23-59-01_` before the name; the title is the same for all."""
+
+BRIGHTSPACE = re.compile(r"(?P<id>\d+)-\d+ - (?P<who>.+?) - (?=[^-]*\b\d{4}\b)[^-]+?(?: - |$)")
+"""`12345-67890 - Ada Lovelace - Jan 31, 2027 1159 PM`, as a folder or before the name."""
+
+GRADESCOPE = re.compile(r"submission_(?P<id>\d{4,})$")
+"""`submission_123456`, a folder: the number is another for each attempt, and only the last one is exported."""
+
+COMPANIONS = re.compile(r"index\.html|submission_metadata\.(?:yml|csv)|.*_attempt_\d{4}(?:-\d\d){5}\.txt")
+"""What platforms themselves put beside the work: lists, and a text file for each attempt."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A sender, as a platform tells one from another.
+
+    Args:
+        platform: within which senders with different `key` are two people; two exports of Gradescope are two platforms.
+        key: the same for all that one sender handed in.
+        label: what a person recognises the sender by; one sender has one key and one label.
+        lasting: whether a later download has the same key.
+    """
+
+    platform: str
+    key: str
+    label: str = field(compare=False)
+    lasting: bool = field(default=True, compare=False)
+
+
+def owner_of(folder: PurePosixPath, before: str) -> Owner | None:
+    """The sender of the zip that was unpacked to `folder`, a path below what was downloaded.
+
+    The outermost folder that says so counts: it is the platform's, and what lies in it may be a student's.
+
+    Args:
+        before: what stands before the name that `course submit` gave the zip; its whole name where it has another.
+    """
+    for depth, part in enumerate(folder.parts):
+        name = before if depth == len(folder.parts) - 1 else part
+        if owner := _named(name, folder.parents[len(folder.parts) - 1 - depth]):
+            return owner
+    if found := CANVAS.match(before):
+        label = "_".join(filter(None, (found["who"], found["id"])))
+        return Owner("Canvas", found["id"], label)
+    return None
+
+
+def is_companion(path: PurePosixPath) -> bool:
+    """Whether a file that nobody handed in is a platform's own, of which nobody needs to hear."""
+    return COMPANIONS.fullmatch(path.name) is not None
+
+
+def _named(name: str, parent: PurePosixPath) -> Owner | None:
+    """The sender by one folder, or by what stands before a zip's name; `parent` is where that lies."""
+    if found := MOODLE.match(name):
+        label = "_".join(filter(None, (found["who"], found["id"])))
+        return Owner("Moodle", found["id"] or found["who"], label)
+    if found := BLACKBOARD.match(name):
+        return Owner("Blackboard", found["who"], found["who"])
+    if found := BRIGHTSPACE.match(name):
+        return Owner("Brightspace", f"{found['id']} {found['who']}", found["who"])
+    if found := GRADESCOPE.match(name):
+        return Owner(f"Gradescope, {parent}", found["id"], name, lasting=False)
+    return None

@@ -1,0 +1,370 @@
+"""`nbgrader zip_collect` with downloads as the platforms make them: who gets what, and what an instructor reads.
+
+Nothing is executed here: the notebooks are a line long.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nbgrader.apps import ZipCollectApp
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from course.grading.configuration import guard_collecting
+from course.grading.submission import ARCHIVE, MANIFEST
+from tests.grading.lesson import NAME
+from tests.grading.test_unpacking import made
+
+ROOT = Path(__file__).parents[2]
+FIRST, SECOND, THIRD = "20270131T230029Z", "20270201T080000Z", "20270202T120000Z"
+
+
+@dataclass
+class Course:
+    """An instructor's folder, and what was heard there."""
+
+    root: Path
+    told: str = ""
+    status: int = 0
+
+    @property
+    def inbox(self) -> Path:
+        return self.root / "downloaded" / NAME / "archive"
+
+    def collect(self, topic: str = NAME, *, force: bool = True) -> str:
+        """Run the command, in this process; returns what it ends with."""
+        app = ZipCollectApp(force=force, config=_config())
+        app.coursedir = CourseDirectory(root=str(self.root), assignment_id=topic)
+        app.coursedir.release_directory = "assignments"
+        app.init_plugins()
+        app.extract_archive_files()
+        try:
+            app.process_extracted_files()
+        except SystemExit as error:
+            self.status, self.told = 1, str(error.code)
+        else:
+            self.status, self.told = 0, ""
+        return self.told
+
+    def download(self, **archives: Mapping[str, bytes | str] | bytes) -> None:
+        """Put zips, by their names without an ending, in place of what was downloaded before."""
+        shutil.rmtree(self.inbox, ignore_errors=True)
+        self.inbox.mkdir(parents=True)
+        self.add(**archives)
+
+    def add(self, **archives: Mapping[str, bytes | str] | bytes) -> None:
+        for name, content in archives.items():
+            data = content if isinstance(content, bytes) else packed(content)
+            (self.inbox / f"{name}.zip").write_bytes(data)
+
+    def there(self, folder: str = "submitted") -> dict[str, str]:
+        """The notebooks of the topic below a folder, by whose they are (and the attempt), and what is in each."""
+        found = sorted((self.root / folder).rglob(f"{NAME}.ipynb"))
+        return {path.parent.relative_to(self.root / folder).as_posix(): path.read_text() for path in found}
+
+    def came(self, student: str) -> str:
+        return (self.root / "submitted" / student / NAME / "timestamp.txt").read_text()
+
+
+def _config() -> Config:
+    config = Config()
+    config.ZipCollectApp.extractor_plugin = "course.grading.unpacking.EachAlone"
+    config.ZipCollectApp.collector_plugin = "course.grading.collect.OfTheTopic"
+    config.FileNameCollectorPlugin.named_regexp = ARCHIVE
+    config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
+    return config
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    guard_collecting()
+    root = tmp_path / "course"
+    (root / "assignments" / NAME).mkdir(parents=True)
+    (root / "assignments" / NAME / f"{NAME}.ipynb").write_text("{}")
+    return Course(root)
+
+
+def packed(files: Mapping[str, bytes | str]) -> bytes:
+    """The bytes of a zip."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return written.getvalue()
+
+
+def manifest(student: str, time: str) -> str:
+    when = re.sub(r"(....)(..)(..)T(..)(..)(..)Z", r"\1-\2-\3T\4:\5:\6+00:00", time)
+    return json.dumps({"topic": NAME, "student": student, "time": when})
+
+
+def handed_in(student: str, text: str, time: str = FIRST) -> dict[str, str]:
+    """What `course submit` packs."""
+    return {f"{NAME}.ipynb": text, "checkpoints/a.safetensors": text, MANIFEST: manifest(student, time)}
+
+
+def named(student: str, time: str = FIRST) -> str:
+    return f"{NAME}-{student}-{time}"
+
+
+def zipped(student: str, text: str, time: str = FIRST) -> bytes:
+    return packed(handed_in(student, text, time))
+
+
+def test_moodle_in_folders_and_flat(course: Course) -> None:
+    """mod/assign/classes/downloader.php: folders are its default; both with the number that tells people apart."""
+    course.download(
+        **{
+            "CS1-Self-attention-77": {
+                f"Ada Lovelace_101_assignsubmission_file/{named('jd1234')}.zip": zipped("jd1234", "Ada's"),
+                f"Bob_102_assignsubmission_file_/{named('bm9')}.zip": zipped("bm9", "Bob's"),
+                f"Cy_103_assignsubmission_file_{named('cy')}.zip": zipped("cy", "Cy's"),
+            }
+        }
+    )
+    assert course.collect() == ""
+    assert course.there() == {f"jd1234/{NAME}": "Ada's", f"bm9/{NAME}": "Bob's", f"cy/{NAME}": "Cy's"}
+    assert (course.root / "submitted" / "cy" / NAME / "checkpoints" / "a.safetensors").read_text() == "Cy's"
+    assert course.came("cy") == "2027-01-31 23:00:29"
+
+
+def test_canvas_late_and_handed_in_twice(course: Course) -> None:
+    """lib/content_zipper.rb: of a student's attempts it packs the last; files of one name get a number behind."""
+    course.download(
+        submissions={
+            f"lovelaceada_123_456_{named('ada')}.zip": zipped("ada", "Ada's"),
+            f"moorebob_LATE_124_457_{named('bob')}-1.zip": zipped("bob", "Bob's"),
+            f"anon_f3xY9_458_{named('cy')}.zip": zipped("cy", "Cy's"),
+            "daedan_125_text.html": "<p>see my zip</p>",
+        }
+    )
+    told = course.collect()
+    assert course.there() == {f"ada/{NAME}": "Ada's", f"bob/{NAME}": "Bob's", f"cy/{NAME}": "Cy's"}
+    assert course.status == 1 and told.splitlines()[1].startswith("nothing says whose it is")
+    assert told.splitlines()[2:] == ["  submissions/daedan_125_text.html"]
+
+
+def test_blackboard_with_two_attempts_and_a_topic_for_a_title(course: Course) -> None:
+    """README.md of kwurst/bb-file-cleanup: a text file for each attempt, and the date in digits before the name."""
+    title = f"{NAME}-1"
+    attempts = {
+        f"{title}_jd1234_attempt_2027-01-31-23-59-01_{named('jd1234')}.zip": zipped("jd1234", "first"),
+        f"{title}_jd1234_attempt_2027-01-31-23-59-01.txt": "Name: Ada",
+        f"{title}_jd1234_attempt_2027-02-01-09-00-00_{named('jd1234', SECOND)}.zip": zipped("jd1234", "second", SECOND),
+        f"{title}_jd1234_attempt_2027-02-01-09-00-00.txt": "Name: Ada",
+        f"{title}_bm_9_attempt_2027-02-01-10-00-00_my work.zip": zipped("bm9", "Bob's"),
+    }
+    course.download(**{"gradebook_CS1_Self-attention_2027-02-03-10-00-00": attempts})
+    assert course.collect() == ""
+    assert course.there() == {f"bm9/{NAME}": "Bob's", f"jd1234/{NAME}": "second"}
+    assert course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}
+    kept = course.root / "attempts" / "jd1234" / NAME / FIRST
+    assert sorted(path.name for path in kept.rglob("*.*")) == [f"{NAME}.ipynb", "a.safetensors", MANIFEST]
+    assert course.collect() == "" and course.there("attempts") == {f"jd1234/{NAME}/{FIRST}": "first"}, "once"
+
+
+def test_brightspace_in_folders_and_flat(course: Course) -> None:
+    """bsunzip.sh of squell/bb-scripts: a folder for each attempt, called by name and time, and an index."""
+    course.download(
+        **{
+            "Self-attention Download Feb 3, 2027 1000 AM": {
+                "index.html": "<table>",
+                f"12345-67890 - Ada Lovelace - Jan 31, 2027 1159 PM/{named('ada')}.zip": zipped("ada", "first"),
+                f"12345-67890 - Ada Lovelace - Feb 1, 2027 900 AM/{named('ada', SECOND)}.zip": zipped(
+                    "ada", "second", SECOND
+                ),
+                f"12346-67890 - Mary-Ann Smith - Jan 31, 2027 1158 PM - {named('mas')}.zip": zipped("mas", "Mary's"),
+            }
+        }
+    )
+    assert course.collect() == ""
+    assert course.there() == {f"ada/{NAME}": "second", f"mas/{NAME}": "Mary's"}
+    assert course.there("attempts") == {f"ada/{NAME}/{FIRST}": "first"}
+
+
+def test_gradescope_unpacks_what_was_uploaded(course: Course) -> None:
+    """Its export has a folder for each submission, with what was in the zip: the manifest says whose it is."""
+    export = {"submission_metadata.yml": "submission_123456:\n  :submitters:\n  - :name: Ada\n"}
+    for number, student in ((123456, "ada"), (123457, "bob"), (123458, "ada")):
+        for name, content in handed_in(student, f"{number}").items():
+            export[f"assignment_99_export/submission_{number}/{name}"] = content
+    course.download(assignment_99_export=export)
+    told = course.collect()
+    assert course.there() == {f"bob/{NAME}": "123457"} and course.status == 1
+    assert told.splitlines()[1] == (
+        "submission_123456 and submission_123458 handed in as ada. Nothing below is collected; put each work into "
+        f"submitted/<student>/{NAME}/ yourself:"
+    )
+    assert len(told.splitlines()) == 4 and "submission_metadata.yml" not in told
+
+
+def test_two_students_one_name(course: Course) -> None:
+    """Zips made on Colab all say root: nobody's is lost, nobody gets another's, and all are named."""
+    zips = {"Ada_101": FIRST, "Bob_102": FIRST.replace("29Z", "30Z"), "Cy_103": SECOND}
+    files = {
+        f"{who}_assignsubmission_file_/{named('root', time)}.zip": zipped("root", who, time)
+        for who, time in zips.items()
+    }
+    course.download(all={**files, f"Dan_104_assignsubmission_file_/{named('dan')}.zip": zipped("dan", "Dan's")})
+    told = course.collect()
+    assert course.status == 1 and course.there() == {f"dan/{NAME}": "Dan's"} and course.there("attempts") == {}
+    extracted = course.root / "downloaded" / NAME / "extracted"
+    assert told.splitlines() == [
+        f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})",
+        "Ada_101, Bob_102 and Cy_103 handed in as root. Nothing below is collected; put each work into "
+        f"submitted/<student>/{NAME}/ yourself:",
+        *(f"  all/{who}_assignsubmission_file_/{named('root', time)}, from {who}" for who, time in zips.items()),
+    ]
+    for who, time in zips.items():
+        place = extracted / "all" / f"{who}_assignsubmission_file_" / named("root", time)
+        assert (place / f"{NAME}.ipynb").read_text() == who, "where the message says"
+
+
+def test_what_an_instructor_put_into_its_place_is_known_there(course: Course) -> None:
+    zips = {"Ada_101": FIRST, "Bob_102": SECOND}
+    course.download(
+        all={
+            **{
+                f"{who}_assignsubmission_file_/{named('smith', t)}.zip": zipped("smith", who, t)
+                for who, t in zips.items()
+            },
+            f"Cy_103_assignsubmission_file_/{named('cy')}.zip": zipped("root", "Cy's"),
+        }
+    )
+    assert len(course.collect().splitlines()) == 6
+    extracted = course.root / "downloaded" / NAME / "extracted" / "all"
+    for folder in extracted.iterdir():
+        student = folder.name[:3].lower().strip("_")
+        shutil.copytree(next(folder.iterdir()), course.root / "submitted" / student / NAME)
+    mine = {f"ada/{NAME}": "Ada_101", f"bob/{NAME}": "Bob_102", f"cy/{NAME}": "Cy's"}
+    assert course.collect() == "" and course.there() == mine and course.there("attempts") == {}
+    course.download(again={f"Ada_101_assignsubmission_file_/{named('smith', THIRD)}.zip": zipped("smith", "3", THIRD)})
+    assert course.collect().splitlines()[1].startswith("Ada_101 handed in as ada and smith.")
+    assert course.there() == mine
+
+
+def test_a_copy_of_somebody_elses_zip_is_not_taken_for_that(course: Course) -> None:
+    course.download(one=packed({f"{named('ada')}.zip": zipped("ada", "Ada's")}))
+    assert course.collect() == ""
+    course.download(two=packed({f"{named('bob')}.zip": zipped("ada", "Ada's")}))
+    assert course.collect().splitlines()[1].startswith("A zip is named bob, and a manifest in it says ada.")
+    assert course.there() == {f"ada/{NAME}": "Ada's"}
+
+
+def test_somebody_elses_work_of_an_earlier_download_stays(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    course.download(one={f"Ada_101_assignsubmission_file_/{named('root')}.zip": zipped("root", "Ada's")})
+    assert course.collect() == ""
+    assert capsys.readouterr().out == (
+        "root is a login that machines give. Ask whose work it is, and rename submitted/root to their id.\n"
+    )
+    course.download(
+        two={f"Bob_102_assignsubmission_file_/{named('root', SECOND)}.zip": zipped("root", "Bob's", SECOND)}
+    )
+    told = course.collect()
+    assert course.status == 1 and course.there() == {f"root/{NAME}": "Ada's"} and course.there("attempts") == {}
+    assert told.splitlines()[1].startswith("Ada_101 and Bob_102 handed in as root.")
+    assert told.splitlines()[2:] == [
+        f"  two/Bob_102_assignsubmission_file_/{named('root', SECOND)}, from Bob_102",
+        f"  submitted/root/{NAME}, collected before",
+    ]
+    (course.root / "submitted" / "root").rename(course.root / "submitted" / "ada")
+    course.download(three={f"Ada_101_assignsubmission_file_/{named('ada', THIRD)}.zip": zipped("ada", "again", THIRD)})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "again"}
+    assert course.there("attempts") == {f"ada/{NAME}/{FIRST}": "Ada's"}
+
+
+def test_a_sender_with_two_names_and_a_manifest_that_says_another(course: Course) -> None:
+    course.download(
+        all={
+            f"Ada_101_assignsubmission_file_/{named('jovyan')}.zip": zipped("jovyan", "before"),
+            f"Ada_101_assignsubmission_file_/{named('ada', SECOND)}.zip": zipped("ada", "after", SECOND),
+            f"Bob_102_assignsubmission_file_/{named('bob')}.zip": zipped("cy", "whose?"),
+        }
+    )
+    told = course.collect().splitlines()
+    assert course.status == 1 and course.there() == {} and course.there("attempts") == {}
+    assert told[1].startswith("A zip is named bob, and a manifest in it says cy. Nothing below is collected")
+    assert told[3].startswith("Ada_101 handed in as ada and jovyan. Nothing below is collected"), told[3]
+    assert len(told) == 6
+
+
+def test_what_a_later_download_replaces_is_kept(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    sender = "Ada_101_assignsubmission_file_"
+    for text, time in (("first", FIRST), ("third", THIRD), ("second", SECOND)):
+        course.download(all={f"{sender}/{named('ada', time)}.zip": zipped("ada", text, time)})
+        assert course.collect() == ""
+    assert course.there() == {f"ada/{NAME}": "third"}, "the newest counts, whenever it is downloaded"
+    assert course.there("attempts") == {f"ada/{NAME}/{FIRST}": "first", f"ada/{NAME}/{SECOND}": "second"}
+    assert (course.root / "attempts" / "ada" / NAME / FIRST / "timestamp.txt").read_text() == "2027-01-31 23:00:29"
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "Newer hand-ins count in place of these, which are kept:",
+        f"  attempts/ada/{NAME}/{SECOND}",
+    ]
+
+
+def test_the_same_work_stays_as_it_is(course: Course) -> None:
+    """What an instructor corrected beside it, a time stamp say, stays, too."""
+    course.download(**{named("ada"): handed_in("ada", "mine"), f"{named('ada')} (1)": handed_in("ada", "mine")})
+    assert course.collect() == ""
+    stamp = course.root / "submitted" / "ada" / NAME / "timestamp.txt"
+    stamp.write_text("2027-01-30 12:00:00")
+    (stamp.parent / "helper.py").touch()
+    assert course.collect() == "" and course.came("ada") == "2027-01-30 12:00:00"
+    assert (stamp.parent / "helper.py").exists() and course.there("attempts") == {}
+
+
+def test_without_force_nothing_that_is_there_is_replaced(course: Course) -> None:
+    work = course.root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    work.parent.mkdir(parents=True)
+    work.write_text("by hand")
+    course.download(**{named("ada"): handed_in("ada", "mine"), named("bob"): handed_in("bob", "Bob's")})
+    told = course.collect(force=False)
+    assert course.status == 1 and course.there() == {f"ada/{NAME}": "by hand", f"bob/{NAME}": "Bob's"}
+    assert "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/:" in told
+
+
+def test_windows_a_mac_and_a_name_that_leads_out(course: Course, tmp_path: Path) -> None:
+    windows = made(tmp_path, f"{NAME}.ipynb", "checkpoints\\a.safetensors").read_bytes()
+    zoe = "Zoe\u0308"
+    course.download(
+        **{named("win"): windows, named(zoe): handed_in(zoe, "hers"), named(".."): {f"{NAME}.ipynb": "out"}},
+        All={f"__MACOSX/{named('mac')}/._{NAME}.ipynb": "", f"{named('mac')}/{NAME}.ipynb": "Mac's"},
+    )
+    told = course.collect().splitlines()
+    assert sorted(course.there()) == sorted(f"{who}/{NAME}" for who in ("Zo\u00eb", "mac", "win"))
+    assert (course.root / "submitted" / "win" / NAME / "checkpoints" / "a.safetensors").is_file()
+    assert told[1] == ".. cannot be a student's name; rename the zip, or ask for it again:" and len(told) == 3
+    assert not list(course.root.glob(f"{NAME}*")), "as submitted/../ would be"
+
+
+def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:
+    """One that this course does not have, or not any more, among them."""
+    gone = {f"{NAME}.ipynb": "{}", MANIFEST: manifest("ada", FIRST).replace(NAME, "20_smooth")}
+    course.download(**{"my work": gone, f"01_markov_ngrams-bob-{FIRST}": {f"{NAME}.ipynb": "{}"}})
+    assert course.collect().splitlines()[1::2] == [
+        f"packed for {topic} and not for {NAME}; if it is for that, put it at submitted/<student>/{NAME}/{NAME}.ipynb "
+        "yourself:"
+        for topic in ("01_markov_ngrams", "20_smooth")
+    ]
+    assert course.there() == {}
+
+
+def test_a_course_of_yesterday_goes_on(course: Course) -> None:
+    """Its configuration has our expression by name; zips of an assignment that is no topic of ours come in, too."""
+    assert "from course.grading.submission import ARCHIVE, MANIFEST" in (ROOT / "nbgrader_config.py").read_text()
+    course.download(**{named("ada"): {f"{NAME}.ipynb": "no manifest"}})
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "no manifest"}
+    extra = course.root / "downloaded" / "99_extra" / "archive"
+    extra.mkdir(parents=True)
+    (extra / f"99_extra-ada-{FIRST}.zip").write_bytes(packed({"99_extra.ipynb": "an instructor's own"}))
+    assert course.collect("99_extra") == ""
+    assert (course.root / "submitted" / "ada" / "99_extra" / "99_extra.ipynb").read_text() == "an instructor's own"
