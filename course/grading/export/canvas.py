@@ -99,10 +99,9 @@ def _about_points(titles: dict[str, str], worth: dict[str, str], scales: dict[st
     for name, scale in scales.items():
         if scale.is_other:
             notes.append(f"{name}: scaled from {scale.points:g} points to Canvas's {scale.most:g}")
-        elif scale.points and (not worth[name] or not read_points(worth[name], titles[name])):
-            notes.append(
-                f"{titles[name]} has no points in Canvas, so its grades are not scaled; give it {scale.points:g} there"
-            )
+        elif scale.points and not worth[name].strip("0.,"):
+            what = f"{titles[name]} has no points in Canvas, so its grades are not scaled"
+            notes.append(f"{what}. Give it {scale.points:g} points there")
     return notes
 
 
@@ -134,7 +133,7 @@ def _column(roster: Roster, topic: Topic, columns: Sequence[str]) -> str:
     if len(found) > 1:
         raise Problem(
             f"{roster.path} has several columns for {topic.folder}: {', '.join(found)}. "
-            "Keep the one you mean in that file and delete the others from it"
+            "Keep the one you mean and delete the others from that file"
         )
     return found[0]
 

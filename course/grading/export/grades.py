@@ -69,8 +69,8 @@ class Grades:
         some = [pupil for pupil in self.pupils if pupil.grades]
         counts = {topic.folder: sum(topic.folder not in pupil.grades for pupil in some) for topic in self.topics}
         return [
-            f"{topic}: {count} empty cell{'s' * (count != 1)}, where the import removes what {platform} has; "
-            "to keep it, export one topic at a time"
+            f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing an empty cell "
+            f"removes what {platform} has. To keep it, export one topic at a time"
             for topic, count in counts.items()
             if count
         ]

@@ -87,9 +87,9 @@ def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
     """Say whose grades Moodle's import passes over without a word."""
     notes = []
     if above:
-        notes.append(f"above the maximum grade, so Moodle skips them: {', '.join(above)}; raise the maximum there")
+        notes.append(f"Moodle skips grades above its maximum: {', '.join(above)}. Raise the maximum grade there")
     if locked:
-        notes.append(f"locked or overridden in Moodle's gradebook, so Moodle skips them: {', '.join(locked)}")
+        notes.append(f"Moodle skips grades that are locked or overridden in its gradebook: {', '.join(locked)}")
     return notes
 
 

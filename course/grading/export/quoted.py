@@ -15,7 +15,7 @@ class QuotedCsv(CsvExportPlugin):
         """Write the table of everybody in `gradebook`, with late penalties counted anew."""
         from course.grading.penalties import renew_penalties
 
-        for name in [assignment.name for assignment in gradebook.assignments]:
+        for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
             if changed := renew_penalties(self.config, gradebook, name):
                 self.log.warning("%s: late penalties counted anew for %s", name, ", ".join(changed))
         super().export(_Quoting(gradebook))

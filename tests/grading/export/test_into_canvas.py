@@ -68,8 +68,8 @@ def test_who_is_excused_in_canvas_stays_so_though_graded_here(tmp_path):
         ("22.00", "11", []),
         ("100.00", "50", [f"{NAME}: scaled from 22 points to Canvas's 100"]),
         ('"5,50"', "2.75", [f"{NAME}: scaled from 22 points to Canvas's 5.5"]),
-        ("0.00", "11", [f"{NAME} (1) has no points in Canvas, so its grades are not scaled; give it 22 there"]),
-        ("", "11", [f"{NAME} (1) has no points in Canvas, so its grades are not scaled; give it 22 there"]),
+        ("0.00", "11", [f"{NAME} (1) has no points in Canvas, so its grades are not scaled. Give it 22 points there"]),
+        ("", "11", [f"{NAME} (1) has no points in Canvas, so its grades are not scaled. Give it 22 points there"]),
     ],
 )
 def test_points_are_canvass(tmp_path, worth, score, note):
@@ -101,7 +101,7 @@ def test_of_several_columns_the_one_of_just_that_name(tmp_path, columns, chosen)
         filled(tmp_path, text, one(("ada", 11.0)))
     assert str(told.value).endswith(
         f"from.csv has several columns for {NAME}: {', '.join(columns)}. "
-        "Keep the one you mean in that file and delete the others from it"
+        "Keep the one you mean and delete the others from that file"
     )
     assert not (tmp_path / "canvas.csv").exists()
 

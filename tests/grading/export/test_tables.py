@@ -56,8 +56,8 @@ def test_canvas(tmp_path):
     ]
     assert notes == [
         f"{NAME}: 1 submission with answers to be graded by hand, counted as nothing",
-        f"{RNN.folder}: 3 empty cells, where the import removes what Canvas has; "
-        "to keep it, export one topic at a time",
+        f"{RNN.folder}: 3 students have no grade, and importing an empty cell removes what Canvas has. "
+        "To keep it, export one topic at a time",
     ]
 
 
@@ -113,8 +113,8 @@ def test_moodle_keeps_all_else_of_a_worksheet(tmp_path):
     expected[3].append("")
     assert rows(tmp_path / "moodle.csv") == [line for line in expected if line]
     assert notes == [
-        "above the maximum grade, so Moodle skips them: ada; raise the maximum there",
-        "locked or overridden in Moodle's gradebook, so Moodle skips them: bea",
+        "Moodle skips grades above its maximum: ada. Raise the maximum grade there",
+        "Moodle skips grades that are locked or overridden in its gradebook: bea",
     ]
 
 
