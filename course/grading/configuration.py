@@ -58,8 +58,10 @@ def configure(c: Any, root: Path | None = None) -> None:
         "course.grading.preprocessors.KeepLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
+    # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests. What late work loses is
+    # counted anew: a person gives some of the points after grading.
     c.GenerateFeedback.preprocessors = [
+        "course.grading.preprocessors.KeepLatePenalties",
         "nbgrader.preprocessors.GetGrades",
         "course.grading.feedback.TrimHiddenTests",
         "nbgrader.preprocessors.ClearHiddenTests",

@@ -218,15 +218,31 @@ class SaveVerdicts(SaveAutoGrades):
 class KeepLatePenalties(AssignLatePenalties):
     """nbgrader's `AssignLatePenalties`, but without a rule for penalties those given by hand stay."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Apply the course's rule, if `c.AssignLatePenalties.plugin_class` or the plugin's method names one."""
+    def has_rule(self) -> bool:
+        """Whether `c.AssignLatePenalties.plugin_class`, the plugin's method or `course.toml` names a rule."""
         self.init_plugin()
         rule = self.plugin_inst
-        if isinstance(rule, LatePolicy) and not rule.late.percent_per_day:
-            return nb, resources
-        if type(rule) is LateSubmissionPlugin and rule.penalty_method == "none":
-            return nb, resources
-        return super().preprocess(nb, resources)
+        if isinstance(rule, LatePolicy):
+            return bool(rule.late.percent_per_day)
+        return type(rule) is not LateSubmissionPlugin or rule.penalty_method != "none"
+
+    def penalty(self, notebook: Any) -> float | None:
+        """The points that a submitted notebook of the gradebook loses by the rule; None where it is in time."""
+        late = notebook.assignment.total_seconds_late
+        if late <= 0:
+            return None
+        lost = self.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, late)
+        return None if lost is None else self._check_late_penalty(notebook, lost)
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Save what the notebook loses by the rule, if there is one."""
+        if self.has_rule():
+            about = resources["nbgrader"]
+            with Gradebook(about["db_url"]) as gradebook:
+                submitted = gradebook.find_submission_notebook(about["notebook"], about["assignment"], about["student"])
+                submitted.late_submission_penalty = self.penalty(submitted)
+                gradebook.db.commit()
+        return nb, resources
 
 
 TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")

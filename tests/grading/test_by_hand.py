@@ -164,6 +164,46 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
 
+@pytest.fixture
+def more_by_hand(marked: Path, monkeypatch) -> Path:
+    """Ada came late, which takes everything, and got half a point more by hand after she was graded."""
+    config = marked / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    (marked / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-03-20 12:00:00 UTC")
+    with gradebook(marked) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-10 12:00:00 UTC")
+    grade(marked, students=["ada"])
+    assert by_hand(marked, "ada")["late"] == GIVEN["score"]
+    with gradebook(marked) as book:
+        book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 2.0
+        book.db.commit()
+    monkeypatch.chdir(marked)
+    return marked
+
+
+@pytest.mark.parametrize("platform", ["canvas", "moodle", "csv"])
+def test_an_export_counts_late_penalties_anew(more_by_hand, platform, capsys):
+    """They are a share of the score, of which a person gave some after they were counted."""
+    for says in (f"course export: {NAME}: late penalties counted anew for ada\n", ""):
+        assert cli.main(["export", platform, NAME]) == 0
+        said = capsys.readouterr().err
+        assert says in said and ("penalties" in said) == bool(says), "what is right is not told a second time"
+        (ada,) = [row for row in Path("exports", f"{platform}.csv").read_text().splitlines() if ",ada," in f",{row}"]
+        assert f"{ada},".split(",")[-2 if platform != "csv" else -3] == ("0" if platform != "csv" else "0.0")
+        assert by_hand(more_by_hand, "ada")["late"] == GIVEN["score"] + 0.5
+
+
+def test_nbgraders_own_commands_count_late_penalties_anew(more_by_hand, run_nbgrader):
+    run_nbgrader(more_by_hand, "generate_feedback", NAME, "--student", "ada")
+    page = (more_by_hand / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
+    assert f"Late submission penalty (Score: -{GIVEN['score'] + 0.5:g})" in page
+    with gradebook(more_by_hand) as book:
+        book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 1.0
+        book.db.commit()
+    assert f"{NAME}: late penalties counted anew for ada" in run_nbgrader(more_by_hand, "export")
+    assert by_hand(more_by_hand, "ada")["late"] == GIVEN["score"] - 0.5
+
+
 def test_a_time_stamp_that_was_removed_is_forgotten(marked):
     """nbgrader keeps a time once it has one: work would stay late for ever."""
     config = marked / "nbgrader_config.py"

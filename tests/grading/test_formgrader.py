@@ -14,6 +14,7 @@ from course.grading.sandbox.tier import how_executed, strongest
 from tests.serving import jupyter
 
 from .lesson import NAME, answers, first, hand_in, make_course, solved
+from .test_pictures import PACKED, PNG
 
 TOKEN = "a-token-for-this-test"
 
@@ -39,11 +40,25 @@ def told(text):
     return edit
 
 
+PICTURED = """![of mine](figs/mine.png) ![of theirs](figs/theirs.png) ![attached](attachment:sch%C3%B6n%20(1).png)
+![not there](figs/other.png)"""
+
+
+def pictured(nb):
+    """Shows a picture beside the notebook, one of the instructor's, an attachment, and one that is missing."""
+    cell = new_markdown_cell(PICTURED)
+    cell["attachments"] = {"schön (1).png": {"image/png": PACKED}}
+    nb.cells.insert(4, cell)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     root = make_course(tmp_path_factory.mktemp("formgrader"))
     wrong = {"softmax": "def softmax(x, dim):\n    return x.exp() / x.exp().sum(dim, keepdim=True)"}
-    hand_in(root, "ada", solved(root), answers(wrong), first(SCRIPTS), told(MARKDOWN))
+    path = hand_in(root, "ada", solved(root), answers(wrong), first(SCRIPTS), told(MARKDOWN), pictured)
+    for place, name in ((path.parent, "mine"), (root / "solutions" / NAME, "theirs")):
+        (place / "figs").mkdir()
+        (place / "figs" / f"{name}.png").write_bytes(PNG)
     options = [
         f"--IdentityProvider.token={TOKEN}",
         "--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True",
@@ -82,3 +97,6 @@ def test_the_buttons_of_formgrader_and_what_a_student_planted(server):
         assert "PLANTED" not in shown
         assert "<b>what I got</b>" in shown and "<em>measured</em>" in shown and "<strong>as was said</strong>" in shown
         assert "border-left:4px solid" in shown
+        for name in ("of mine", "of theirs", "attached"):
+            assert f'alt="{name}" src="data:image/png;base64,{PACKED}" style="max-width:100%"' in shown
+        assert "<em>[Picture “not there” not shown: figs/other.png is not in the notebook's folder]</em>" in shown

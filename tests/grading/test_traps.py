@@ -320,7 +320,7 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     again = run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
     assert "Skipping" not in again, "what a person gave since is in the gradebook alone"
     page = (root / "feedback" / "picture_lost" / NAME / f"{NAME}.html").read_text()
-    assert "My drawing: ![x](attachment:image.png)" in page
+    assert "My drawing: <em>[Picture “x” not shown: the cell has no attachment image.png]</em>" in page
     for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
         assert secret not in page
     run_nbgrader(root, "export")

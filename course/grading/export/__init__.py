@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from course.notebook.folder import whole
 from course.syllabus import Topic
@@ -15,6 +16,8 @@ def export_grades(
     root: Path, platform: str, topics: Sequence[Topic], to: Path | None = None, into: Path | None = None
 ) -> tuple[Path, list[str]]:
     """Write the grades of a class as one of `TABLES`; returns the file and what there is to say about it.
+
+    Late penalties are counted anew first, by the points there are now.
 
     Args:
         to: the file to write, by default `exports/<platform>.csv`.
@@ -30,20 +33,33 @@ def export_grades(
     from course.grading.release import load_config
 
     config = load_config(root)
+    renewed = _renew(config, topics)
     grades = read_grades(config.CourseDirectory.db_url, topics)
     path = to or root / "exports" / f"{platform}.csv"
     try:
         with whole(path) as unfinished:
             if platform == "csv":
                 _write_csv(config, topics, unfinished)
-                return path, grades.notes()
+                return path, [*renewed, *grades.notes()]
             write = write_canvas if platform == "canvas" else write_moodle
-            return path, write(grades, unfinished, into)
+            return path, [*renewed, *write(grades, unfinished, into)]
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _write_csv(config: object, topics: Sequence[Topic], path: Path) -> None:
+def _renew(config: Any, topics: Sequence[Topic]) -> list[str]:
+    """Count late penalties anew, and say whose are others now."""
+    from nbgrader.api import Gradebook
+
+    from course.grading.penalties import renew_penalties
+    from course.grading.quiet import quiet
+
+    with quiet(), Gradebook(config.CourseDirectory.db_url) as gradebook:
+        changed = {topic.folder: renew_penalties(config, gradebook, topic.folder) for topic in topics}
+    return [f"{name}: late penalties counted anew for {', '.join(ids)}" for name, ids in changed.items() if ids]
+
+
+def _write_csv(config: Any, topics: Sequence[Topic], path: Path) -> None:
     """nbgrader's own export."""
     from nbgrader.api import Gradebook
 
@@ -51,5 +67,5 @@ def _write_csv(config: object, topics: Sequence[Topic], path: Path) -> None:
 
     plugin = QuotedCsv(config=config)
     plugin.to, plugin.assignment = str(path), [topic.folder for topic in topics]
-    with Gradebook(config.CourseDirectory.db_url) as gradebook:  # type: ignore[attr-defined]
+    with Gradebook(config.CourseDirectory.db_url) as gradebook:
         plugin.export(gradebook)

@@ -1,65 +1,148 @@
 """Canvas's gradebook file: what its Import takes.
 
 The format is that of Canvas's own export: student columns in a fixed order, then a column for each assignment, and a
-second row with the points possible (`lib/gradebook_importer.rb` in instructure/canvas-lms).
+row with the points possible (`lib/gradebook_importer.rb` and `gradebook_exporter.rb` in instructure/canvas-lms). Its
+import takes an empty cell for a grade to be removed, so whoever has no grade here keeps what Canvas has.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from course.grading.export.grades import Grades, as_text
-from course.grading.export.roster import Match, Roster, absent
+from course.grading.export.roster import Roster, absent
+from course.grading.export.scale import Scale, read_points
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 IDENTITIES = ("SIS Login ID", "SIS User ID", "Integration ID")
 POSSIBLE = "    Points Possible"
+READ_ONLY = "(read only)"
+
+STAYS = ("EX", "N/A")
+"""Who is excused, and who is not assigned it: Canvas has decided, and no score takes the place of that."""
+
+_HIDDEN = re.compile(r"\s*(Muted|Manual Posting.*)?\s*", re.IGNORECASE)
+"""The cells of the row in which Canvas says which assignments are hidden."""
 
 
 def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str]:
     """Write the grades for Canvas and return what there is to say about them.
 
     Without `into`, students are told by their login, which is the id they have in the gradebook. With it, a gradebook
-    exported from Canvas, students and assignments are those of that file.
+    exported from Canvas, students, assignments and points are those of that file.
 
     Raises:
-        Problem: `into` is no such file, or has no column for a topic.
+        Problem: `into` is no such file, or not one of its columns is a topic's, or several are.
     """
-    roster = None if into is None else Roster.read(into, ("Student", "ID", "Section"))
-    titles = {topic.folder: topic.folder if roster is None else _column(roster, topic) for topic in grades.topics}
-    lines: list[list[str]] = []
-    notes = grades.notes()
-    if roster is None:
-        student = list(STUDENT)
-        for pupil in grades.pupils:
-            lines.append([as_text(pupil.sortable_name), "", "", pupil.id, ""])
-        whose = Match(dict(enumerate(grades.pupils)))
-    else:
-        student = list(roster.columns[: roster.columns.index("Section") + 1])
-        people = [row for row in roster.rows if row["ID"] or row.get("SIS Login ID") or row.get("SIS User ID")]
-        roster = Roster(roster.path, roster.columns, tuple(people))
-        lines = [[row[name] for name in student] for row in people]
-        whose = roster.match(grades.pupils, IDENTITIES, names=("Student",), numbers=("ID",))
-        notes += absent(grades.pupils, whose, roster.path)
-    with to.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow([*student, *titles.values()])
-        table.writerow([POSSIBLE, *[""] * (len(student) - 1), *(f"{grades.points[name]:g}" for name in titles)])
-        for number, line in enumerate(lines):
-            own = whose.of(number)
-            table.writerow([*line, *(f"{own[name].score:.6g}" if name in own else "" for name in titles)])
+    if into is None:
+        return _write_new(grades, to)
+    roster = Roster.read(into)
+    names = {"LastName", "FirstName"}
+    if names <= set(roster.columns):
+        roster = roster.with_column("Student", lambda row: f"{row['LastName']}, {row['FirstName']}")
+    roster.need("Student", "ID", "Section")
+    return _fill_in(grades, to, roster)
+
+
+def _write_new(grades: Grades, to: Path) -> list[str]:
+    """Write everybody with a grade: a row without one would only remove what Canvas has."""
+    names = [topic.folder for topic in grades.topics]
+    rows = [
+        [as_text(pupil.sortable_name), "", "", pupil.id, "", *pupil.scores(names)]
+        for pupil in grades.pupils
+        if pupil.grades
+    ]
+    points = [f"{grades.points[name]:g}" for name in names]
+    _write(to, [[*STUDENT, *names], [POSSIBLE, *[""] * (len(STUDENT) - 1), *points], *rows])
+    return [*grades.notes(), *grades.gaps("Canvas")]
+
+
+def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
+    student = roster.columns[: roster.columns.index("Section") + 1]
+    titles = {topic.folder: _column(roster, topic, roster.columns[len(student) :]) for topic in grades.topics}
+    possible = next((row for row in roster.rows if "Points Possible" in row[student[0]]), None)
+    worth = {
+        name: f"{grades.points[name]:g}" if possible is None else possible[title].strip()
+        for name, title in titles.items()
+    }
+    scales = {name: _scale(roster, title, worth[name], grades.points[name]) for name, title in titles.items()}
+    people = replace(roster, lines=tuple(filter(_is_student, roster.lines)))
+    whose = people.match(grades.pupils, IDENTITIES, names=("Student",), numbers=("ID",))
+    rows = [[*student, *titles.values()], [POSSIBLE, *[""] * (len(student) - 1), *worth.values()]]
+    stays: dict[tuple[str, str], list[str]] = {}
+    for number, row in enumerate(people.rows):
+        cells = {name: row[title] for name, title in titles.items()}
+        for name, grade in whose.of(number).items():
+            if (kept := cells[name].strip().upper()) in STAYS:
+                stays.setdefault((name, kept), []).append(whose.pupils[number].id)
+            else:
+                cells[name] = f"{scales[name].of(grade.score):.6g}"
+        rows.append([*(row[name] for name in student), *cells.values()])
+    _write(to, rows, ";" if roster.delimiter == ";" else ",")
+    return [
+        *grades.notes(),
+        *absent(grades.pupils, whose, roster.path),
+        *_about_points(titles, worth, scales),
+        *(f"{name}: {kept} in Canvas stays for {', '.join(ids)}" for (name, kept), ids in stays.items()),
+    ]
+
+
+def _about_points(titles: dict[str, str], worth: dict[str, str], scales: dict[str, Scale]) -> list[str]:
+    """Say which grades are other numbers in Canvas, and which could not be."""
+    notes = []
+    for name, scale in scales.items():
+        if scale.is_other:
+            notes.append(f"{name}: scaled from {scale.points:g} points to Canvas's {scale.most:g}")
+        elif scale.points and not worth[name].strip("0.,"):
+            what = f"{titles[name]} has no points in Canvas, so its grades are not scaled"
+            notes.append(f"{what}. Give it {scale.points:g} points there")
     return notes
 
 
-def _column(roster: Roster, topic: Topic) -> str:
-    """The column of a topic in a file from Canvas, which calls it by its title and a number in parentheses."""
+def _scale(roster: Roster, title: str, worth: str, points: float) -> Scale:
+    """How grades become Canvas's: as they are where an assignment has no points there.
+
+    Raises:
+        Problem: Canvas changes nothing in that column, or it has no number of points.
+    """
+    if worth == READ_ONLY:
+        raise Problem(f"{roster.path} says that {title} is read only in Canvas: no grade can be imported there")
+    most = read_points(worth, f"{title} in {roster.path}") if worth else 0.0
+    return Scale(points, most or points)
+
+
+def _column(roster: Roster, topic: Topic, columns: Sequence[str]) -> str:
+    """The column of a topic in a file from Canvas, which calls it by its title and a number in parentheses.
+
+    Raises:
+        Problem: there is none, or several, of which not one alone is called as the topic's folder.
+    """
     names = {topic.folder, topic.name, topic.title, f"{topic.number} {topic.title}", f"{topic.number:02} {topic.title}"}
     accepted = {name.casefold() for name in names}
-    for column in roster.columns:
-        if re.sub(r"\s*\(\d+\)$", "", column).strip().casefold() in accepted:
-            return column
-    raise Problem(f"{roster.path} has no column for {topic.folder}: name the assignment in Canvas {topic.folder}")
+    called = [(re.sub(r"\s*\(\d+\)$", "", column).strip().casefold(), column) for column in columns]
+    found = [column for name, column in called if name == topic.folder.casefold()]
+    found = found or [column for name, column in called if name in accepted]
+    if not found:
+        raise Problem(f"{roster.path} has no column for {topic.folder}: name the assignment in Canvas {topic.folder}")
+    if len(found) > 1:
+        raise Problem(
+            f"{roster.path} has several columns for {topic.folder}: {', '.join(found)}. "
+            "Keep the one you mean and delete the others from that file"
+        )
+    return found[0]
+
+
+def _is_student(line: Sequence[str]) -> bool:
+    """Whether a line is a student's, and neither the points possible nor which assignments are hidden."""
+    return "Points Possible" not in line[0] and not all(_HIDDEN.fullmatch(cell) for cell in line)
+
+
+def _write(to: Path, rows: Sequence[Sequence[str]], delimiter: str = ",") -> None:
+    with to.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)

@@ -37,6 +37,10 @@ class Pupil:
         """`First Last`, or the id of somebody without a name."""
         return " ".join(filter(None, (self.first_name, self.last_name))) or self.id
 
+    def scores(self, topics: Sequence[str]) -> list[str]:
+        """The cells of a table: the points for each topic, empty where there is no grade."""
+        return [f"{self.grades[name].score:.6g}" if name in self.grades else "" for name in topics]
+
 
 @dataclass(frozen=True)
 class Grades:
@@ -57,6 +61,17 @@ class Grades:
         return [
             f"{topic}: {count} submission{'s' * (count != 1)} with answers to be graded by hand, counted as nothing"
             for topic, count in waiting.items()
+            if count
+        ]
+
+    def gaps(self, platform: str) -> list[str]:
+        """Say where the table of several topics has empty cells, and what a platform's import makes of them."""
+        some = [pupil for pupil in self.pupils if pupil.grades]
+        counts = {topic.folder: sum(topic.folder not in pupil.grades for pupil in some) for topic in self.topics}
+        return [
+            f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing an empty cell "
+            f"removes what {platform} has. To keep it, export one topic at a time"
+            for topic, count in counts.items()
             if count
         ]
 

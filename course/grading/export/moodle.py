@@ -8,12 +8,12 @@ names in the language of who downloads it. What comes back has the worksheet's o
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from course.grading.export.grades import Grades, as_text
 from course.grading.export.roster import Roster, absent
+from course.grading.export.scale import Scale, read_points
 from course.grading.problem import Problem
 
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
@@ -28,6 +28,7 @@ GERMAN = {
     "Email address": "E-Mail-Adresse",
     "Grade": "Bewertung",
     "Maximum grade": "Bestwertung",
+    "Grade can be changed": "Bewertung kann geändert werden",
     "Last modified (grade)": "Zuletzt geändert (Bewertung)",
 }
 """What Moodle calls these columns in German (`lang/de/assign.php`)."""
@@ -44,39 +45,63 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
     """
     if into is None:
         _write_table(grades, to)
-        return grades.notes()
+        return [*grades.notes(), *grades.gaps("Moodle")]
     if len(grades.topics) > 1:
         raise Problem("a worksheet of Moodle holds one assignment: export one topic at a time")
-    roster = Roster.read(into, ())
+    return _fill_in(grades, to, Roster.read(into))
+
+
+def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
+    """Only the cells of grades change, and only those of whom we graded."""
     called = _language(roster)
+    _refuse_words(roster)
     whose = roster.match(grades.pupils, [called.get(name, name) for name in IDENTITIES], [called["Full name"]])
-    topic = grades.topics[0].folder
-    points = grades.points[topic]
+    topic, at = grades.topics[0].folder, roster.place(called["Grade"])
+    lines: list[Sequence[str]] = []
     scaled: set[float] = set()
+    above: list[str] = []
+    locked: list[str] = []
+    for number, (line, row) in enumerate(zip(roster.lines, roster.rows)):
+        grade = whose.of(number).get(topic)
+        if grade is not None:
+            scale = Scale(grades.points[topic], _most(row, grades.points[topic], [called.get(n, n) for n in MOST]))
+            scaled |= {scale.most} if scale.is_other else set()
+            score = f"{scale.of(grade.score):.6g}"
+            line = (*line[:at], score.replace(".", ",") if called is GERMAN else score, *line[at + 1 :])
+            if row.get(called["Grade can be changed"]) in ("No", "Nein"):
+                locked.append(whose.pupils[number].id)
+            elif scale.of(grade.score) > scale.most:
+                above.append(whose.pupils[number].id)
+        lines.append(line)
     with to.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, roster.columns, delimiter=roster.delimiter)
-        table.writeheader()
-        for number, row in enumerate(roster.rows):
-            grade = whose.of(number).get(topic)
-            if grade is not None:
-                most = _most(row, points, [called.get(name, name) for name in MOST])
-                if points and most != points:
-                    scaled.add(most)
-                score = f"{grade.score * most / points if points else 0:.6g}"
-                row = {**row, called["Grade"]: score.replace(".", ",") if called is GERMAN else score}
-            table.writerow(row)
-    notes = [f"scaled from {points:g} points to Moodle's {most:g}" for most in sorted(scaled)]
-    return [*grades.notes(), *absent(grades.pupils, whose, into), *notes]
+        csv.writer(file, delimiter=roster.delimiter).writerows([roster.columns, *lines])
+    return [
+        *grades.notes(),
+        *absent(grades.pupils, whose, roster.path),
+        *(f"scaled from {grades.points[topic]:g} points to Moodle's {most:g}" for most in sorted(scaled)),
+        *_skipped(above, locked),
+    ]
+
+
+def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
+    """Say whose grades Moodle's import passes over without a word."""
+    notes = []
+    if above:
+        notes.append(f"Moodle skips grades above its maximum: {', '.join(above)}. Raise the maximum grade there")
+    if locked:
+        notes.append(f"Moodle skips grades that are locked or overridden in its gradebook: {', '.join(locked)}")
+    return notes
 
 
 def _write_table(grades: Grades, to: Path) -> None:
+    """Write everybody with a grade: an empty cell would only remove what Moodle has."""
     with to.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         names = [topic.folder for topic in grades.topics]
         table.writerow(["Username", "Email address", "First name", "Last name", *names])
-        for pupil in grades.pupils:
-            scores = [f"{pupil.grades[name].score:.6g}" if name in pupil.grades else "" for name in names]
-            table.writerow([pupil.id, pupil.email, as_text(pupil.first_name), as_text(pupil.last_name), *scores])
+        for pupil in filter(lambda pupil: pupil.grades, grades.pupils):
+            who = [pupil.id, pupil.email, as_text(pupil.first_name), as_text(pupil.last_name)]
+            table.writerow([*who, *pupil.scores(names)])
 
 
 def _language(roster: Roster) -> dict[str, str]:
@@ -95,15 +120,29 @@ def _language(roster: Roster) -> dict[str, str]:
     )
 
 
-def _most(row: dict[str, str], otherwise: float, columns: Sequence[str] = MOST) -> float:
-    """The points an assignment has in Moodle, with its decimal point or comma; `otherwise` where no column tells.
+def _refuse_words(roster: Roster) -> None:
+    """Refuse a worksheet whose grades are words of a scale: Moodle passes over a number there.
 
     Raises:
-        Problem: the column holds no number of points.
+        Problem: the assignment has a scale.
+    """
+    if {"Scale", "Skala"} & set(roster.columns):
+        raise Problem(
+            f"{roster.path} is of an assignment with a scale of words, and Moodle would skip our points: "
+            "set its grade type to Point there, and download the worksheet again"
+        )
+
+
+def _most(row: dict[str, str], otherwise: float, columns: Sequence[str] = MOST) -> float:
+    """The points an assignment has in Moodle; `otherwise` where no column tells.
+
+    Raises:
+        Problem: the column holds no number of points, or 0.
     """
     told = next((row[column].strip() for column in columns if (row.get(column) or "").strip()), "")
     if not told:
         return otherwise
-    if re.fullmatch(r"\d+([.,]\d+)?", told) is None:
-        raise Problem(f"the worksheet says that the assignment has {told!r} points: write a plain number, such as 100")
-    return float(told.replace(",", "."))
+    most = read_points(told, "the assignment in the worksheet")
+    if not most:
+        raise Problem("the assignment in the worksheet has 0 points: give it some in Moodle, and download it again")
+    return most

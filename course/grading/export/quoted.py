@@ -12,7 +12,12 @@ class QuotedCsv(CsvExportPlugin):
     """nbgrader's exporter, which joins what it finds with commas: `King, Jr.` moved the grades one column on."""
 
     def export(self, gradebook: Any) -> None:
-        """Write the table of everybody in `gradebook`."""
+        """Write the table of everybody in `gradebook`, with late penalties counted anew."""
+        from course.grading.penalties import renew_penalties
+
+        for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
+            if changed := renew_penalties(self.config, gradebook, name):
+                self.log.warning("%s: late penalties counted anew for %s", name, ", ".join(changed))
         super().export(_Quoting(gradebook))
 
 

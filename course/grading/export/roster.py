@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,40 +22,66 @@ _Holder = TypeVar("_Holder", int, str)
 
 @dataclass(frozen=True)
 class Roster:
-    """The rows of a downloaded CSV file, by its columns, and what divides its values."""
+    """The lines of a downloaded CSV file below its `columns`, and what divides its values."""
 
     path: Path
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    lines: tuple[tuple[str, ...], ...]
     delimiter: str = ","
 
     @classmethod
-    def read(cls, path: Path, needed: Iterable[str]) -> Roster:
+    def read(cls, path: Path) -> Roster:
         """The file at `path`, whether its values are divided by commas, semicolons or tabs.
 
+        A line has as many values as there are columns, or more; blank lines are left out.
+
         Raises:
-            Problem: it cannot be read, or lacks one of the `needed` columns.
+            Problem: it cannot be read.
         """
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = path.read_bytes().decode("utf-8-sig")  # a comment keeps its own ends of lines
         except OSError as error:
             raise Problem(f"{path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError:
             raise Problem(f"{path} is not a CSV file in UTF-8: download it again from the platform") from None
-        first = text.partition("\n")[0]
+        first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])  # a name in quotes may have commas of its own
         delimiter = max(",;\t", key=first.count)
-        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
         try:
-            columns = tuple(reader.fieldnames or ())
-            missing = [name for name in needed if name not in columns]
-            if missing:
-                raise Problem(
-                    f"{path} has no column {' and no column '.join(missing)}: is it the file downloaded there?"
-                )
-            rows = tuple({name: row.get(name) or "" for name in columns} for row in reader)
+            head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if line] or [[]]
         except csv.Error as error:
             raise Problem(f"{path} is not a CSV file: {error}") from None
-        return cls(path, columns, rows, delimiter)
+        columns = tuple(head)
+        filled = (tuple(line) + ("",) * (len(columns) - len(line)) for line in lines)
+        return cls(path, columns, tuple(filled), delimiter)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The lines by the names of their columns, of several with one name the last."""
+        return tuple(dict(zip(self.columns, line)) for line in self.lines)
+
+    def place(self, column: str) -> int:
+        """Where the values of a column stand in a line, of several with one name the last."""
+        return len(self.columns) - 1 - self.columns[::-1].index(column)
+
+    def need(self, *names: str) -> None:
+        """Ask for columns.
+
+        Raises:
+            Problem: one of them is missing.
+        """
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise Problem(
+                f"{self.path} has no column {' and no column '.join(missing)}: is it the file downloaded there?"
+            )
+
+    def with_column(self, name: str, value: Callable[[Row], str]) -> Roster:
+        """The same with another column behind all others."""
+        lines = (
+            (*line[: len(self.columns)], value(row), *line[len(self.columns) :])
+            for line, row in zip(self.lines, self.rows)
+        )
+        return replace(self, columns=(*self.columns, name), lines=tuple(lines))
 
     def match(
         self, pupils: Sequence[Pupil], identities: Sequence[str], names: Sequence[str], numbers: Sequence[str] = ()

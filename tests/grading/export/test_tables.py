@@ -51,33 +51,14 @@ def test_canvas(tmp_path):
         ["    Points Possible", "", "", "", "", "22", "20"],
         ["Lovelace, Countess, Ada", "", "", "ada", "", "21.5", "20"],
         ['O"Hara, Béa', "", "", "b42", "", "0.333333", ""],
-        ["cy", "", "", "cy", "", "", ""],
         ["Twin, Dan", "", "", "dan", "", "5", ""],
         ["Twin, Dan", "", "", "eve", "", "6", ""],
     ]
-    assert notes == [f"{NAME}: 1 submission with answers to be graded by hand, counted as nothing"]
-
-
-FROM_CANVAS = f"""\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz,{NAME} (1234),Recurrent networks (99),Final
-    Points Possible,,,,,10,22,20,(read only)
-"Countess, Ada",101,b7,ADA@analytical.org,A,3,,,12
-"O""Hara, Béa",102,B42,,A,4,,,13
-"Twin, Dan",103,b9,x@example.org,B,5,,,14
-"Student, Test",,,,A,,,,
-"""
-
-
-def test_canvas_filled_in(tmp_path):
-    """By login or by number, never by a name two share; only our own columns, under Canvas's titles."""
-    notes = write_canvas(CLASS, tmp_path / "canvas.csv", written(tmp_path / "from.csv", FROM_CANVAS))
-    assert rows(tmp_path / "canvas.csv") == [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{NAME} (1234)", "Recurrent networks (99)"],
-        ["    Points Possible", "", "", "", "", "22", "20"],
-        ["Countess, Ada", "101", "b7", "ADA@analytical.org", "A", "21.5", "20"],
-        ['O"Hara, Béa', "102", "B42", "", "A", "0.333333", ""],
-        ["Twin, Dan", "103", "b9", "x@example.org", "B", "", ""],
+    assert notes == [
+        f"{NAME}: 1 submission with answers to be graded by hand, counted as nothing",
+        f"{RNN.folder}: 3 students have no grade, and importing an empty cell removes what Canvas has. "
+        "To keep it, export one topic at a time",
     ]
-    assert notes[1] == "not in from.csv, and so left out: dan, eve"
 
 
 def test_moodle_table(tmp_path):
@@ -85,6 +66,7 @@ def test_moodle_table(tmp_path):
     head, ada, *_ = rows(tmp_path / "moodle.csv")
     assert head == ["Username", "Email address", "First name", "Last name", NAME, RNN.folder]
     assert ada == ["ada", "ada@analytical.org", "Ada", "Lovelace, Countess", "21.5", "20"]
+    assert "cy" not in {row[0] for row in rows(tmp_path / "moodle.csv")}, "an empty cell would remove their grade there"
 
 
 COLUMNS = "Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed"
@@ -105,6 +87,35 @@ def test_moodle_worksheet(tmp_path):
     assert (gus[0], gus[4]) == ("Participant 13", "1"), "whom we do not know keeps what they have"
     assert "scaled from 22 points to Moodle's 11" in notes
     assert "not in worksheet.csv, and so left out: dan, eve" in notes
+
+
+COMMENTED = (
+    "Identifier,Full name,Email address,Grade,Maximum grade,Grade can be changed,Last modified (grade),"
+    "Group,Group,Feedback comments\r\n"
+    'Participant 11,Ada Lovelace,ada@x.org,,22.00,Yes,-,A,B,"good,\r\nand more\nlines"\r\n'
+    "Participant 12,Bea Boole,bea@x.org,4.00,22.00,No,-,A,,\r\n"
+    "Participant 13,Cy Twombly,cy@x.org,3.00,22.00,Yes,-,,\r\n"
+    "\r\n"
+    "Participant 14,Dan Twin,dan@x.org,-,22.00,Yes,-,C,D,,\r\n"
+)
+
+
+def test_moodle_keeps_all_else_of_a_worksheet(tmp_path):
+    """Two columns of one name, the ends of lines in a comment, too few cells or too many, a grade that is a dash.
+
+    Moodle takes a comment that differs in one byte for a new one, and writes to the student.
+    """
+    class_ = one(graded("ada", 22.5), graded("bea", 9.0), points=22.0)
+    (tmp_path / "in.csv").write_bytes(COMMENTED.encode())
+    notes = write_moodle(class_, tmp_path / "moodle.csv", tmp_path / "in.csv")
+    expected = list(csv.reader(COMMENTED.splitlines(keepends=True)))
+    expected[1][3], expected[2][3] = "22.5", "9"
+    expected[3].append("")
+    assert rows(tmp_path / "moodle.csv") == [line for line in expected if line]
+    assert notes == [
+        "Moodle skips grades above its maximum: ada. Raise the maximum grade there",
+        "Moodle skips grades that are locked or overridden in its gradebook: bea",
+    ]
 
 
 IN_GERMAN = """\
@@ -243,6 +254,7 @@ def test_a_name_is_no_formula(tmp_path):
         (write_canvas, "", "has no column Student"),
         (write_moodle, "Identifier,Full name,Grade\n", "has no column Last modified (grade)"),
         (write_moodle, "Identifiant,Note\n", "Those in English and German are read"),
+        (write_moodle, f"{COLUMNS.replace('Maximum grade', 'Scale')},Last modified (grade)\n", "a scale of words"),
     ],
 )
 def test_a_file_that_is_another_one(write, text, says, tmp_path):
@@ -312,6 +324,47 @@ def test_the_commands(graded_class, tmp_path, monkeypatch, capsys):
     assert own.read_text() == (root / "exports/csv.csv").read_text()
 
 
+GRADEBOOK = f"""\
+Student,ID,SIS Login ID,Section,Self-attention (1),{NAME} (2),Current Score
+    Points Possible,,,,22.00,44.00,(read only)
+"Lovelace, Ada",101,ada@uni.edu,A,3.00,,12.00
+"Boole, Bea",102,bea,A,4.00,EX,13.00
+"Unknown, Gus",103,gus,A,5.00,6.00,14.00
+"""
+
+
+def test_the_commands_that_fill_in_what_a_platform_gave(graded_class, tmp_path, monkeypatch, capsys):
+    """And the sentences that an instructor reads, with nothing written where something is not to be told."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    monkeypatch.chdir(root)
+    into = written(tmp_path / "gradebook.csv", GRADEBOOK)
+    most = read_grades(f"sqlite:///{root / 'gradebook.db'}", [TOPIC]).points[NAME]
+    assert cli.main(["export", "canvas", "6", "--into", str(into)]) == 0
+    assert [row[-1] for row in rows(Path("exports/canvas.csv"))] == [
+        f"{NAME} (2)",
+        "44.00",
+        f"{7 * 44 / most:.6g}",
+        "EX",
+        "6.00",
+    ]
+    assert capsys.readouterr().err.splitlines() == [
+        f"course export: {NAME}: 5 submissions with answers to be graded by hand, counted as nothing",
+        "course export: not in gradebook.csv, and so left out: cy, dan, eve",
+        f"course export: {NAME}: scaled from {most:g} points to Canvas's 44",
+        f"course export: {NAME}: EX in Canvas stays for bea",
+    ]
+    Path("exports/canvas.csv").unlink()
+    written(into, GRADEBOOK.replace("Self-attention (1)", f"{NAME} (1)"))
+    assert cli.main(["export", "canvas", "6", "--into", str(into)]) == 2
+    assert f"has several columns for {NAME}: {NAME} (1), {NAME} (2). Keep the one" in capsys.readouterr().err
+    assert not Path("exports/canvas.csv").exists()
+    worksheet = WORKSHEET.replace("11,00", "44.00")
+    assert cli.main(["export", "moodle", "6", "--into", str(written(tmp_path / "worksheet.csv", worksheet))]) == 0
+    ada = rows(Path("exports/moodle.csv"))[1]
+    assert (ada[0], ada[4], ada[9]) == ("Participant 11", f"{7 * 44 / most:.6g}", "well, done")
+    assert f"course export: scaled from {most:g} points to Moodle's 44" in capsys.readouterr().err
+
+
 def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(make_course(tmp_path / "course"))
     for argv, says in (
@@ -337,9 +390,9 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
     assert "cannot be written" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("told", ["1,000.00", "Satisfactory", "-5", "nan", "inf", "-"])
+@pytest.mark.parametrize("told", ["1,000.00", "Satisfactory", "-5", "nan", "inf", "-", "0,00"])
 def test_what_is_no_number_of_points_is_not_guessed(told):
-    with pytest.raises(Problem, match="write a plain number"):
+    with pytest.raises(Problem, match=r"write a plain number|has 0 points"):
         _most({"Maximum grade": told}, 22.0)
 
 
