@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections import Counter
@@ -14,6 +15,7 @@ from course.grading.mending import drop_foreign_fields, read_mended
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, printable, refuse_folder, refuse_shared
+from course.source import parsed
 from course.syllabus import TOPICS, Topic, find_topic
 
 
@@ -183,12 +185,30 @@ def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
         yield "cells without ids got new ones"
+    for number, cell in enumerate(document["cells"], 1):
+        if cell["cell_type"] == "code" and (called := ends_kernel("".join(cell["source"]))):
+            yield f"cell {number} calls {called}, which ends a notebook there, and grading runs the cells below it"
     names = [name for name in map(grade_id, document["cells"]) if name]
     copied = sorted({name for name in names if names.count(name) > 1})
     if copied:
         yield f"copies of {', '.join(map(printable, copied))}: the last one is graded"
     if not names:
         yield "its graded cells had lost their marks and were put back"
+
+
+def ends_kernel(source: str) -> str:
+    """What in a cell asks the kernel to end when the cell runs, as it is called; nothing where nothing does."""
+    tree = parsed(source)
+    waiting: list[ast.AST] = list(tree.body) if tree else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` on a line of its own
+            called = node.value if isinstance(node, ast.Expr) else node.func
+            if isinstance(called, ast.Name) and called.id in ("exit", "quit"):
+                return f"{called.id}()"
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return ""
 
 
 def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:

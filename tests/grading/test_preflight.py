@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.preflight import examine
+from course.grading.preflight import ends_kernel, examine
 from course.grading.problem import Problem
 from course.grading.untrusted import MOST_FILES, refuse_name, remove
 
@@ -267,6 +267,24 @@ def test_copies_and_lost_marks_are_noted(tmp_path):
     assert "copies of rnn_cell" in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
     del cells[0]["metadata"]["nbgrader"]
     assert "lost their marks" in examine(hand_in(tmp_path, notebook(cells=cells)), NAME)[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "called"),
+    [
+        ("exit()", "exit()"),
+        ("x = 1\nif x:\n    quit(0)", "quit()"),
+        ("%matplotlib inline\nexit", "exit()"),
+        ("[exit() for _ in range(2)]", "exit()"),
+        ("def leave():\n    exit()", ""),
+        ("# exit()\nexits = 'exit()'", ""),
+        ("import sys\nsys.exit()", ""),
+        ("exit = 3", ""),
+        ("what (ever", ""),
+    ],
+)
+def test_what_ends_a_kernel(source, called):
+    assert ends_kernel(source) == called
 
 
 ODD = [
