@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.grading.mending import drop_foreign_fields
 from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
@@ -112,6 +113,7 @@ def _read(path: Path) -> NotebookNode:
     for cell in document["cells"]:
         if "outputs" in cell:  # whatever stands in them: they are made anew
             cell["outputs"] = []
+    drop_foreign_fields(document["cells"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         notebook = nbformat.reads(json.dumps(document), as_version=4)

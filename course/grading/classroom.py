@@ -341,11 +341,12 @@ class Classroom:
 
     def _converter(self, student: str) -> Autograde:
         """nbgrader's converter, ready for its sanitising pass, of which it hands over the notebook and not its text."""
-        from nbconvert.exporters import Exporter
         from nbgrader.converters import Autograde
 
+        from course.grading.repair import ReadMended
+
         converter = Autograde(coursedir=self.coursedir(student), config=self.config)
-        converter.exporter = Exporter(parent=converter, config=converter.config)
+        converter.exporter = ReadMended(parent=converter, config=converter.config)
         converter._sanitizing = True
         converter._init_preprocessors()
         return converter

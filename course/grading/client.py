@@ -42,6 +42,7 @@ from course.grading.warm.nursery import Handle
 from course.grading.warm.order import Order
 from course.grading.warm.provisioner import NAME as CONFINED
 from course.grading.warm.watch import Excess
+from course.notebook.while_graded import asking
 
 AFTER_INTERRUPT = 4
 """Seconds an interrupted cell gets to come to an end before its kernel is killed: nbclient's own `iopub_timeout`."""
@@ -55,7 +56,13 @@ LIMIT = "LimitExceeded"
 
 
 GIVEN = "from course import check"
-"""What the cells that check need of the course: they are ours, and a student's imports may lack it."""
+"""What a student's own cells may call though their imports lack it; cells that are judged are lent it."""
+
+LEND, TAKE_BACK = asking("lend_check", "globals()"), asking("take_check_back", "globals()")
+"""Said before and after a cell that is judged, whose `check` is the course's whatever the name was given to."""
+
+OUTLIVE_EXIT = asking("outlive_exit")
+"""Said at the beginning: what ends a kernel of one's own ends no grading."""
 
 
 class KernelFault(Exception):
@@ -88,6 +95,7 @@ class NotebookRun(NotebookClient):
         order: the kernel's sandbox, working folder and environment.
         sockets: a private folder with a short path, for the kernel's connection.
         skip: the indices of cells that are not run.
+        judged: the indices of cells that are lent `check`.
         enter, leave: called around every code cell with its index; `leave` also gets how the cell ended.
         traits: of nbclient's `NotebookClient`, over those that nbgrader sets.
     """
@@ -100,13 +108,14 @@ class NotebookRun(NotebookClient):
         order: Order,
         sockets: Path,
         skip: Collection[int] = (),
+        judged: Collection[int] = (),
         enter: Callable[[int], None],
         leave: Callable[[int, CellEnd], None],
         **traits: Any,
     ) -> None:
         super().__init__(nb, **{**AS_NBGRADER, "store_widget_state": False, **traits})
         self.limits, self.order, self.sockets, self.skip = limits, order, sockets, skip
-        self.enter, self.leave = enter, leave
+        self.judged, self.enter, self.leave = judged, enter, leave
         self.patience = self.iopub_timeout
         self.why_cold = ""
         self.handle: Handle | None = None
@@ -161,6 +170,8 @@ class NotebookRun(NotebookClient):
         if index in self.skip:
             cell.outputs = [deepcopy(NOT_RUN)]
             return CellEnd("skipped")
+        if index in self.judged:
+            self._tell(LEND)
         self.enter(index)
         self._index, self._timed_out, self._kept, self._flooded = index, False, 0, False
         self._cut_off = False
@@ -175,7 +186,14 @@ class NotebookRun(NotebookClient):
             if self._brake is not None:
                 self._brake.cancel()
             self.leave(index, end)
+        if index in self.judged:
+            self._tell(TAKE_BACK)
         return end
+
+    def _tell(self, code: str) -> None:
+        """Have the kernel run code of ours between cells; nobody waits for its reply."""
+        assert self.kc is not None
+        self.kc.execute(code, silent=True, stop_on_error=False)
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
@@ -332,8 +350,10 @@ class NotebookRun(NotebookClient):
             await self._meet()
             if self.order.confines.gpu:
                 await self._demand_accelerator()
-            if self.kc is not None and "COURSE_JUDGE" in self.order.environment:
-                self.kc.execute(GIVEN, silent=True)  # whose reply nobody waits for: cells come after it
+            if self.nb.metadata["language_info"].get("name") == "python":
+                self._tell(OUTLIVE_EXIT)
+            if "COURSE_JUDGE" in self.order.environment:
+                self._tell(GIVEN)
         except Exception as error:
             raise KernelFault(f"the kernel did not start: {told(error) or f'{error}{self._complaint()}'}") from error
 

@@ -39,6 +39,8 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.ExportApp.plugin_class = "course.grading.export.quoted.QuotedCsv"
     # Widgets have a picture of themselves where nothing runs.
     c.GenerateAssignment.preprocessors.append("course.grading.add_stills.AddStills")
+    # A submission is read however odd its file is.
+    c.Autograde.exporter_class = "course.grading.repair.Mended"
     # The steps of `repair` undo what students do to notebooks.
     c.Autograde.sanitize_preprocessors = [
         "course.grading.repair.Repair",

@@ -7,6 +7,7 @@ nbgrader scores them as it always does.
 
 from __future__ import annotations
 
+import ast
 import errno
 import hashlib
 import os
@@ -39,6 +40,7 @@ from course.grading.untrusted import remove
 from course.grading.warm.order import Order
 from course.judge.verdict import Kind, Verdict
 from course.notebook.unfinished import judged_early, unfinished
+from course.source import parsed
 from course.syllabus import find_item
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Files of these names are not kept after an execution."""
 
 _WRITTEN = 64 * 2**20
+
+DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def execute(data: bytes) -> bytes:
@@ -191,6 +195,9 @@ class Examination:
         if answer is not None and answer.kind != "done":
             what = f"{answer.ename}: {answer.evalue}"[:300]
             return self._nothing(name, _kind_of(answer), f"The cell with your answer stopped with {what}")
+        if answer is not None and end.evalue == f"name '{name}' is not defined" and self._is_defined_in_answer(name):
+            what = f"{name} is not defined any more. Was it deleted or reset after its cell?"
+            return self._nothing(name, "missing", f"There was nothing to check: {what}")
         if end.ename == "NameError":
             return self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
         if end.kind == "error":
@@ -202,6 +209,12 @@ class Examination:
             if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-solution":
                 return self.ends.get(index)
         return None
+
+    def _is_defined_in_answer(self, name: str) -> bool:
+        """Whether the cell with the answer binds the exercise's name."""
+        written = parsed(self._sources().get(name, ""))
+        definitions = (node for node in (written.body if written else ()) if isinstance(node, DEFINITION))
+        return any(node.name == name for node in definitions)
 
     def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
         from course.hidden import find
@@ -337,6 +350,7 @@ def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, 
         order=Order(tier.name, _confines(task, private, edition, examination), str(work), variables, number),
         sockets=private,
         skip=task.skip,
+        judged=examination.names,
         enter=examination.enter,
         leave=examination.leave,
         **task.client,

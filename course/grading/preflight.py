@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections import Counter
@@ -10,9 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course.grading.mending import drop_foreign_fields, read_mended
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
-from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, refuse_folder, refuse_shared
+from course.grading.untrusted import LARGEST, everything, printable, refuse_folder, refuse_shared
+from course.source import parsed
 from course.syllabus import TOPICS, Topic, find_topic
 
 
@@ -24,12 +27,10 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """
     refuse_shared(folder)
     refuse_folder(folder, largest)
-    path = _find(folder, name)
-    document = read_document(path)
-    _refuse(path, _unreadable(document["cells"]))
+    document, mended = _read(_find(folder, name))
     _refuse_another_topics(document, name)
     _refuse_timestamp(folder)
-    return list(_notes(document))
+    return [*mended, *_notes(document)]
 
 
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
@@ -100,22 +101,23 @@ def _some(names: Sequence[str]) -> str:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """A notebook as plain values.
+    """A notebook as plain values, mended where that touches nothing that the student wrote.
 
     Raises:
         Problem: the file is no notebook, or one in a format that is not graded.
     """
-    document = parse_notebook(path.read_bytes(), path.name)
-    version, minor = document.get("nbformat"), document.get("nbformat_minor", 0)
-    if type(version) is not int:
-        raise Problem(f"{path.name} is not a notebook, whatever its name says")
-    if version != 4:
-        raise Problem(f"{path.name} is in notebook format {version}: open it in JupyterLab and save it again")
-    if type(minor) is not int:
-        told = f"{path.name} is in notebook format 4.{printable(str(minor)):.20}, and there is none"
-        raise Problem(f"{told}: open it in JupyterLab and save it again")
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """A notebook as plain values, mended, and notes on what was.
+
+    Raises:
+        Problem: see `read_document`.
+    """
+    document, notes = read_mended(path.read_bytes(), path.name)
     _refuse(path, _fault(document))
-    return document
+    return document, notes
 
 
 def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
@@ -144,8 +146,6 @@ def _refuse(path: Path, wrong: str) -> None:
 def _fault(document: dict[str, Any]) -> str:
     """What is wrong first with a notebook, by the format's own schema where that is at hand; nothing if it is sound."""
     cells = document.get("cells")
-    if not isinstance(document.get("metadata"), dict):
-        return "its metadata is no object"
     if not isinstance(cells, list):
         return "it has no list of cells"
     for number, cell in enumerate(cells, 1):
@@ -171,40 +171,44 @@ def _misfit(document: dict[str, Any]) -> str:
     return ""
 
 
-def _unreadable(cells: list[dict[str, Any]]) -> str:
-    """Which cell's outputs nbformat, and so nbgrader, cannot even read."""
-    import nbformat
-    from nbformat.v4.rwbase import rejoin_lines
-
-    for number, cell in enumerate(cells, 1):
-        try:
-            rejoin_lines(nbformat.from_dict({"cells": [cell]}))
-        except Exception:  # as above
-            return f"cell {number}: its outputs are none"
-    return ""
-
-
 def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
     """The notebook without its outputs and its cells' metadata, which grading clears or repairs."""
     mended, _ = _with_ids(document)
-    cells = [dict(cell) for cell in mended["cells"]]
+    cells = [{**cell, "metadata": {}} for cell in mended["cells"]]
     for cell in cells:
-        if isinstance(cell.get("metadata"), dict):
-            cell["metadata"] = {}
         if "outputs" in cell:
             cell["outputs"] = []
+    drop_foreign_fields(cells)
     return {**mended, "metadata": {}, "cells": cells}
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
         yield "cells without ids got new ones"
+    for number, cell in enumerate(document["cells"], 1):
+        if cell["cell_type"] == "code" and (called := ends_kernel("".join(cell["source"]))):
+            yield f"cell {number} calls {called}, which ends a notebook there, and grading runs the cells below it"
     names = [name for name in map(grade_id, document["cells"]) if name]
     copied = sorted({name for name in names if names.count(name) > 1})
     if copied:
         yield f"copies of {', '.join(map(printable, copied))}: the last one is graded"
     if not names:
         yield "its graded cells had lost their marks and were put back"
+
+
+def ends_kernel(source: str) -> str:
+    """What in a cell asks the kernel to end when the cell runs, as it is called; nothing where nothing does."""
+    tree = parsed(source)
+    waiting: list[ast.AST] = list(tree.body) if tree else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` on a line of its own
+            called = node.value if isinstance(node, ast.Expr) else node.func
+            if isinstance(called, ast.Name) and called.id in ("exit", "quit"):
+                return f"{called.id}()"
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return ""
 
 
 def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:

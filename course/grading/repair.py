@@ -1,6 +1,6 @@
 """The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`.
 
-`Sanitized` hands nbgrader a notebook they have been taken with already.
+`Mended` has nbgrader read a file however odd it is; `Sanitized` hands it a notebook that all this was done to already.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import re
 from contextlib import suppress
 from functools import reduce
 from operator import getitem
+from pathlib import Path
 from typing import Any
 
-from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters import Exporter, NotebookExporter
 from nbformat import NotebookNode, from_dict
+from nbformat.v4 import to_notebook
 from nbformat.validator import iter_validate
 from nbgrader.api import MissingEntry
 from nbgrader.nbgraderformat import SCHEMA_VERSION
@@ -22,6 +24,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, Overwri
 from traitlets import Unicode
 
 from course.grading.execution import METADATA
+from course.grading.mending import drop_foreign_fields, read_mended
 from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
@@ -135,10 +138,28 @@ class RestoreCells(OverwriteCells):
         if self.add_missing_cells:
             nb, resources = self.add_missing_grade_cells(nb, resources)
             nb, resources = self.add_missing_task_cells(nb, resources)
+        drop_foreign_fields(nb.cells)
         return nb, resources
 
 
-class Sanitized(NotebookExporter):
+class ReadMended(Exporter):
+    """Reads a notebook's file as `mending` does, and hands on the notebook."""
+
+    def from_file(self, file_stream: Any, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+        """Convert the notebook in a file that is open.
+
+        Raises:
+            Problem: it is no notebook.
+        """
+        document, _ = read_mended(file_stream.buffer.read(), Path(file_stream.name).name)
+        return self.from_notebook_node(to_notebook(document), resources=resources, **settings)
+
+
+class Mended(ReadMended, NotebookExporter):
+    """nbconvert's `NotebookExporter`, which writes a notebook again, however odd its file was."""
+
+
+class Sanitized(Mended):
     """Exports what nbgrader's first pass, the sanitising one, would make of a notebook, where that is known already.
 
     Its second pass makes what it makes.

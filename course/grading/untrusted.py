@@ -6,6 +6,7 @@ number, size and depth are opened. A notebook is measured as bytes before it is 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
@@ -46,6 +47,9 @@ OTHERS = {
     b"<html": "a web page",
 }
 """How files begin that people give a notebook's name, and what they are."""
+
+PADDING = "\0 \t\r\n"
+"""What may stand behind a notebook: a copy that was interrupted, or a full disk, leaves zero bytes."""
 
 MOST_NESTED = 100
 """Lists in lists of a notebook's JSON: an ordinary one has ten, and its readers call themselves for each."""
@@ -141,17 +145,8 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     for mark, kind in OTHERS.items():
         if beginning.startswith(mark.lower()):
             raise Problem(f"{name} is {kind}, whatever its name says: ask for the notebook itself")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if utf16 or data.lstrip().startswith(b"{"):
-            told = "UTF-16" if utf16 else "another encoding than UTF-8, perhaps Windows-1252"
-            raise Problem(f"{name} is saved in {told}: open it in an editor, and save it as UTF-8") from None
-        raise Problem(f"{name} is not a notebook: it is not even text") from None
-    if text.startswith("\ufeff"):
-        raise Problem(f"{name} begins with a mark (BOM) that Jupyter cannot read: save it as UTF-8 without one")
-    if not text.strip():
+    text = _decoded(data, name).rstrip(PADDING)
+    if not text:
         raise Problem(f"{name} is empty: it may have been cut off while it was saved")
     if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
         raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
@@ -176,6 +171,22 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise Problem(f"{name} is not a notebook, whatever its name says")
     return document
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """The text of a notebook's file, without the mark that says how it is encoded.
+
+    Raises:
+        Problem: it is no text, or one whose encoding nobody knows.
+    """
+    utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        if data.lstrip().startswith(b"{"):
+            told = "another encoding than UTF-8, perhaps Windows-1252"
+            raise Problem(f"{name} is saved in {told}: open it in an editor, and save it as UTF-8") from None
+        raise Problem(f"{name} is not a notebook: it is not even text") from None
 
 
 def remove(folder: Path) -> None:

@@ -27,6 +27,7 @@ from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
 from .keys import key, meant
+from .overwritten import watch_over
 from .slip import slip
 from .unfinished import judged_early, said_of
 from .unwritten import is_stub, speak_plainly
@@ -122,6 +123,9 @@ def _demand_an_answer(name: str, answer: Any) -> None:
     if isinstance(answer, _PLAIN) or (called and not callable(answer)):
         got = f"{answer!r:.60}"
         raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}"))
+
+
+watch_over(check)
 
 
 @as_torch_comes()

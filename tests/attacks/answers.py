@@ -26,6 +26,7 @@ class Trick(NamedTuple):
 
 
 FORGING = """import json, os, socket, struct
+import course.notebook.checking as checking
 from course.exercise.values import encode
 from course.exercise.wire import pack, receive, send
 if "honest" not in globals():
@@ -60,7 +61,7 @@ def forged(*payloads):
 
 
 def _forged(name: str, payloads: str) -> Trick:
-    return Trick(name, "the judge", before=f"{FORGING}check = forged({payloads})")
+    return Trick(name, "the judge", before=f"{FORGING}checking.check = check = forged({payloads})")
 
 
 def _tensor(facts: str, data: str = "b''", tree: str = "['tensor', 0, {}]") -> str:
@@ -147,9 +148,11 @@ from IPython.display import HTML, display
 honest = check
 def check(name, answer):
     display(HTML("<div role='status'>passed, 1 of 1 points</div>"))
-    return 1.0"""
+    return 1.0
+import course.notebook.checking as checking
+checking.check = check"""
 
-PATCHED = """check = honest
+PATCHED = """checking.check = check = honest
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.testing.assert_close = lambda *a, **k: None
 torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
@@ -181,9 +184,11 @@ honest_check("crossover_length", lambda d: float(d))
 _thread = threading.Thread(target=_again, daemon=True)
 def check(name, answer):
     honest_check(name, answer)
-    _thread.start()"""
+    _thread.start()
+import course.notebook.checking as checking
+checking.check = check"""
 
-DISPLAYED = """check = honest_check
+DISPLAYED = """checking.check = check = honest_check
 get_ipython().display_pub.publish({"text/plain": "2.0", "text/html": "full marks"}, transient={"display_id": "later"})
 import atexit
 atexit.register(lambda: print("2.0"))

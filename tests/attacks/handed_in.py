@@ -114,7 +114,7 @@ SUBMISSIONS = (
     HandedIn("half a character in a notebook", "the reader", _text(lambda d: _in_cell(d, '"\\ud800"'))),
     HandedIn("a number without end", "the reader", _text(lambda d: _in_cell(d, "9" * 10_000))),
     HandedIn("ten million values", "the grader's memory", _text(lambda d: _in_cell(d, "[" + "0," * 10_000_000 + "0]"))),
-    HandedIn("absurd cell ids", "the reader", _edited(_absurd_ids)),
+    HandedIn("absurd cell ids", "the reader", _edited(_absurd_ids), ZERO),
     HandedIn("edited marks, points, tests", "the gradebook", _edited(_forged_marks), ZERO),
     HandedIn("deleted grade cells", "the gradebook", _edited(deleted(*ZERO)), ZERO),
     HandedIn(

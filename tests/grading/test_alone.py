@@ -57,7 +57,6 @@ def test_what_is_no_notebook_of_ours(tmp_path, content, capsys):
         lambda cell: cell.update(cell_type="poem"),
         lambda cell: cell.update(source=None),
         lambda cell: cell.pop("source"),
-        lambda cell: cell.update(metadata=[]),
     ],
 )
 def test_what_is_no_valid_notebook_gets_a_sentence(root, tmp_path, capsys, spoil):

@@ -19,6 +19,7 @@ from course.grading.problem import Problem
 from course.grading.release import register
 from course.grading.report import findings, write_report
 from course.grading.sandbox.tier import how_executed, strongest
+from course.notebook.while_graded import STAYS
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
 
@@ -82,6 +83,25 @@ def without_check(nb):
         cell.source = cell.source.replace("from course import check", "import course")
 
 
+def check_renamed(nb):
+    """The name `check` given to other things, one of which is used later on."""
+    before("softmax", "check = softmax(torch.zeros(3), 0)")(nb)
+    before("attention_cost", "assert check.shape == (3,)\nfrom numpy.testing import assert_allclose as check")(nb)
+    before("crossover_length", "assert check.__name__ == 'assert_allclose'\ndel check")(nb)
+    before("attention_for_one", "for check in range(3): pass")(nb)
+    before("usual", "assert check == 2")(nb)
+
+
+def exits(nb):
+    """Every way that a cell has to ask its kernel to end, and ones that end the cell alone."""
+    first("exit()")(nb)
+    before("softmax", "quit")(nb)
+    before("attention_cost", "import sys\nsys.exit()")(nb)
+    before("crossover_length", "raise SystemExit(3)")(nb)
+    before("attention_for_one", "import asyncio\nexit()\nawait asyncio.sleep(0.3)")(nb)
+    before("usual", "get_ipython().kernel.do_shutdown(True)")(nb)  # how people restart a kernel from a cell
+
+
 def picture_lost(nb):
     find(nb, "self_attention_question").source = "My drawing: ![x](attachment:image.png)"
 
@@ -89,11 +109,13 @@ def picture_lost(nb):
 WRONG = answers({"softmax": "def softmax(x, dim):\n    return x * 0"})
 SUBMISSIONS = {
     "ada": [],
+    "check_renamed": [check_renamed],
     "copied": [copied("softmax"), copied("softmax-solution"), copied("usual")],
     "deleted": [deleted("softmax", "attention_cost", "usual"), deleted("crossover_length-solution")],
     "deleted_both": [deleted("attention_cost-solution", "attention_cost")],
     "died": [before("crossover_length", "import os\nos._exit(0)")],
     "edited": [edited_tests, WRONG],
+    "exits": [exits],
     "forged": [forged],
     "misfits": [misfits],
     "noisy": [answers({"crossover_length": NOISE}), before("usual", "float('nan')")],
@@ -101,6 +123,7 @@ SUBMISSIONS = {
     "picture_lost": [picture_lost],
     "plain": [without_marks],
     "raw": [raw],
+    "reset": [first("%reset -f\nimport math, torch"), before("attention_for_one", "del attention_for_one")],
     "stuck": [before("crossover_length", LOOP)],
     "tagged": [tagged(["skip-execution"]), WRONG, answers({"attention_cost": "attention_cost = len"})],
     "tagged_oddly": [tagged("skip-execution"), WRONG],
@@ -159,7 +182,20 @@ def test_a_folder_that_has_no_students_name_is_told_and_costs_nobody_else_anythi
 
 
 @pytest.mark.parametrize(
-    "student", ["ada", "copied", "forged", "misfits", "noisy", "plain", "raw", "without_check", "writes"]
+    "student",
+    [
+        "ada",
+        "check_renamed",
+        "copied",
+        "exits",
+        "forged",
+        "misfits",
+        "noisy",
+        "plain",
+        "raw",
+        "without_check",
+        "writes",
+    ],
 )
 def test_right_answers_score_in_full(graded, student):
     assert cells(graded[student]) == ALL
@@ -181,7 +217,29 @@ def test_deleted_tests_come_back_and_are_scored(graded):
 def test_a_dead_kernel_loses_nothing_judged_before(graded):
     assert cells(graded["died"]) == {**ALL, "crossover_length": 0, "attention_for_one": 0, "usual": 0}
     verdict = graded["died"].verdicts["crossover_length"]
-    assert verdict.kind == "missing" and "process ended in cell" in verdict.message
+    assert verdict.kind == "missing" and "process ended in cell 11 ('import os')" in verdict.message
+
+
+def test_a_name_given_to_something_else_is_the_students_again_after_a_graded_cell(graded, root):
+    errors = [output for cell in notebook(root, "check_renamed").cells for output in cell.get("outputs", ())]
+    assert not [output for output in errors if output.output_type == "error"]
+
+
+def test_what_ends_a_kernel_ends_no_grading_and_is_told(graded, root):
+    told = "which ends a notebook there, and grading runs the cells below it"
+    assert [note for note in graded["exits"].notes if told in note] == [
+        f"cell {number} calls {called}(), {told}" for number, called in ((4, "exit"), (7, "quit"), (18, "exit"))
+    ]
+    (cell,) = (cell for cell in notebook(root, "exits").cells if cell.source == "exit()")
+    assert cell.outputs[0].text == f"{STAYS}\n"
+
+
+def test_what_was_reset_or_deleted_is_missing_alone(graded):
+    assert cells(graded["reset"]) == {**ALL, "attention_for_one": 0}
+    verdict = graded["reset"].verdicts["attention_for_one"]
+    assert verdict.message.endswith(
+        "attention_for_one is not defined any more. Was it deleted or reset after its cell?"
+    )
 
 
 def test_a_kernel_that_cannot_be_interrupted_loses_nothing_judged_before(graded):

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import to_notebook
 
 from course.grading.classroom import Classroom, Graded
 from course.grading.notebooks import SOLUTION_SUFFIX, mend_line_ends
-from course.grading.preflight import examine
+from course.grading.preflight import examine, read_document
 from course.grading.problem import Problem
 from course.grading.progress import Timings
 from course.grading.quiet import quiet
@@ -253,7 +254,7 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            notebook = nbformat.read(path, as_version=4)
+            notebook = to_notebook(read_document(path))
             mend_line_ends(notebook)
             return notebook
     except Exception:  # nbformat relies in many places on what it only then looks at
