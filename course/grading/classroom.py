@@ -336,7 +336,8 @@ class Classroom:
         kept = self._kept(student)
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
-        return Graded(student, scores, verdicts, notes=tuple(notes), spent=dict(kept.get("spent", {})), **used)
+        told = (*notes, *map(str, kept.get("notes", ())))
+        return Graded(student, scores, verdicts, notes=told, spent=dict(kept.get("spent", {})), **used)
 
     def _converter(self, student: str) -> Autograde:
         """nbgrader's converter, ready for its sanitising pass, of which it hands over the notebook and not its text."""

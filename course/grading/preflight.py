@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course.grading.answers_elsewhere import shadowed
+from course.grading.copied_cells import notes_on_copies
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, refuse_folder, refuse_shared
@@ -199,11 +201,9 @@ def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
         yield "cells without ids got new ones"
-    names = [name for name in map(grade_id, document["cells"]) if name]
-    copied = sorted({name for name in names if names.count(name) > 1})
-    if copied:
-        yield f"copies of {', '.join(map(printable, copied))}: the last one is graded"
-    if not names:
+    yield from notes_on_copies(document["cells"])
+    yield from shadowed(document["cells"])
+    if not any(map(grade_id, document["cells"])):
         yield "its graded cells had lost their marks and were put back"
 
 

@@ -12,6 +12,7 @@ import json
 import platform
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
@@ -20,10 +21,12 @@ from typing import Any
 from unicodedata import normalize
 
 from course.grading.catalogue import topic_called
+from course.grading.copied_cells import choose_by_marks
 from course.grading.lint import STUBS
-from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
+from course.grading.untouched import source_of
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import defined, outdated
@@ -99,15 +102,12 @@ def find_notebook(what: str) -> Path:
 
 def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
     """What would cost points, in the order of the notebook: a sentence each."""
-    named: dict[str, list[CELL]] = {}
-    for cell in cells:
-        marks = cell.get("metadata", {}).get("nbgrader")
-        if isinstance(marks, dict) and marks.get("grade_id"):
-            named.setdefault(str(marks["grade_id"]), []).append(cell)
-    code = defined(_source(cell) for cell in cells if cell.get("cell_type") == "code")
+    graded = {name: cells[index] for name, index in choose_by_marks(cells).graded.items()}
+    copies = Counter(map(grade_id, cells))
+    code = defined(source_of(cell) for cell in cells if cell.get("cell_type") == "code")
     known = read_progress(folder)
     for item in topic.items:
-        said = list(_of_cells(item, named))
+        said = list(_of_cells(item, graded, copies))
         if not said and item.kind != "question" and known:
             said += _of_checks(known.get(item.name, {}))
         if item.budget is not None:
@@ -123,33 +123,32 @@ def _imported(cells: Sequence[CELL]) -> set[str]:
     found: set[str] = set()
     for cell in cells:
         if cell.get("cell_type") == "code":
-            lines = re.findall(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", _source(cell), re.M)
+            lines = re.findall(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", source_of(cell), re.M)
             found.update(lines)
     return found
 
 
-def _of_cells(item: Item, named: Mapping[str, list[CELL]]) -> Iterator[str]:
-    if item.kind == "question":
-        found = named.get(item.name, [])
-        if not found:
-            yield "the cell for your answer is gone; copy it from a fresh notebook"
-        elif _source(found[-1]).replace(STUBS[2], "").strip() == "":
-            yield "nothing is written yet"
-        return
-    found = named.get(item.name + SOLUTION_SUFFIX, [])
-    if not found:
+def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:
+    """What is missing in the cells of an item: `graded` has the one that counts, `copies` how many there are."""
+    name = item.name if item.kind == "question" else item.name + SOLUTION_SUFFIX
+    if name not in graded:
         yield "the cell for your answer is gone; copy it from a fresh notebook"
         return
-    lines = [line.strip() for line in _source(found[-1]).splitlines()]
+    text = source_of(graded[name])
+    if item.kind == "question":
+        if text.replace(STUBS[2], "").strip() == "":
+            yield "nothing is written yet"
+        return
+    lines = [line.strip() for line in text.splitlines()]
     if STUBS[1] in lines:
         yield (
             "not answered yet" if lines.count(STUBS[1]) == 1 else f"{lines.count(STUBS[1])} parts are not answered yet"
         )
     elif not any(line and not line.startswith("#") for line in lines):
         yield "the cell is empty"
-    if len(found) > 1:
-        yield f"there are {len(found)} cells for it, and only the last one counts"
-    if item.name not in named:
+    if copies[name] > 1:
+        yield f"there are {copies[name]} cells for it, and only the last one that you changed counts"
+    if item.name not in graded:
         yield "its check is gone: grading puts it back, but you do not see what it says"
 
 
@@ -186,11 +185,6 @@ def _record(path: Path) -> dict[str, Any] | None:
     except (safetensors.SafetensorError, OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else {}
-
-
-def _source(cell: CELL) -> str:
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(map(str, source))
 
 
 # -- the zip -----------------------------------------------------------------------------------------------------------

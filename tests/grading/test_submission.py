@@ -139,7 +139,7 @@ def test_a_full_notebook_lacks_nothing(course: Path, tmp_path: Path) -> None:
         (answers({"softmax": "  # nothing\n"}), "the cell is empty"),
         (deleted("softmax-solution"), "the cell for your answer is gone"),
         (deleted("softmax"), "its check is gone"),
-        (copied("softmax-solution"), "only the last one counts"),
+        (copied("softmax-solution"), "only the last one that you changed counts"),
     ],
 )
 def test_each_gap_has_its_sentence(edit, says: str, course: Path, tmp_path: Path) -> None:
