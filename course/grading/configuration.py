@@ -61,6 +61,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests.
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
+        "course.grading.feedback.SubmissionNotes",
         "course.grading.feedback.TrimHiddenTests",
         "nbgrader.preprocessors.ClearHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",

@@ -13,6 +13,7 @@ from typing import Any
 from course.grading.answers_elsewhere import shadowed
 from course.grading.copied_cells import notes_on_copies
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.other_notebooks import notes_on_others
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, refuse_folder, refuse_shared
 from course.syllabus import TOPICS, Topic, find_topic
@@ -31,7 +32,13 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     _refuse(path, _unreadable(document["cells"]))
     _refuse_another_topics(document, name)
     _refuse_timestamp(folder)
-    return list(_notes(document))
+    return [*_notes(document), *notes_on_work(path, document)]
+
+
+def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
+    """Say what is graded of the notebook at `path` where more than one cell or file could be meant."""
+    cells = document["cells"]
+    return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
 
 
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
@@ -201,8 +208,6 @@ def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
         yield "cells without ids got new ones"
-    yield from notes_on_copies(document["cells"])
-    yield from shadowed(document["cells"])
     if not any(map(grade_id, document["cells"])):
         yield "its graded cells had lost their marks and were put back"
 

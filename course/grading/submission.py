@@ -11,6 +11,8 @@ import hashlib
 import json
 import platform
 import re
+import shlex
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +26,7 @@ from course.grading.catalogue import topic_called
 from course.grading.copied_cells import choose_by_marks
 from course.grading.lint import STUBS
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.other_notebooks import look_around, name_all
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.untouched import source_of
@@ -54,10 +57,11 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     """Pack the notebook or topic `what`, print what went in and what is missing; the status is 1 if anything is.
 
     Raises:
-        Problem: there is no such notebook, it cannot be read, or the student's name cannot stand in a path.
+        Problem: there is no such notebook, it cannot be read, it is blank beside another one with answers and nobody is
+            there to choose, or the student's name cannot stand in a path.
     """
-    path = find_notebook(what)
-    cells = [cell for cell in read_document(path)["cells"] if isinstance(cell, dict)]
+    path, beside = _choose(find_notebook(what))
+    cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = _student(student)
     missing = list(gaps(cells, topic, path.parent))
@@ -68,6 +72,8 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
         print(f"  {file}  {_size(len(content))}")
     whose = "" if student else f", by the name of {name}: --student says another"
     print(f"\n{topic.folder} {topic.title}{whose}")
+    if beside:
+        print(f"Not packed, although it holds other answers: {name_all(beside, path.parent)}")
     print("\n".join(["Still missing:", *(f"  - {gap}" for gap in missing)] if missing else ["Nothing is missing."]))
     return int(bool(missing))
 
@@ -95,6 +101,30 @@ def find_notebook(what: str) -> Path:
     if found is None:
         raise Problem(f"there is no {name} here: name the notebook's own path")
     return found
+
+
+def _choose(path: Path) -> tuple[Path, list[Path]]:
+    """The notebook to pack, the one at `path` or another one beside it, and the others with answers of their own.
+
+    Raises:
+        Problem: the one at `path` is blank, another one is not, and nobody is there to choose.
+    """
+    others = look_around(path, read_document(path)["cells"], path.parent)
+    if not others.is_blank or not others.answered:
+        return path, list(others.answered)
+    other = next(iter(others.answered))
+    told = f"{path.name} holds no answer, but {name_all(others.answered, path.parent)} beside it does"
+    refusal = Problem(f"{told}: name the one to pack, as in `course submit {shlex.quote(str(other))}`")
+    if not sys.stdin.isatty():
+        raise refusal
+    print(f"{told}.")
+    try:
+        answer = input(f"Pack {other.relative_to(path.parent)} instead? [y/N] ")
+    except EOFError:
+        print()
+        raise refusal from None
+    chosen = other if answer.strip().lower() in ("y", "yes") else path
+    return chosen, [one for one in others.answered if one != chosen]
 
 
 # -- what is missing ---------------------------------------------------------------------------------------------------

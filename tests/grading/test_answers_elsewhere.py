@@ -10,7 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from course.grading.answers_elsewhere import cells_beside, given_sources, note_on, shadowed
+from course.grading.answers_elsewhere import cells_beside, note_on, shadowed
 from course.grading.classroom import Classroom, Graded, grade_class
 from course.grading.copied_cells import show_only
 from course.grading.report import findings
