@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from unicodedata import normalize
 
@@ -21,6 +21,7 @@ from nbgrader.utils import unzip
 
 from course.grading.fault import stops_all, told
 from course.grading.problem import Problem
+from course.grading.referenced_files import unfit
 from course.grading.submission import ARCHIVE, MANIFEST, STUDENT, archive_name
 from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, remove
 from course.syllabus import TOPICS
@@ -83,6 +84,8 @@ class EachAlone(ExtractorPlugin):
             self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
             remove(place)
             return
+        if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
+            return
         for path in list(everything(place)):
             if path.suffix in self.zip_ext and path.is_file() and not path.is_symlink():
                 self._unpack(path, path.parent, level + 1)
@@ -92,7 +95,8 @@ class EachAlone(ExtractorPlugin):
 class OfTheTopic(FileNameCollectorPlugin):
     """nbgrader's collector, which keeps what it leaves out, and why: what was packed for another topic, too.
 
-    Where an instructor has another `named_regexp` than ours, it is nbgrader's and no more.
+    Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
+    ours, it is nbgrader's and no more.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -113,10 +117,12 @@ class OfTheTopic(FileNameCollectorPlugin):
         packed_for = _packed_for(path)
         if packed_for not in (topic, ""):
             reason = f"packed for {packed_for} and not for {topic}; if that is only a name, change it"
-        elif found := super().collect(submitted_file):
-            return {**found, "student_id": normalize("NFC", found["student_id"])}
-        elif packed_for:
-            reason = "neither a notebook nor a checkpoint; if its notebook needs it, copy it beside that in submitted/"
+        elif found := self._match(submitted_file):
+            if _is_left_behind(found["file_id"]):
+                return None
+            reason = _uncollectable(path, found["file_id"])
+            if not reason:
+                return {**found, "student_id": normalize("NFC", found["student_id"])}
         else:
             place = f"submitted/<student>/{topic}/{topic}.ipynb"
             reason = f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
@@ -130,6 +136,23 @@ class OfTheTopic(FileNameCollectorPlugin):
             return super()._match(filename)
         found = re.match(ARCHIVE, filename)
         return found.groupdict() if found else None
+
+
+def _is_left_behind(name: str) -> bool:
+    """Whether a file lies in a folder that Jupyter, Python or the course made beside the work."""
+    return any(part.startswith(".") or part == "__pycache__" for part in PurePath(name).parts)
+
+
+def _uncollectable(path: Path, name: str) -> str:
+    """Why the file at `path`, in its zip `name`, is not collected; nothing where it is."""
+    if name == MANIFEST:
+        return ""
+    if path.is_file() and path.stat().st_size > LARGEST:
+        return f"larger than {LARGEST // 2**20} MB, which is more than is graded"
+    reason = unfit(path.name) or unfit(name)
+    return (
+        f"not collected, because {reason}; if its notebook needs it, put it into submitted/ yourself" if reason else ""
+    )
 
 
 def _packed_for(path: Path) -> str:

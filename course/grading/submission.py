@@ -1,4 +1,4 @@
-"""`course submit`: a notebook and its checkpoints in one zip, with a manifest, and a list of what is missing.
+"""`course submit`: a notebook, its checkpoints and the files it needs in a zip, and a list of what is missing.
 
 The zip's name says topic, student and time. Unpacked into `submitted/<student>/<topic>/` it is graded as it is, and
 `nbgrader zip_collect` unpacks a folder of such zips by their names.
@@ -29,17 +29,17 @@ from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.other_notebooks import look_around, name_all
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
+from course.grading.referenced_files import MANIFEST as MANIFEST
+from course.grading.referenced_files import gather
 from course.grading.untouched import source_of
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import defined, outdated
 from course.syllabus import Item, Topic
 
-MANIFEST = "submission.json"
-"""The manifest's name in the zip: what was handed in, when, and by which versions it was made."""
 ARCHIVE = (
     r".*[/\\][^/\\]*?\d\d_[a-z][a-z0-9_]*-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{8}T\d{6}Z)(?:-\d+| ?\(\d+\))?"
-    r"[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
+    r"[/\\](?P<file_id>.+)"
 )
 """How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's.
 
@@ -64,12 +64,16 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = _student(student)
-    missing = list(gaps(cells, topic, path.parent))
     files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(path.parent, topic)}
+    needed = gather(cells, path.parent, LARGEST - sum(map(len, files.values())))
+    files |= needed.files
+    missing = [*gaps(cells, topic, path.parent), *needed.left]
     archive = pack(files, topic, name, missing, folder or path.resolve().parent.parent)
     print(f"{archive}\n")
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
+    if needed.files:
+        print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
     whose = "" if student else f", by the name of {name}: --student says another"
     print(f"\n{topic.folder} {topic.title}{whose}")
     if beside:
@@ -143,19 +147,6 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
         if item.budget is not None:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
-    for name in sorted(_imported(cells)):
-        if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
-            yield f"{name} is imported from this folder and not handed in: put its code into the notebook"
-
-
-def _imported(cells: Sequence[CELL]) -> set[str]:
-    """The modules a notebook imports, by the first part of their names."""
-    found: set[str] = set()
-    for cell in cells:
-        if cell.get("cell_type") == "code":
-            lines = re.findall(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", source_of(cell), re.M)
-            found.update(lines)
-    return found
 
 
 def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:
