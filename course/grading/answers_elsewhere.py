@@ -74,19 +74,22 @@ def note_on(cells: Sequence[Cell], places: Sequence[int]) -> str:
 
 def shadowed(cells: Sequence[Cell]) -> Iterator[str]:
     """Say which untouched cells run below the student's own definition of the same name, and so replace it."""
-    own: dict[str, int] = {}
     blank = choose_by_marks(cells).blank
-    for index, cell in enumerate(cells):
-        if not is_code(cell) or index in blank:
-            continue
-        if not grade_id(cell):
-            own.update(dict.fromkeys(_defined(source_of(cell)), index))
-        elif marks_of(cell).get("solution") and is_untouched(cell):
+    stubs = [
+        index
+        for index, cell in enumerate(cells)
+        if is_code(cell) and marks_of(cell).get("solution") and index not in blank and is_untouched(cell)
+    ]
+    own: dict[str, int] = {}
+    for index, cell in enumerate(cells[: max(stubs, default=-1) + 1]):
+        if index in stubs:
             for name in sorted(_defined(source_of(cell)) & own.keys()):
                 yield (
                     f"cell {own[name] + 1} defines {name}, but the untouched cell {index + 1} below it defines {name} "
                     "again and replaces it"
                 )
+        elif is_code(cell) and not grade_id(cell):
+            own.update(dict.fromkeys(_defined(source_of(cell)), index))
 
 
 def _defined(source: str) -> set[str]:

@@ -21,7 +21,7 @@ from nbgrader.utils import unzip
 
 from course.grading.fault import stops_all, told
 from course.grading.problem import Problem
-from course.grading.referenced_files import unfit
+from course.grading.needed_files import unfit
 from course.grading.submission import ARCHIVE, MANIFEST, STUDENT, archive_name
 from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, remove
 from course.syllabus import TOPICS

@@ -10,11 +10,13 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from course.grading.alone import _mark_exercises
 from course.grading.copied_cells import choose_by_marks, notes_on_copies
 from course.grading.notebooks import grade_id
 from course.grading.release import load_config, render
 from course.grading.released import ReleasedNotebook, read_released
 from course.grading.repair import Repair
+from course.grading.report import findings
 from course.grading.untouched import checksum, is_untouched
 
 from .lesson import NAME, TOPIC, answers, find, make_course
@@ -126,3 +128,13 @@ def test_the_note_names_the_cells_that_count(given: NotebookNode) -> None:
     told = f"copied cells, of each the last changed copy is graded: softmax-solution (cell {at})"
     assert list(notes_on_copies(nb.cells)) == [told]
     assert list(notes_on_copies(given.cells)) == []
+
+
+def test_one_notebook_alone_and_the_report_read_the_same_copies(given: NotebookNode) -> None:
+    nb = solved_and(given, *given.cells)
+    assert findings._answers(nb, None, frozenset())["softmax"] == MINE
+    last = len(given.cells)
+    _mark_exercises(nb, TOPIC)
+    answer, check = (index for index, cell in enumerate(nb.cells) if grade_id(cell) in ("softmax-solution", "softmax"))
+    assert answer < check < last
+    assert not [cell for cell in nb.cells[last:] if cell.cell_type == "code" and "def softmax" in cell.source]

@@ -8,7 +8,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.grading.referenced_files import MOST_FILES, gather, unfit
+from course.grading.needed_files import MOST_FILES, gather, unfit
 
 MEGABYTE = 2**20
 
