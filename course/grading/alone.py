@@ -14,10 +14,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.grading.copied_cells import choose_by_marks, show_only
+from course.grading.needed_files import gather
 from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
-from course.grading.needed_files import gather
 from course.grading.task import Limits, Outcome, Task, notebook_bytes
 from course.judge.verdict import Verdict
 from course.syllabus import Topic

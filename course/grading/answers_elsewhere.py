@@ -80,16 +80,15 @@ def shadowed(cells: Sequence[Cell]) -> Iterator[str]:
         for index, cell in enumerate(cells)
         if is_code(cell) and marks_of(cell).get("solution") and index not in blank and is_untouched(cell)
     ]
-    own: dict[str, int] = {}
-    for index, cell in enumerate(cells[: max(stubs, default=-1) + 1]):
-        if index in stubs:
-            for name in sorted(_defined(source_of(cell)) & own.keys()):
+    plain = [(index, cell) for index, cell in enumerate(cells) if stubs and is_code(cell) and not grade_id(cell)]
+    last = {name: index for index, cell in plain for name in _defined(source_of(cell))}
+    for index in stubs:
+        for name in sorted(_defined(source_of(cells[index])) & last.keys()):
+            if last[name] < index:
                 yield (
-                    f"cell {own[name] + 1} defines {name}, but the untouched cell {index + 1} below it defines {name} "
+                    f"cell {last[name] + 1} defines {name}, but the untouched cell {index + 1} below it defines {name} "
                     "again and replaces it"
                 )
-        elif is_code(cell) and not grade_id(cell):
-            own.update(dict.fromkeys(_defined(source_of(cell)), index))
 
 
 def _defined(source: str) -> set[str]:

@@ -20,8 +20,8 @@ from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from nbgrader.utils import unzip
 
 from course.grading.fault import stops_all, told
-from course.grading.problem import Problem
 from course.grading.needed_files import unfit
+from course.grading.problem import Problem
 from course.grading.submission import ARCHIVE, MANIFEST, STUDENT, archive_name
 from course.grading.untrusted import LARGEST, everything, parse_notebook, printable, remove
 from course.syllabus import TOPICS

@@ -25,12 +25,12 @@ from unicodedata import normalize
 from course.grading.catalogue import topic_called
 from course.grading.copied_cells import choose_by_marks
 from course.grading.lint import STUBS
+from course.grading.needed_files import MANIFEST as MANIFEST
+from course.grading.needed_files import gather
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.other_notebooks import look_around, name_all
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
-from course.grading.needed_files import MANIFEST as MANIFEST
-from course.grading.needed_files import gather
 from course.grading.untouched import source_of
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
