@@ -79,7 +79,8 @@ class SubmissionNotes(NbGraderPreprocessor):
         except (Problem, OSError):  # moved away, or replaced by what cannot be graded
             return nb, resources
         if notes:
-            cell = new_markdown_cell("\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes))
+            text = "\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes)
+            cell = new_markdown_cell(text, id="submission-notes")
             if nb.nbformat_minor < 5:
                 del cell["id"]
             nb.cells.insert(0, cell)
