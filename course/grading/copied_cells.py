@@ -98,11 +98,10 @@ def _answers(cells: Sequence[Cell]) -> set[str]:
 def notes_on_copies(cells: Sequence[Cell]) -> Iterator[str]:
     """Say which cells of a submission were copied, and which copy of each is graded."""
     times = Counter(name for cell in cells if (name := grade_id(cell)))
-    copied = sorted(name for name, count in times.items() if count > 1)
-    if not copied:
+    if max(times.values(), default=0) < 2:
         return
-    answers, choice = _answers(cells), choose_by_marks(cells)
-    told = [name for name in copied if name in answers] or copied
-    which = "the last changed copy" if any(name in answers for name in told) else "the last copy"
-    shown = ", ".join(f"{printable(name)} (cell {choice.graded[name] + 1})" for name in told)
-    yield f"copied cells, of each {which} is graded: {shown}"
+    answers, graded = _answers(cells), choose_by_marks(cells).graded
+    copied = sorted((name for name, count in times.items() if count > 1), key=lambda name: graded[name])
+    changed = [name for name in copied if name in answers and not is_untouched(cells[graded[name]])]
+    shown = ", ".join(f"{printable(name)} (cell {graded[name] + 1})" for name in changed or copied)
+    yield f"of the copied cells, the last {'changed ' if changed else ''}copy is graded: {shown}"
