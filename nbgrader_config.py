@@ -36,9 +36,8 @@ c.CourseDirectory.ignore = [
     *(f"{glob.escape(str(root))}/solutions/./*/{name}" for name in (".course", "checkpoints")),
 ]
 
-# What `course submit` packs: `nbgrader zip_collect` takes student and time from the zip's name, checkpoints included.
+# What `course submit` packs: `nbgrader zip_collect` takes student and time from the zip's name, and every file in it.
 c.FileNameCollectorPlugin.named_regexp = ARCHIVE
-c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
 
 # The releases are committed, so nbgrader finds them there and would skip them while its gradebook is still empty.
 c.GenerateAssignment.force = True

@@ -272,7 +272,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    """Zip a notebook and its checkpoints for handing in, and say what is missing."""
+    """Zip a notebook, its checkpoints and the files that it needs for handing in, and say what is missing."""
     from course.grading.submission import hand_in
 
     return hand_in(arguments.what, arguments.student, arguments.folder)

@@ -13,7 +13,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.grading.copied_cells import choose_by_marks, show_only
 from course.grading.mending import drop_foreign_fields
+from course.grading.needed_files import gather
 from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
@@ -90,7 +92,7 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     task = Task(
         name=path.stem,
         notebook=notebook_bytes(nb),
-        files=_files(path.parent),
+        files=gather(nb.cells, path.parent, BESIDE).files | _files(path.parent),
         seed=seed,
         policy=policy,
         limits=own_limits(nb, Limits(PATIENCE)),
@@ -122,17 +124,23 @@ def _read(path: Path) -> NotebookNode:
 
 
 def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
-    """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end."""
+    """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end.
+
+    Of copied cells those count that count in a class.
+    """
     from course.grading.execution import checks
 
     items = {item.name: item for item in topic.items if item.kind != "question"}
     found: dict[str, NotebookNode] = {}
-    for cell in nb.cells:
+    choice = choose_by_marks(nb.cells)
+    for index, cell in enumerate(nb.cells):
         name, marks = grade_id(cell), cell.metadata.pop("nbgrader", None)
         cell.metadata.pop("tags", None)
-        if cell.cell_type == "code" and name in items and checks(cell.source, name):
+        if index in choice.blank:
+            show_only(cell)
+        elif cell.cell_type == "code" and name in items and checks(cell.source, name) and index <= choice.graded[name]:
             found[name] = cell
-        if name and not marks.get("grade"):
+        if name and not marks.get("grade") and index == choice.graded[name]:
             cell.metadata["nbgrader"] = marks
     for name, item in items.items():
         if name not in found:
@@ -150,7 +158,7 @@ def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """The files beside the notebook and its checkpoints; what lies deeper is nobody's business."""
+    """The files beside the notebook and its checkpoints; of what lies deeper, only what it refers to goes along."""
     beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
     plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")
     files: dict[str, bytes] = {}

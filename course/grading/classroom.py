@@ -337,7 +337,8 @@ class Classroom:
         verdicts = {key: Verdict.from_dict(dict(value)) for key, value in kept.get("verdicts", {}).items()}
         used = {name: kept[name] for name in ("seconds", "cpu", "memory", "isolation", "origins") if name in kept}
         unfinished = [f"{task}: {sentence}" for task, sentence in kept.get("unfinished", {}).items()]
-        return Graded(student, scores, verdicts, notes=(*notes, *unfinished), spent=dict(kept.get("spent", {})), **used)
+        told = (*notes, *map(str, kept.get("notes", ())), *unfinished)
+        return Graded(student, scores, verdicts, notes=told, spent=dict(kept.get("spent", {})), **used)
 
     def _converter(self, student: str) -> Autograde:
         """nbgrader's converter, ready for its sanitising pass, of which it hands over the notebook and not its text."""

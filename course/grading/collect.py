@@ -18,13 +18,14 @@ from nbgrader.plugins import FileNameCollectorPlugin
 
 from course.grading import attempts
 from course.grading.fault import told
+from course.grading.needed_files import unfit
 from course.grading.owners import read_owners, write_owners
 from course.grading.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
 from course.grading.platforms import Owner, is_companion
 from course.grading.problem import Problem
 from course.grading.submission import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_pattern
 from course.grading.unpacking import EachAlone
-from course.grading.untrusted import everything, parse_notebook, plain_files, printable, refuse_name
+from course.grading.untrusted import LARGEST, everything, parse_notebook, plain_files, printable, refuse_name
 
 MOST_TOLD = 20
 """Files that were not collected, named in a list: more would scroll away."""
@@ -33,7 +34,8 @@ MOST_TOLD = 20
 class OfTheTopic(FileNameCollectorPlugin):
     """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
 
-    Where an instructor has another `named_regexp` than ours, it is nbgrader's and no more.
+    Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
+    ours, it is nbgrader's and no more.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -139,10 +141,10 @@ class OfTheTopic(FileNameCollectorPlugin):
             reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
         elif not _is_a_name(one.student):
             reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
-        elif found := super().collect(f"/{one.name}/{file}"):
-            return {**found, "student_id": one.student}
-        else:
-            reason = "neither a notebook nor a checkpoint; if its notebook needs it, copy it beside that in submitted/"
+        elif _is_left_behind(file):
+            return None
+        elif not (reason := _uncollectable(path, file)):
+            return {**(self._match(f"/{one.name}/{file}") or {}), "student_id": one.student}
         if path.name != MANIFEST:
             self.left.setdefault(reason, []).append(path)
         return None
@@ -278,6 +280,22 @@ def _is_a_name(student: str) -> bool:
     except Problem:
         return False
     return True
+
+
+def _is_left_behind(file: PurePosixPath) -> bool:
+    """Whether a file lies in a folder that Jupyter, Python or the course made beside the work."""
+    return any(part.startswith(".") or part == "__pycache__" for part in file.parts)
+
+
+def _uncollectable(path: Path, file: PurePosixPath) -> str:
+    """Why the file at `path`, in its zip `file`, is not collected; nothing where it is."""
+    if file.name == MANIFEST:
+        return ""
+    if path.is_file() and path.stat().st_size > LARGEST:
+        return f"larger than {LARGEST // 2**20} MB, which is more than is graded"
+    if reason := unfit(path.name) or unfit(file.as_posix()):
+        return f"not collected, because {reason}; if its notebook needs it, put it into submitted/ yourself"
+    return ""
 
 
 def _is_of_a_system(path: Path) -> bool:

@@ -65,6 +65,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.GenerateFeedback.preprocessors = [
         "course.grading.preprocessors.KeepLatePenalties",
         "nbgrader.preprocessors.GetGrades",
+        "course.grading.feedback.SubmissionNotes",
         "course.grading.feedback.TrimHiddenTests",
         "nbgrader.preprocessors.ClearHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",

@@ -1,17 +1,22 @@
-"""What feedback shows of a test that failed: its message, not its text."""
+"""What feedback shows: which work was graded, and of a test that failed its message and not its text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
 from course.grading.execution import is_test
 from course.grading.gradebook import read_scores
+from course.grading.preflight import notes_on_work, read_document
+from course.grading.problem import Problem
 
 READABLE = """
 a { text-decoration: underline !important; color: #23527c !important; }
@@ -59,6 +64,32 @@ class Readable(NbGraderPreprocessor):
         ]
         resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, *named]))
         return nb, resources
+
+
+class SubmissionNotes(NbGraderPreprocessor):
+    """For feedback: at the top, which cells and which file were graded where more than one could be meant."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Add the notes above the first cell of `nb`."""
+        about, coursedir = resources["nbgrader"], CourseDirectory(config=self.config)
+        folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
+        path = Path(folder, f"{about['notebook']}.ipynb")
+        try:
+            notes = notes_on_work(path, read_document(path))
+        except (Problem, OSError):  # moved away, or replaced by what cannot be graded
+            return nb, resources
+        if notes:
+            text = "\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes)
+            cell = new_markdown_cell(text, id="submission-notes")
+            if nb.nbformat_minor < 5:
+                del cell["id"]
+            nb.cells.insert(0, cell)
+        return nb, resources
+
+
+def _as_plain_text(text: str) -> str:
+    """Text that a notebook's Markdown shows as it is."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 class TrimHiddenTests(NbGraderPreprocessor):

@@ -11,8 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course.grading.answers_elsewhere import shadowed
+from course.grading.copied_cells import notes_on_copies
 from course.grading.mending import drop_foreign_fields, read_mended
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.other_notebooks import notes_on_others
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, printable, refuse_folder, refuse_shared
 from course.source import parsed
@@ -27,10 +30,17 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """
     refuse_shared(folder)
     refuse_folder(folder, largest)
-    document, mended = _read(_find(folder, name))
+    path = _find(folder, name)
+    document, mended = _read(path)
     _refuse_another_topics(document, name)
     _refuse_timestamp(folder)
-    return [*mended, *_notes(document)]
+    return [*mended, *_notes(document), *notes_on_work(path, document)]
+
+
+def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
+    """Say what is graded of the notebook at `path` where more than one cell or file could be meant."""
+    cells = document["cells"]
+    return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
 
 
 def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
@@ -188,11 +198,7 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
     for number, cell in enumerate(document["cells"], 1):
         if cell["cell_type"] == "code" and (called := ends_kernel("".join(cell["source"]))):
             yield f"cell {number} calls {called}, which ends a notebook there, and grading runs the cells below it"
-    names = [name for name in map(grade_id, document["cells"]) if name]
-    copied = sorted({name for name in names if names.count(name) > 1})
-    if copied:
-        yield f"copies of {', '.join(map(printable, copied))}: the last one is graded"
-    if not names:
+    if not any(map(grade_id, document["cells"])):
         yield "its graded cells had lost their marks and were put back"
 
 

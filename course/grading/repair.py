@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import reduce
 from operator import getitem
@@ -23,11 +24,13 @@ from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, OverwriteKernelspec
 from traitlets import Unicode
 
+from course.grading.copied_cells import Choice, choose, show_only
 from course.grading.execution import METADATA
 from course.grading.mending import drop_foreign_fields, read_mended
 from course.grading.notebooks import grade_id, mend_line_ends
 from course.grading.problem import Problem
 from course.grading.released import ReleasedCell, ReleasedNotebook, read_released
+from course.grading.untouched import is_untouched, source_of
 from course.grading.untrusted import printable
 
 PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
@@ -37,9 +40,9 @@ PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may st
 class Repair(NbGraderPreprocessor):
     """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
 
-    Copies of a graded cell become ordinary cells (the last stays graded, as nbgrader has it), deleted test cells come
-    back, metadata no student's interface writes is dropped. A notebook with none of the released cells and other
-    graded ones is another assignment's, and refused.
+    Of copies of a graded cell one stays graded (`choose` says which) and the others become ordinary cells. Deleted test
+    cells come back, and metadata no student's interface writes is dropped. A notebook with none of the released cells
+    and other graded ones is another assignment's, and refused.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -63,25 +66,32 @@ class Repair(NbGraderPreprocessor):
         if submitted and not submitted & released.keys():
             some = ", ".join(map(printable, sorted(submitted)[:3]))
             raise Problem(f"none of its graded cells is this assignment's ({some}): is it the notebook of another one?")
-        seen: set[str] = set()
-        for cell in reversed(nb.cells):
-            self._repair_cell(cell, released, notebook, seen)
+        answers = {cell.name for cell in notebook.solution_cells}
+        choice = choose(nb.cells, answers, list(released), lambda cell: _is_blank(cell, released))
+        for index, cell in enumerate(nb.cells):
+            self._repair_cell(index, cell, choice, released, notebook)
         self._restore(nb, notebook)
 
     def _repair_cell(
-        self, cell: NotebookNode, released: dict[str, ReleasedCell], notebook: ReleasedNotebook, seen: set[str]
+        self,
+        index: int,
+        cell: NotebookNode,
+        choice: Choice,
+        released: dict[str, ReleasedCell],
+        notebook: ReleasedNotebook,
     ) -> None:
         if "nbgrader" not in cell.metadata:
             return
         name = grade_id(cell)
-        if name not in released or name in seen:
-            if name in seen:
-                self.log.warning("Cell '%s' was copied; the last copy is graded", name)
-            del cell.metadata["nbgrader"]
+        if name in released and choice.graded[name] == index:
+            cell.metadata.pop("tags", None)
+            cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
             return
-        seen.add(name)
-        cell.metadata.pop("tags", None)
-        cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
+        del cell.metadata["nbgrader"]
+        if name in released:
+            self.log.warning("Cell '%s' was copied; cell %d is graded", name, choice.graded[name] + 1)
+        if name in released and index in choice.blank:
+            show_only(cell)
 
     def _restore(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
         """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
@@ -173,6 +183,12 @@ class Sanitized(Mended):
             return super().from_filename(filename, resources, **settings)
         text, self.text = self.text, None
         return f"{text}\n", self._init_resources(resources)
+
+
+def _is_blank(cell: Mapping[str, Any], released: dict[str, ReleasedCell]) -> bool:
+    """Whether a marked cell holds what was released in it, now or when the student got the notebook."""
+    known = released.get(grade_id(cell))
+    return is_untouched(cell) or (known is not None and source_of(cell).strip() == known.source.strip())
 
 
 def _drop_misfits(nb: NotebookNode) -> None:

@@ -1,4 +1,4 @@
-"""`course submit`: a notebook and its checkpoints in one zip, with a manifest, and a list of what is missing.
+"""`course submit`: a notebook, its checkpoints and the files it needs in a zip, and a list of what is missing.
 
 The zip's name says topic, student and time. Unpacked into `submitted/<student>/<topic>/` it is graded as it is, and
 `nbgrader zip_collect` unpacks a folder of such zips by their names.
@@ -11,7 +11,10 @@ import hashlib
 import json
 import platform
 import re
+import shlex
+import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
@@ -20,17 +23,19 @@ from typing import Any
 from unicodedata import normalize
 
 from course.grading.catalogue import topic_called
+from course.grading.copied_cells import choose_by_marks
 from course.grading.lint import STUBS
-from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.needed_files import MANIFEST as MANIFEST
+from course.grading.needed_files import gather
+from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.other_notebooks import look_around, name_all
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
+from course.grading.untouched import source_of
 from course.grading.untrusted import LARGEST
 from course.notebook.folder import read_progress, write_atomically
 from course.notebook.provenance import defined, outdated
 from course.syllabus import OURS, TOPICS, Item, Topic
-
-MANIFEST = "submission.json"
-"""The manifest's name in the zip: what was handed in, when, and by which versions it was made."""
 
 STAMP = "%Y%m%dT%H%M%SZ"
 """How the zip's name says when it was packed, in UTC."""
@@ -50,7 +55,7 @@ def archive_head(topics: Iterable[str]) -> str:
 
 def archive_pattern(topics: Iterable[str]) -> str:
     """How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's."""
-    return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+\.(ipynb|safetensors|json))"
+    return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+)"
 
 
 KNOWN = tuple(dict.fromkeys(topic.folder for topic in (*OURS, *TOPICS)))
@@ -83,20 +88,27 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     """Pack the notebook or topic `what`, print what went in and what is missing; the status is 1 if anything is.
 
     Raises:
-        Problem: there is no such notebook, it cannot be read, or the student's name cannot stand in a path.
+        Problem: there is no such notebook, it cannot be read, it is blank beside another one with answers and nobody is
+            there to choose, or the student's name cannot stand in a path.
     """
-    path = find_notebook(what)
-    cells = [cell for cell in read_document(path)["cells"] if isinstance(cell, dict)]
+    path, beside = _choose(find_notebook(what))
+    cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = _student(student)
-    missing = list(gaps(cells, topic, path.parent))
     files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(path.parent, topic)}
+    needed = gather(cells, path.parent, LARGEST - sum(map(len, files.values())))
+    files |= needed.files
+    missing = [*gaps(cells, topic, path.parent), *needed.left]
     archive = pack(files, topic, name, missing, folder or path.resolve().parent.parent)
     print(f"{archive}\n")
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
+    if needed.files:
+        print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
     whose = "" if student else f", by the name of {name}: --student says another"
     print(f"\n{topic.folder} {topic.title}{whose}")
+    if beside:
+        print(f"Not packed, although it holds other answers: {name_all(beside, path.parent)}")
     print("\n".join(["Still missing:", *(f"  - {gap}" for gap in missing)] if missing else ["Nothing is missing."]))
     return int(bool(missing))
 
@@ -126,62 +138,69 @@ def find_notebook(what: str) -> Path:
     return found
 
 
+def _choose(path: Path) -> tuple[Path, list[Path]]:
+    """The notebook to pack, the one at `path` or another one beside it, and the others with answers of their own.
+
+    Raises:
+        Problem: the one at `path` is blank, another one is not, and nobody is there to choose.
+    """
+    others = look_around(path, read_document(path)["cells"], path.parent)
+    if not others.is_blank or not others.answered:
+        return path, list(others.answered)
+    other = next(iter(others.answered))
+    told = f"{path.name} holds no answer, but {name_all(others.answered, path.parent)} beside it does"
+    refusal = Problem(f"{told}: name the one to pack, as in `course submit {shlex.quote(str(other))}`")
+    if not sys.stdin.isatty():
+        raise refusal
+    print(f"{told}.")
+    try:
+        answer = input(f"Pack {other.relative_to(path.parent)} instead? [y/N] ")
+    except EOFError:
+        print()
+        raise refusal from None
+    chosen = other if answer.strip().lower() in ("y", "yes") else path
+    return chosen, [one for one in others.answered if one != chosen]
+
+
 # -- what is missing ---------------------------------------------------------------------------------------------------
 
 
 def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
     """What would cost points, in the order of the notebook: a sentence each."""
-    named: dict[str, list[CELL]] = {}
-    for cell in cells:
-        marks = cell.get("metadata", {}).get("nbgrader")
-        if isinstance(marks, dict) and marks.get("grade_id"):
-            named.setdefault(str(marks["grade_id"]), []).append(cell)
-    code = defined(_source(cell) for cell in cells if cell.get("cell_type") == "code")
+    graded = {name: cells[index] for name, index in choose_by_marks(cells).graded.items()}
+    copies = Counter(map(grade_id, cells))
+    code = defined(source_of(cell) for cell in cells if cell.get("cell_type") == "code")
     known = read_progress(folder)
     for item in topic.items:
-        said = list(_of_cells(item, named))
+        said = list(_of_cells(item, graded, copies))
         if not said and item.kind != "question" and known:
             said += _of_checks(known.get(item.name, {}))
         if item.budget is not None:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
-    for name in sorted(_imported(cells)):
-        if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
-            yield f"{name} is imported from this folder and not handed in: put its code into the notebook"
 
 
-def _imported(cells: Sequence[CELL]) -> set[str]:
-    """The modules a notebook imports, by the first part of their names."""
-    found: set[str] = set()
-    for cell in cells:
-        if cell.get("cell_type") == "code":
-            lines = re.findall(r"^\s*(?:from|import)\s+([A-Za-z_]\w*)", _source(cell), re.M)
-            found.update(lines)
-    return found
-
-
-def _of_cells(item: Item, named: Mapping[str, list[CELL]]) -> Iterator[str]:
-    if item.kind == "question":
-        found = named.get(item.name, [])
-        if not found:
-            yield "the cell for your answer is gone; copy it from a fresh notebook"
-        elif _source(found[-1]).replace(STUBS[2], "").strip() == "":
-            yield "nothing is written yet"
-        return
-    found = named.get(item.name + SOLUTION_SUFFIX, [])
-    if not found:
+def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:
+    """What is missing in the cells of an item: `graded` has the one that counts, `copies` how many there are."""
+    name = item.name if item.kind == "question" else item.name + SOLUTION_SUFFIX
+    if name not in graded:
         yield "the cell for your answer is gone; copy it from a fresh notebook"
         return
-    lines = [line.strip() for line in _source(found[-1]).splitlines()]
+    text = source_of(graded[name])
+    if item.kind == "question":
+        if text.replace(STUBS[2], "").strip() == "":
+            yield "nothing is written yet"
+        return
+    lines = [line.strip() for line in text.splitlines()]
     if STUBS[1] in lines:
         yield (
             "not answered yet" if lines.count(STUBS[1]) == 1 else f"{lines.count(STUBS[1])} parts are not answered yet"
         )
     elif not any(line and not line.startswith("#") for line in lines):
         yield "the cell is empty"
-    if len(found) > 1:
-        yield f"there are {len(found)} cells for it, and only the last one counts"
-    if item.name not in named:
+    if copies[name] > 1:
+        yield f"there are {copies[name]} cells for it, and only the last one that you changed counts"
+    if item.name not in graded:
         yield "its check is gone: grading puts it back, but you do not see what it says"
 
 
@@ -218,11 +237,6 @@ def _record(path: Path) -> dict[str, Any] | None:
     except (safetensors.SafetensorError, OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else {}
-
-
-def _source(cell: CELL) -> str:
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(map(str, source))
 
 
 # -- the zip -----------------------------------------------------------------------------------------------------------

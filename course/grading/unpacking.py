@@ -13,6 +13,7 @@ from nbgrader.plugins import ExtractorPlugin
 from nbgrader.utils import unzip
 
 from course.grading.fault import stops_all, told
+from course.grading.needed_files import MANIFEST
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST, everything, printable, remove
 
@@ -69,6 +70,8 @@ class EachAlone(ExtractorPlugin):
             reason = str(error) if isinstance(error, Problem) else f"it is damaged, encrypted, or no {archive.suffix}"
             self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
             remove(place)
+            return
+        if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
             return
         for path in list(everything(place)):
             if path.suffix.lower() in self.zip_ext and path.is_file() and not path.is_symlink():

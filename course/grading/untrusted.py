@@ -131,7 +131,7 @@ def plain_files(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in everything(folder):
         name = path.relative_to(folder).as_posix()
         with contextlib.suppress(PermissionError):  # in a folder without rights
-            if stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK) and _writable(name):
+            if stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK) and is_writable(name):
                 yield name, path
 
 
@@ -215,12 +215,12 @@ def _refuse_link(path: Path, folder: Path) -> None:
 
 def _refuse_name(path: Path, folder: Path) -> None:
     name = path.relative_to(folder).as_posix()
-    if not _writable(name):
+    if not is_writable(name):
         shown = name.encode("utf-8", "backslashreplace").decode()
         raise Problem(f"{shown!r} is no name for a file that is graded: ask for one of printable characters")
 
 
-def _writable(name: str) -> bool:
+def is_writable(name: str) -> bool:
     """Whether a name can be written into an archive, on any system, and stays one line in a report."""
     try:
         name.encode()

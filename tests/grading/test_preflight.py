@@ -264,7 +264,9 @@ def test_an_older_notebook_needs_no_ids(tmp_path):
 
 def test_copies_and_lost_marks_are_noted(tmp_path):
     cells = json.loads(notebook())["cells"]
-    assert "copies of rnn_cell" in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
+    assert (
+        "the last copy is graded: rnn_cell (cell 2)" in examine(hand_in(tmp_path, notebook(cells=cells * 2)), NAME)[0]
+    )
     del cells[0]["metadata"]["nbgrader"]
     assert "lost their marks" in examine(hand_in(tmp_path, notebook(cells=cells)), NAME)[0]
 

@@ -19,7 +19,7 @@ import pytest
 import safetensors.torch
 import torch
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import cli
 from course.grading.classroom import Classroom, grade_class
@@ -29,7 +29,7 @@ from course.grading.submission import _student, gaps
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic
-from tests.grading.lesson import NAME, TOPIC, answers, copied, deleted, make_course, release_path, solved
+from tests.grading.lesson import NAME, TOPIC, answers, copied, deleted, first, make_course, release_path, solved
 
 ROOT = Path(__file__).parents[2]
 TASK = f"{TOPIC.name}_task"
@@ -101,11 +101,20 @@ def _cells(course: Path, *edits) -> list[dict]:
     return nb.cells
 
 
-def test_modules_of_ones_own_stay_behind(course: Path, tmp_path: Path) -> None:
-    (tmp_path / "helpers.py").touch()
-    cells = [*_cells(course), {"cell_type": "code", "source": ["import torch\n", "from helpers import shift\n"]}]
-    (gap,) = gaps(cells, _LESSON, tmp_path)
-    assert gap.startswith("helpers is imported from this folder")
+def test_what_the_notebook_refers_to_is_packed_and_listed(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nb = nbformat.read(work / f"{NAME}.ipynb", as_version=4)
+    nb.cells.append(new_markdown_cell("![sketch](figs/mine.png) ![lost](figs/lost.png)"))
+    nb.cells.append(new_code_cell("from helpers import shift"))
+    _write(work, nb)
+    (work / "figs").mkdir()
+    for name in ("figs/mine.png", "helpers.py", "unnamed.csv"):
+        (work / name).write_text("")
+    archive, said = _zip(capsys, "6", status=1)
+    assert archive.namelist() == [f"{NAME}.ipynb", "figs/mine.png", "helpers.py", "submission.json"]
+    listed = [file["name"] for file in json.loads(archive.read("submission.json"))["files"]]
+    assert listed == archive.namelist()[:-1]
+    assert "with the files that the notebook refers to; a submission may have 100.0 MB" in said
+    assert f"  - figs/lost.png (cell {len(nb.cells) - 1}) is not there: put the file there" in said
 
 
 def test_others_may_read_what_is_handed_in(work: Path) -> None:
@@ -137,7 +146,7 @@ def test_a_full_notebook_lacks_nothing(course: Path, tmp_path: Path) -> None:
         (answers({"softmax": "  # nothing\n"}), "the cell is empty"),
         (deleted("softmax-solution"), "the cell for your answer is gone"),
         (deleted("softmax"), "its check is gone"),
-        (copied("softmax-solution"), "only the last one counts"),
+        (copied("softmax-solution"), "only the last one that you changed counts"),
     ],
 )
 def test_each_gap_has_its_sentence(edit, says: str, course: Path, tmp_path: Path) -> None:
@@ -223,11 +232,14 @@ def test_the_student_edition_submits(work: Path) -> None:
 
 
 def _handed_in(course: Path, student: str, edit, capsys: pytest.CaptureFixture[str], folder: Path) -> Path:
-    """The zip that a student makes of the lesson."""
+    """The zip that a student makes of the lesson, with two files beside it."""
     nb = deepcopy(solved(course))
     edit(nb)
     work = folder / student / NAME
     (work / "checkpoints").mkdir(parents=True)
+    (work / "tables").mkdir()
+    (work / "tables" / "rows.csv.zip").write_text("1")
+    (work / "helper.py").write_text("def largest(x, dim):\n    return x.amax(dim, keepdim=True)\n")
     _write(work, nb)
     _checkpoint(work, {})
     assert cli.main(["submit", str(work / f"{NAME}.ipynb"), "--student", student, "--folder", str(folder)]) == 1
@@ -237,10 +249,24 @@ def _handed_in(course: Path, student: str, edit, capsys: pytest.CaptureFixture[s
 def test_what_is_unpacked_is_graded(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
 ) -> None:
-    """One zip is unpacked by hand, one by `nbgrader zip_collect`, as the course configures it."""
-    wrong = answers({"crossover_length": "def crossover_length(d):\n    return 2.0 * d"})
+    """One zip is unpacked by hand, one by `nbgrader zip_collect`, as a course of an earlier version configures it.
+
+    The second one's answer needs a module and a table of the student's.
+    """
+    needs = (
+        "def softmax(x, dim):\n    p = (x - helper.largest(x, dim)).exp()\n    return int(ONE) * p / p.sum(dim, True)"
+    )
+    wrong = answers({"crossover_length": "def crossover_length(d):\n    return 2.0 * d", "softmax": needs})
+
+    def edit(nb: NotebookNode) -> None:
+        wrong(nb)
+        first("import helper\nONE = open('tables/rows.csv.zip').read()")(nb)
+
+    config = course / "nbgrader_config.py"
+    narrow = 'c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]'
+    config.write_text(f"{config.read_text()}\n{narrow}\n")
     by_hand = _handed_in(course, "ada", lambda nb: None, capsys, tmp_path)
-    collected = _handed_in(course, "bo-b.2", wrong, capsys, tmp_path)
+    collected = _handed_in(course, "bo-b.2", edit, capsys, tmp_path)
     zipfile.ZipFile(by_hand).extractall(course / "submitted" / "ada" / NAME)
     inbox = course / "downloaded" / NAME / "archive"
     inbox.mkdir(parents=True)
@@ -248,12 +274,15 @@ def test_what_is_unpacked_is_graded(
     run_nbgrader(course, "zip_collect", NAME)
     there = course / "submitted" / "bo-b.2" / NAME
     names = sorted(path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file())
-    assert names == [f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "submission.json", "timestamp.txt"]
+    taken = [f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py", "submission.json"]
+    assert names == [*taken, "tables/rows.csv.zip", "timestamp.txt"]
+    assert not (course / "submitted" / "ada" / NAME / "helper.py").exists(), "her notebook does not need it"
     when = re.search(r"-(\d{4})(\d\d)(\d\d)T", collected.name)
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
     graded = {work.student: work for work in grade_class(Classroom(course, TOPIC), workers=1)}
     kinds = {student: {n: v.kind for n, v in work.verdicts.items()} for student, work in graded.items()}
     assert kinds["ada"]["softmax"] == kinds["ada"]["crossover_length"] == "passed"
+    assert (course / "autograded" / "bo-b.2" / NAME / "tables" / "rows.csv.zip").is_file()
     assert kinds["bo-b.2"]["softmax"] == "passed" and kinds["bo-b.2"]["crossover_length"] == "wrong"
     assert not list((course / "autograded").rglob("submission.json")), "the manifest is no part of the work"
 
@@ -285,7 +314,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
 def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renamed_zip_is(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
 ) -> None:
-    """As a platform hands it over: a bare notebook, a renamed zip, another topic's, a module, a Mac's extras."""
+    """As a platform hands it over: a bare notebook, a renamed zip, another topic's, a program, what systems add."""
     good = _handed_in(course, "fay", lambda nb: None, capsys, tmp_path)
     inbox = course / "downloaded" / NAME / "archive"
     shutil.rmtree(inbox.parent, ignore_errors=True)
@@ -295,7 +324,8 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         outer.writestr("Gil_2_assignsubmission_file_/notebook.ipynb", "{}")
         outer.writestr(f"hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb", "{}")
         outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/{NAME}.ipynb", "{}")
-        outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/helper.py", "")
+        for name in ("helper.py", "setup.exe", ".course/progress.json", "__pycache__/helper.pyc"):
+            outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/{name}", "")
         outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
     told = run_nbgrader(course, "zip_collect", NAME, status=1).partition("in submitted/ but this ")[2].splitlines()[1:]
     reasons = [line.partition(";")[0] for line in told[::2]]
@@ -306,13 +336,14 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         f"packed for 01_markov_ngrams and not for {NAME}": (
             f"  all/hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb"
         ),
-        "neither a notebook nor a checkpoint": f"  all/ivy_3_5_{NAME}-ivy-20261122T003000Z/helper.py",
+        "not collected, because it is a program": f"  all/ivy_3_5_{NAME}-ivy-20261122T003000Z/setup.exe",
     }
     there = course / "submitted" / "fay" / NAME
     assert (there / f"{NAME}.ipynb").is_file() and (there / "checkpoints" / f"{TASK}.safetensors").is_file()
     when = re.search(r"-(\d{4})(\d\d)(\d\d)T", good.name)
     assert when and there.joinpath("timestamp.txt").read_text().startswith("-".join(when.groups()))
-    assert [path.name for path in (course / "submitted" / "ivy" / NAME).iterdir()] == [f"{NAME}.ipynb", "timestamp.txt"]
+    ivys = sorted(path.name for path in (course / "submitted" / "ivy" / NAME).iterdir())
+    assert ivys == [f"{NAME}.ipynb", "helper.py", "timestamp.txt"]
     assert not (course / "submitted" / "hal").exists()
 
 

@@ -16,7 +16,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import to_notebook
 
 from course.grading.classroom import Classroom, Graded
-from course.grading.notebooks import SOLUTION_SUFFIX, mend_line_ends
+from course.grading.copied_cells import choose_by_marks
+from course.grading.notebooks import SOLUTION_SUFFIX, grade_id, mend_line_ends
 from course.grading.preflight import examine, read_document
 from course.grading.problem import Problem
 from course.grading.progress import Timings
@@ -27,6 +28,7 @@ from course.grading.report.similarity import Likeness, compare
 from course.grading.report.tampering import Sign, signs
 from course.grading.report.trained import of_trainings
 from course.grading.task import Task
+from course.grading.untouched import marks_of
 from course.grading.untrusted import plain_files
 from course.source import parsed
 from course.syllabus import Item, Topic
@@ -223,11 +225,12 @@ def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[st
     """
     answers: dict[str, str] = {}
     added: list[str] = []
-    for cell in nb.cells:
-        marks = cell.metadata.get("nbgrader")
-        marks = marks if isinstance(marks, dict) else {}
-        if marks.get("solution") and isinstance(marks.get("grade_id"), str):
-            answers[marks["grade_id"].removesuffix(SOLUTION_SUFFIX)] = cell.source
+    graded = choose_by_marks(nb.cells).graded
+    for index, cell in enumerate(nb.cells):
+        marks, name = marks_of(cell), grade_id(cell)
+        if marks.get("solution") and name:
+            if graded[name] == index:
+                answers[name.removesuffix(SOLUTION_SUFFIX)] = cell.source
         elif release is not None and cell.cell_type == "code" and not marks and cell.source not in given:
             added.append(cell.source)
     if release is None:
