@@ -84,7 +84,12 @@ def checks_in(nb: NotebookNode) -> dict[int, str]:
     An instructor's own tests of something that goes by the name of an exercise are nbgrader's to score.
     """
     graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
-    return {i: name for i, name in graded.items() if _in_syllabus(name) and checks(nb.cells[i].source, name)}
+    return {i: name for i, name in graded.items() if is_check(name, nb.cells[i].source)}
+
+
+def is_check(name: str, source: str) -> bool:
+    """Whether the judge decides a graded cell of that name and source."""
+    return _in_syllabus(name) and checks(source, name)
 
 
 def checks(source: str, name: str) -> bool:
@@ -405,9 +410,17 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
     }
 
 
-def with_earlier(outcome: Outcome, earlier: Mapping[str, Verdict]) -> Outcome:
-    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work."""
+def with_earlier(
+    outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
+) -> Outcome:
+    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work.
+
+    So are the `outputs` of an instructor's own tests, by name, which nbgrader scores.
+    """
     nb = read_notebook(outcome.notebook)
+    for cell in nb.cells:
+        if is_test(cell) and grade_id(cell) in outputs:
+            cell.outputs = outputs[grade_id(cell)]
     replaced = replace(outcome, verdicts=tuple(earlier.get(one.exercise, one) for one in outcome.verdicts))
     record(nb, exercises_in(nb), replaced)
     return replace(replaced, notebook=notebook_bytes(nb))

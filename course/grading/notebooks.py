@@ -88,6 +88,20 @@ def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
     return written
 
 
+def current(root: Path, topic: Topic) -> NotebookNode | None:
+    """The topic's notebook as it would be released now; nothing where `course release` would refuse its source."""
+    import nbformat
+
+    source, notebook = source_path(root, topic), notebook_path(root, topic)
+    try:
+        if source.is_file() and _is_stale(notebook, source):
+            _refuse_if_edited(notebook, source)
+            return build(source, topic)
+        return nbformat.read(notebook, as_version=4)
+    except (Problem, OSError, ValueError, KeyError):
+        return None
+
+
 def build(source: Path, topic: Topic) -> NotebookNode:
     """The nbgrader source notebook of `topic`, solutions included, with the same bytes for the same source.
 

@@ -90,12 +90,31 @@ def notes(graded: Sequence[Graded]) -> list[str]:
     cold = Counter(work.why_cold for work in graded if work.why_cold) if sys.platform == "linux" else {}
     return [
         *mended,
+        *regraded(graded),
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
         *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
         *(
             f"{counted(count, 'kernel')} started cold, which costs time alone: {reason}"
             for reason, count in cold.items()
         ),
+    ]
+
+
+def regraded(graded: Sequence[Graded]) -> list[str]:
+    """A line for each cell that was graded again with changed tests, or whose points changed on unchanged work."""
+    retested = Counter(name for work in graded for name in work.retested)
+    moved: dict[str, list[str]] = {name: [] for name in sorted(retested)}
+    for work in graded:
+        now = work.scores.cells if work.scores and not work.reason else {}
+        for name, points in now.items():
+            before = work.before.get(name)
+            if before is not None and points is not None and before != points:
+                moved.setdefault(name, []).append(f"{work.student} {before:g} → {points:g}")
+    tests = {name: f" with changed tests, {counted(count, 'submission')}" for name, count in retested.items()}
+    return [
+        f"{name} was graded again{tests.get(name, '')}. "
+        + (f"Points changed: {', '.join(who)}" if who else "No points changed")
+        for name, who in moved.items()
     ]
 
 
