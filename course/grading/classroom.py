@@ -249,6 +249,16 @@ class Classroom:
         nb = current(self.root, self.topic)
         return unreleased(nb, self.topic, self.released) if nb is not None else []
 
+    def demonstrated(self) -> list[str]:
+        """The instructor's own tests for which every demonstration has to run, each with the reason."""
+        from course.grading.needless import unsure
+        from course.grading.preprocessors import JudgedExecute
+
+        if self.topic.own or JudgedExecute(config=self.config).demonstrations:
+            return []
+        reasons = {name: unsure(source) for name, (source, _) in own_tests_released(self.released).items()}
+        return [f"{name} {reason}" for name, reason in reasons.items() if reason]
+
     @property
     def store(self) -> Store | None:
         """Where results are kept."""

@@ -89,7 +89,7 @@ def checks_in(nb: NotebookNode) -> dict[int, str]:
 
 def is_check(name: str, source: str) -> bool:
     """Whether the judge decides a graded cell of that name and source."""
-    return _in_syllabus(name) and checks(source, name)
+    return in_syllabus(name) and checks(source, name)
 
 
 def checks(source: str, name: str) -> bool:
@@ -99,10 +99,10 @@ def checks(source: str, name: str) -> bool:
 
 def topics_of(names: Iterable[str]) -> frozenset[str]:
     """The topics that exercises belong to; names the course does not know are passed over."""
-    return frozenset(find_item(name)[0].name for name in names if _in_syllabus(name))
+    return frozenset(find_item(name)[0].name for name in names if in_syllabus(name))
 
 
-def _in_syllabus(name: str) -> bool:
+def in_syllabus(name: str) -> bool:
     """Whether the course has an item of that name."""
     try:
         find_item(name)

@@ -83,6 +83,8 @@ def grade_topic(
         return 0
     summary.show(topic, graded)
     misplaced = [] if students or stale else list(classroom.misplaced())
+    for cell in classroom.demonstrated():
+        print(f"  {cell}, so the cells that only show something run too, and grading takes longer")
     for line in (*summary.not_graded(misplaced), *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
     if spot_check:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from course.grading.notebooks import grade_id
+from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -50,6 +50,17 @@ def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
     judged = checks_in(nb)
     own = (cell for index, cell in enumerate(nb.cells) if index not in judged and is_locked_code(cell))
     return {grade_id(cell): (_text(cell.source), _number(cell.metadata.nbgrader.get("points"))) for cell in own}
+
+
+def own_code_in(nb: NotebookNode) -> set[int]:
+    """The indices of those, and of the code cells in which students answer what is no exercise of the course."""
+    from course.grading.execution import in_syllabus
+
+    tests = own_tests_in(nb).keys()
+    code = ((index, grade_id(cell)) for index, cell in enumerate(nb.cells) if cell.cell_type == "code")
+    return {
+        index for index, name in code if name and (name in tests or not in_syllabus(name.removesuffix(SOLUTION_SUFFIX)))
+    }
 
 
 def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
