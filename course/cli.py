@@ -252,7 +252,11 @@ def source(arguments: argparse.Namespace) -> int:
     """Bring edits made in a notebook of solutions/ back into its .py source."""
     from course.grading.notebooks import update_source
 
-    print(update_source(arguments.notebook))
+    written = update_source(arguments.notebook)
+    for path in (written.source, *written.pictures):
+        print(path)
+    for note in written.notes:
+        print(f"course source: {note}", file=sys.stderr)
     return 0
 
 
