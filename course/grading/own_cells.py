@@ -6,11 +6,15 @@ an answer in words by the points that a person gives. Here they are found, in a 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.opening import released_at
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -41,6 +45,38 @@ def own_cells(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[OwnC
             is_test = cell.get("cell_type") == "code" and not marks.get("solution")
             yield OwnCell(name, "test" if is_test else "question", _number(marks.get("points")))
             items.add(name)  # of copies, one counts
+
+
+def own_cells_released(root: Path, topic: Topic) -> list[OwnCell]:
+    """Those of the notebook that was released in the course at `root`; none where it cannot be read."""
+    try:
+        document = json.loads((root / released_at(topic)).read_text("utf-8"))
+        return list(own_cells(document["cells"], topic))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+
+
+def unanswered(cells: Iterable[Mapping[str, Any]], topic: Topic) -> Iterator[str]:
+    """The answers to an instructor's own questions and tests that are as they were given out, by the cell's name."""
+    items = {item.name for item in topic.items}
+    untouched: dict[str, bool] = {}
+    for cell in cells:
+        name = grade_id(cell)
+        is_own = name and name.removesuffix(SOLUTION_SUFFIX) not in items
+        if is_own and cell["metadata"]["nbgrader"].get("solution"):
+            untouched[name] = untouched.get(name, True) and _is_untouched(cell)  # of copies, one is enough
+    return (name for name, left in untouched.items() if left)
+
+
+def _is_untouched(cell: Mapping[str, Any]) -> bool:
+    """Whether an answer is the one that was given out, by the checksum that nbgrader put there."""
+    marks = cell["metadata"]["nbgrader"]
+    source = cell.get("source", "")
+    source = source if isinstance(source, str) else "".join(map(str, source))
+    graded, locked = marks.get("grade", False), False  # an answer is not
+    hashed = [source, str(cell.get("cell_type")), str(graded), str(marks.get("solution")), str(locked), grade_id(cell)]
+    hashed += [str(_number(marks.get("points")))] if graded else []
+    return marks.get("checksum") == hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
 
 
 def own_tests_in(nb: NotebookNode) -> dict[str, Test]:

@@ -22,6 +22,7 @@ from unicodedata import normalize
 from course.grading.catalogue import topic_called
 from course.grading.lint import STUBS
 from course.grading.notebooks import SOLUTION_SUFFIX
+from course.grading.own_cells import unanswered
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.untrusted import LARGEST
@@ -113,6 +114,7 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
         if item.budget is not None:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
+    yield from (f"{name}: not answered yet" for name in unanswered(cells, topic))
     for name in sorted(_imported(cells)):
         if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
             yield f"{name} is imported from this folder and not handed in: put its code into the notebook"

@@ -40,9 +40,8 @@ def show(topic: Topic, graded: Sequence[Graded]) -> None:
 
 
 def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[str]]]:
-    """The score table: a header and a row for each graded submission, a column for each of the topic's items."""
-    released = {name for work in graded if work.scores for name in work.scores.maxima}
-    names = [item.name for item in topic.items if item.name in released]
+    """The score table: a header and a row for each graded submission, a column for each graded cell."""
+    names = graded_cells(topic, graded)
     header = ["student", "points", *names, "seconds"]
     rows = []
     for work in graded:
@@ -51,6 +50,13 @@ def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[
             points = f"{work.scores.score:g} / {work.scores.points:g}"
             rows.append([work.student, points, *cells, f"{work.seconds:.1f}"])
     return header, rows
+
+
+def graded_cells(topic: Topic, graded: Sequence[Graded]) -> list[str]:
+    """The names of the topic's items that were released, then those of an instructor's own cells."""
+    released = dict.fromkeys(name for work in graded if work.scores for name in work.scores.maxima)
+    items = [item.name for item in topic.items]
+    return [*(name for name in items if name in released), *(name for name in released if name not in items)]
 
 
 @dataclass(frozen=True)

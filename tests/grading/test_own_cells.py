@@ -9,14 +9,19 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.utils import compute_checksum
 
 from course import cli
+from course.grading.catalogue import describe
 from course.grading.classroom import Classroom, Graded
 from course.grading.gradebook import Scores
+from course.grading.home import write_home
 from course.grading.own_cells import OwnCell, own_cells, own_tests_in
-from course.grading.release import register
+from course.grading.release import register, release_path
+from course.grading.report.findings import Findings
 from course.grading.same_work import same_answer
-from course.grading.summary import regraded
+from course.grading.submission import gaps
+from course.grading.summary import regraded, table
 
 from .classes import SETTINGS, given_out, grade, question
 from .lesson import NAME, TOPIC, answers, hand_in
@@ -45,6 +50,57 @@ def test_own_cells_are_those_that_are_no_items():
     found = [OwnCell("mine", "test", 3), OwnCell("why", "question", 1.5), OwnCell("build", "question", 0)]
     assert list(own_cells(cells, TOPIC)) == found
     assert list(own_tests_in(new_notebook(cells=cells[:-1]))) == ["mine"]
+
+
+def test_a_table_has_a_column_for_each_own_cell():
+    """The score table, and the report's."""
+    works = [Graded("ada", Scores(3, 6, {"mine": 1.0, "why": None}, {"mine": 2.0, "softmax": 2.0, "why": 2.0}))]
+    header, (row,) = table(TOPIC, works)
+    assert header[2:-1] == ["softmax", "mine", "why"] and row[3:5] == ["1", "–"]
+    assert [item.name for item in Findings(TOPIC, tuple(works)).items()] == header[2:-1]
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A course with a release that holds a test of 3 points and a question of 1.5, both an instructor's own."""
+    cells = [
+        marked("def mine():\n    raise NotImplementedError()", "mine-solution", solution=True, grade=False),
+        marked("assert mine()", "mine", grade=True, points=3),
+        marked("Why?\n\nYOUR ANSWER HERE", "why", grade=True, solution=True, points=1.5, code=False),
+    ]
+    for cell in cells:
+        cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+    path = release_path(tmp_path, TOPIC)
+    path.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=cells), path)
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "solutions" / f"{NAME}.py").touch()
+    return tmp_path
+
+
+def test_own_cells_are_listed_and_count(released):
+    lines = describe(TOPIC, released).splitlines()
+    assert f"{len(TOPIC.items) + 2} graded cells  {TOPIC.points + 4.5} points" in lines[0]
+    assert [line.split()[:3] for line in lines[-2:]] == [["mine", "test", "3"], ["why", "question", "1.5"]]
+    notebook, _ = write_home(released)
+    exercises = sum(item.kind != "question" for item in TOPIC.items)
+    assert f"| {exercises + 1} | {TOPIC.points + 4.5} |" in nbformat.read(notebook, as_version=4).cells[-1].source
+    release_path(released, TOPIC).write_text("{")
+    assert f" {TOPIC.points} points" in describe(TOPIC, released)
+
+
+def test_own_questions_that_are_untouched_are_missing(released):
+    path = release_path(released, TOPIC)
+    nb = nbformat.read(path, as_version=4)
+
+    def missing() -> list[str]:
+        named = [gap.partition(": ")[::2] for gap in gaps(nb.cells, TOPIC, path.parent)]
+        return [name for name, gap in named if gap == "not answered yet"]
+
+    assert missing() == ["mine-solution", "why"]
+    nb.cells[0].source = "def mine():\n    return 1"
+    nb.cells[2].source = "Why?\n\nBecause."
+    assert missing() == []
 
 
 @pytest.fixture
