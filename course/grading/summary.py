@@ -107,20 +107,23 @@ def notes(graded: Sequence[Graded]) -> list[str]:
 
 
 def regraded(graded: Sequence[Graded]) -> list[str]:
-    """A line for each cell that was graded again with changed tests, or whose points changed on unchanged work."""
+    """Which cells were graded again with changed tests, and whose points changed on unchanged work, by cell."""
     retested = Counter(name for work in graded for name in work.retested)
-    moved: dict[str, list[str]] = {name: [] for name in sorted(retested)}
+    moved: dict[str, list[str]] = {}
     for work in graded:
         now = work.scores.cells if work.scores and not work.reason else {}
         for name, points in now.items():
             before = work.before.get(name)
             if before is not None and points is not None and before != points:
                 moved.setdefault(name, []).append(f"{work.student} {before:g} → {points:g}")
-    tests = {name: f" with changed tests, {counted(count, 'submission')}" for name, count in retested.items()}
+    tests = {name: f" with changed tests ({counted(count, 'submission')})" for name, count in retested.items()}
+    same = ", ".join(sorted(retested.keys() - moved.keys()))
     return [
-        f"{name} was graded again{tests.get(name, '')}. "
-        + (f"Points changed: {', '.join(who)}" if who else "No points changed")
-        for name, who in moved.items()
+        *(
+            f"{name}: graded again{tests.get(name, '')}, points changed: {', '.join(who)}"
+            for name, who in moved.items()
+        ),
+        *([f"{same}: graded again with changed tests, no points changed"] if same else []),
     ]
 
 
