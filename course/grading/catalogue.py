@@ -29,7 +29,8 @@ def overview(topics: Sequence[Topic], root: Path) -> str:
 def describe(topic: Topic, root: Path) -> str:
     """The topic's graded cells, in the notebook's order; an instructor's own come last."""
     own = own_cells_released(root, topic)
-    width = max((len(cell.name) for cell in (*topic.items, *own)), default=0)
+    names = [*(item.name for item in topic.items), *(cell.name for cell in own)]
+    width = max(map(len, names), default=0)
     lines = [
         f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2)}  about {item.minutes} minutes"
         for item in topic.items

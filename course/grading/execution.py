@@ -38,7 +38,7 @@ from course.grading.task import Outcome, Task, notebook_bytes, read_files, read_
 from course.grading.untrusted import remove
 from course.grading.warm.order import Order
 from course.judge.verdict import Kind, Verdict
-from course.syllabus import find_item
+from course.syllabus import TOPICS, find_item
 
 if TYPE_CHECKING:
     from course.judge.session import Session
@@ -261,7 +261,7 @@ def _execute_once(task: Task) -> Outcome:
     verdicts = tuple(examination.verdicts.values())
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
-    record(nb, examination.names, outcome)
+    record(nb, examination.names, outcome, of_the_course=any(task.name == topic.folder for topic in TOPICS))
     return replace(outcome, notebook=notebook_bytes(nb))
 
 
@@ -380,9 +380,12 @@ def _new_files(task: Task, work: Path) -> dict[str, bytes]:
     return {path: content for path, content in present.items() if task.files.get(path) != content}
 
 
-def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
-    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all."""
-    if not names:
+def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
+    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all.
+
+    An ordinary notebook without exercises stays without metadata, unless it is a topic's of the course.
+    """
+    if not names and not of_the_course:
         nb.metadata.pop(METADATA, None)
         return
     from course.judge import report

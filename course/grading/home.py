@@ -109,7 +109,8 @@ def _table(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> str:
         after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
         link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
         added = own.get(topic.name, ())
-        exercises = sum(cell.kind != "question" for cell in (*topic.items, *added))
+        kinds = [*(item.kind for item in topic.items), *(cell.kind for cell in added)]
+        exercises = sum(kind != "question" for kind in kinds)
         points = topic.points + sum(cell.points for cell in added)
         time = hours(sum(item.minutes for item in topic.items))
         rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")

@@ -326,7 +326,8 @@ def _touched(tree: ast.AST) -> set[str]:
 
 def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
     """What is given to the calls of a cell as it runs, receivers of methods included, and what they call by name."""
-    given, called = set(), set()
+    given: set[str] = set()
+    called: set[str] = set()
     unseen = [code]
     while unseen:
         node = unseen.pop()
@@ -334,8 +335,7 @@ def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
             receiver = set() if isinstance(node.func, ast.Name) else _names(node.func) - STATELESS
             given |= receiver.union(*(_names(argument) for argument in (*node.args, *node.keywords)))
             called |= {node.func.id} if isinstance(node.func, ast.Name) else {getattr(node.func, "attr", "")}
-        later = isinstance(node, FUNCTIONS) and node is not code
-        unseen += node.decorator_list if later else ast.iter_child_nodes(node)
+        unseen += node.decorator_list if isinstance(node, FUNCTIONS) else ast.iter_child_nodes(node)
     for loop in reversed([node for node in ast.walk(code) if isinstance(node, LOOPS)]):  # inner ones first
         if given & _names(loop.target):
             given |= _names(loop.iter)

@@ -14,6 +14,7 @@ from nbgrader.utils import compute_checksum
 from course import cli
 from course.grading.catalogue import describe
 from course.grading.classroom import Classroom, Graded
+from course.grading.execution import METADATA, record
 from course.grading.gradebook import Scores
 from course.grading.home import write_home
 from course.grading.own_cells import OwnCell, own_cells, own_tests_in
@@ -22,6 +23,7 @@ from course.grading.report.findings import Findings
 from course.grading.same_work import same_answer
 from course.grading.submission import gaps
 from course.grading.summary import regraded, table
+from course.grading.task import Outcome
 
 from .classes import SETTINGS, given_out, grade, question
 from .lesson import NAME, TOPIC, answers, hand_in
@@ -189,6 +191,15 @@ def test_an_answer_is_the_same_with_its_text_and_its_pictures(tmp_path, before, 
     (tmp_path / "figs").mkdir()
     (tmp_path / "figs" / "a b.png").write_bytes(b"before")
     assert same_answer(QUESTION, before, now, tmp_path, {"figs/a b.png": b"now"}) is same
+
+
+def test_a_topic_with_nothing_but_own_cells_is_known_as_graded():
+    """And an ordinary notebook of nbgrader's keeps no metadata of ours."""
+    nb = new_notebook(cells=[marked("assert 1", "mine", grade=True, points=1)])
+    record(nb, {}, Outcome(b"", seconds=2.0), of_the_course=True)
+    assert nb.metadata[METADATA]["verdicts"] == {} and nb.metadata[METADATA]["seconds"] == 2.0
+    record(nb, {}, Outcome(b""))
+    assert METADATA not in nb.metadata
 
 
 def test_points_that_change_are_told_whatever_changed_them():
