@@ -198,16 +198,19 @@ def _read(source: str) -> _Cell | None:
     try:
         code = tree(source)
         at_once, within = _mentioned(source, code)
-        found = (
-            at_once | _roundabout(code),
-            within,
-            _bound(code),
-            _touched(code),
-            *_calls(code),
-            _fixed(code),
-            _written(code),
+        given, called = _calls(code)
+        return _Cell(
+            settles=_settles(code),
+            at_once=frozenset(at_once | _roundabout(code)),
+            within=frozenset(within),
+            bound=frozenset(_bound(code)),
+            touched=frozenset(_touched(code)),
+            given=frozenset(given),
+            called=frozenset(called),
+            fixed=frozenset(_fixed(code)),
+            written=frozenset(_written(code)),
+            effects=tuple(_effects(code)),
         )
-        return _Cell(_settles(code), *map(frozenset, found), effects=tuple(_effects(code)))
     except UNREADABLE:
         return None
 
