@@ -69,6 +69,9 @@ from generators of its own."""
 
 LOOPS = ast.For | ast.AsyncFor | ast.comprehension
 
+SEEDS = frozenset({"seed", "manual_seed", "manual_seed_all"})
+"""Calls that set where random numbers begin. A cell of nothing else is run before an instructor's own tests."""
+
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -127,7 +130,7 @@ def _needed_by(own: Collection[int], read: Mapping[int, _Cell]) -> set[int]:
     fixed = {name for cell in read.values() for name in cell.fixed} | (set(dir(builtins)) - bound)
     needed: dict[str, float] = {}
     taken: set[int] = set()
-    more = [index for index in own if index in read]
+    more = [index for index, cell in read.items() if own and (index in own or cell.seeds)]
     while more:
         for index in more:
             _need(needed, read[index], index, but_for=read[index].written)
@@ -172,9 +175,11 @@ class _Cell:
     `touched` names stand for it may have changed in place, and that may have other names as well. What is `given` to
     any call, methods included, may have changed, too, and so may what the functions `called` have as their `effects`.
     `fixed` names are those of imports, functions and classes, and `written` are names that it binds and never reads.
+    It may do nothing but set a seed for random numbers.
     """
 
     settles: bool
+    seeds: bool
     at_once: frozenset[str]
     within: frozenset[str]
     bound: frozenset[str]
@@ -201,6 +206,7 @@ def _read(source: str) -> _Cell | None:
         given, called = _calls(code)
         return _Cell(
             settles=_settles(code),
+            seeds=all(isinstance(statement, ast.Expr) for statement in code.body) and _callees(code) <= SEEDS,
             at_once=frozenset(at_once | _roundabout(code)),
             within=frozenset(within),
             bound=frozenset(_bound(code)),
@@ -221,9 +227,15 @@ def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:
 
 def _settles(tree: ast.Module) -> bool:
     """Whether a cell changes the world for all others: imports, and settings."""
+    return bool(_callees(tree) & SETTINGS) or any(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
+    )
+
+
+def _callees(tree: ast.AST) -> set[str]:
+    """The names of all functions and methods that are called somewhere in a cell."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    names = {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
-    return bool(names & SETTINGS) or any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
+    return {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
 
 
 def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:

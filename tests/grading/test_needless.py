@@ -269,6 +269,12 @@ def test_what_an_own_test_needs_runs_and_no_demonstration(needed):
     assert with_own_test(DEMO, *needed, test="assert model") == [*needed]
 
 
+def test_a_cell_that_only_sets_a_seed_runs_before_an_own_test():
+    cells = ("torch.manual_seed(0)", "seed(1)\na = torch.rand(3)")
+    assert with_own_test(*cells, test="assert softmax(torch.randn(3), 0)") == ["torch.manual_seed(0)"]
+    assert left_out(*cells) == [*cells]
+
+
 def test_what_is_only_called_by_an_own_test_is_not_changed_by_being_shown():
     assert with_own_test("compared = compare(softmax)", DEMO, test="assert softmax(1, 0)") == []
 
