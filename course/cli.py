@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from course.grading.fault import Fault, told
 from course.grading.problem import Problem
-from course.grading.root import find_root
+from course.grading.root import find_root, nearest_root
 from course.grading.signals import ENDING, Terminated, end_politely, ended
 from course.outline import FILE, Faulty
 
@@ -124,8 +124,8 @@ def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, with their exercises when one is named."""
     from course.grading.catalogue import describe, overview
 
-    topics = _topics(arguments.topics)
-    print("\n\n".join(describe(topic) for topic in topics) if arguments.topics else overview(topics))
+    topics, root = _topics(arguments.topics), nearest_root()
+    print("\n\n".join(describe(topic, root) for topic in topics) if arguments.topics else overview(topics, root))
     return 0
 
 
@@ -252,7 +252,11 @@ def source(arguments: argparse.Namespace) -> int:
     """Bring edits made in a notebook of solutions/ back into its .py source."""
     from course.grading.notebooks import update_source
 
-    print(update_source(arguments.notebook))
+    written = update_source(arguments.notebook)
+    for path in (written.source, *written.pictures):
+        print(path)
+    for note in written.notes:
+        print(f"course source: {note}", file=sys.stderr)
     return 0
 
 

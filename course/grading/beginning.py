@@ -14,7 +14,7 @@ from course.outline import FILE
 from course.syllabus import OUTLINE, Topic
 
 IGNORED = (
-    "solutions/*/",
+    "solutions/*/*.ipynb",
     ".course*",
     "checkpoints/",
     ".ipynb_checkpoints/",

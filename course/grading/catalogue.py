@@ -5,34 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from course.grading.own_cells import own_cells_released
 from course.grading.problem import Problem
 from course.syllabus import Topic, find_topic
 
 
-def overview(topics: Sequence[Topic]) -> str:
-    """One line a topic: folder, title, graded items, points, time."""
+def overview(topics: Sequence[Topic], root: Path) -> str:
+    """One line a topic: folder, title, graded cells, points, time; `root` holds the released notebooks."""
     width = max((len(topic.folder) for topic in topics), default=0)
     title = max((len(topic.title) for topic in topics), default=0)
-    return "\n".join(
-        f"{topic.folder:{width}}  {topic.title:{title}}  {counted(len(topic.items), 'graded cell', 2)}  "
-        f"{counted(topic.points, 'point', 3)}  about {hours(sum(item.minutes for item in topic.items))}{due(topic)}"
-        for topic in topics
-    )
+    lines = []
+    for topic in topics:
+        own = own_cells_released(root, topic)
+        cells, points = len(topic.items) + len(own), topic.points + sum(cell.points for cell in own)
+        about = hours(sum(item.minutes for item in topic.items))
+        lines.append(
+            f"{topic.folder:{width}}  {topic.title:{title}}  {counted(cells, 'graded cell', 2)}  "
+            f"{counted(points, 'point', 3)}  about {about}{due(topic)}"
+        )
+    return "\n".join(lines)
 
 
-def describe(topic: Topic) -> str:
-    """The topic's graded cells, in the notebook's order."""
-    width = max((len(item.name) for item in topic.items), default=0)
+def describe(topic: Topic, root: Path) -> str:
+    """The topic's graded cells, in the notebook's order; an instructor's own come last."""
+    own = own_cells_released(root, topic)
+    names = [*(item.name for item in topic.items), *(cell.name for cell in own)]
+    width = max(map(len, names), default=0)
     lines = [
         f"  {item.name:{width}}  {item.kind:8}  {counted(item.points, 'point', 2)}  about {item.minutes} minutes"
         for item in topic.items
     ]
-    return "\n".join([overview([topic]), *lines])
+    lines += [f"  {cell.name:{width}}  {cell.kind:8}  {counted(cell.points, 'point', 2)}" for cell in own]
+    return "\n".join([overview([topic], root), *lines])
 
 
-def counted(number: int, what: str, digits: int = 0) -> str:
-    """`1 point`, `2 points`; of one width where room is kept for so many digits."""
-    return f"{number:{digits}} {what}{'s' if number != 1 else ' ' if digits else ''}"
+def counted(number: float, what: str, digits: int = 0) -> str:
+    """`1 point`, `2.5 points`; of one width where room is kept for so many digits."""
+    whole = int(number) if number == int(number) else number
+    return f"{whole:{digits}} {what}{'s' if number != 1 else ' ' if digits else ''}"
 
 
 def hours(minutes: int) -> str:

@@ -36,15 +36,18 @@ from course.grading.gradebook import (
     looked_at,
     read_scores,
 )
+from course.grading.notebooks import current, grade_id
+from course.grading.own_cells import changed, own_tests_in, own_tests_released, unreleased
 from course.grading.preflight import Undated, examine
 from course.grading.problem import Problem
 from course.grading.progress import Progress, Silence, Timings
 from course.grading.quiet import quiet, reason_of
 from course.grading.release import is_registered, load_config, register
 from course.grading.released import ReleasedNotebook, read_released
+from course.grading.same_work import same_answer
 from course.grading.sole import sole_grader
 from course.grading.store import Store
-from course.grading.task import NOT_ISOLATED, Outcome
+from course.grading.task import NOT_ISOLATED, Outcome, read_notebook
 from course.grading.untrusted import everything, printable, refuse_name, remove
 from course.judge.verdict import Verdict
 from course.syllabus import OUTLINE, TOPICS, Topic
@@ -63,7 +66,8 @@ class Graded:
     """What became of one student's submission; `reason` says why it was not graded.
 
     `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` are those of its `Outcome`; the last only
-    where it was executed just now. `origins` are where the judged models' weights are found, by task.
+    where it was executed just now. `origins` are where the judged models' weights are found, by task. Of work that was
+    graded before, `retested` are the cells whose tests have changed since, and `before` the points it had.
     """
 
     student: str
@@ -78,6 +82,8 @@ class Graded:
     isolation: str = ""
     why_cold: str = ""
     origins: dict[str, str] = field(default_factory=dict)
+    retested: frozenset[str] = frozenset()
+    before: dict[str, float | None] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -188,7 +194,7 @@ class Classroom:
 
     def has_graded(self, student: str, task: Task) -> bool:
         """Whether the same submission was graded before, with whatever tests and settings."""
-        return self._kept(student).get("submission") == task.submission()
+        return task.is_of(self._kept(student).get("submission", ""))
 
     def task(self, student: str, submission: Path) -> Task:
         """What executing the submission takes: exactly what nbgrader's own pass will ask for.
@@ -238,6 +244,21 @@ class Classroom:
             told.append(f"due {due:%Y-%m-%d %H:%M %z} and not {before}")
         return told
 
+    def unreleased(self) -> list[str]:
+        """The instructor's own cells whose tests or points in the source are not those of the release."""
+        nb = current(self.root, self.topic)
+        return unreleased(nb, self.topic, self.released) if nb is not None else []
+
+    def demonstrated(self) -> list[str]:
+        """The instructor's own tests for which every demonstration has to run, each with the reason."""
+        from course.grading.needless import unsure
+        from course.grading.preprocessors import JudgedExecute
+
+        if self.topic.own or JudgedExecute(config=self.config).demonstrations:
+            return []
+        reasons = {name: unsure(source) for name, (source, _) in own_tests_released(self.released).items()}
+        return [f"{name} {reason}" for name, reason in reasons.items() if reason]
+
     @property
     def store(self) -> Store | None:
         """Where results are kept."""
@@ -261,7 +282,7 @@ class Classroom:
         from course.grading.repair import Sanitized
 
         about = self.coursedir().db_url, self.topic.folder, student, self.topic.folder
-        seen = looked_at(*about) if task is not None and self.has_graded(student, task) else {}
+        seen = self._still_fits(student, task, looked_at(*about)) if task is not None else {}
         config = self.config.copy()
         if results is not None:
             config.JudgedExecute.results = str(results)
@@ -284,6 +305,16 @@ class Classroom:
             leave_looked_at(*about, seen)
         return ""
 
+    def _still_fits(self, student: str, task: Task, given: dict[str, float | None]) -> dict[str, float | None]:
+        """What of the points that a person gave belongs to the work that is graded now."""
+        if not given or self.has_graded(student, task):
+            return given
+        before = self._graded_notebook(student)
+        if before is None:
+            return {}
+        now, folder = read_notebook(task.notebook), self.autograded(student)
+        return {name: points for name, points in given.items() if same_answer(name, before, now, folder, task.files)}
+
     def renew_penalty(self, student: str) -> None:
         """Count anew what late work loses, by today's rule and points: a person gives some of them after grading."""
         from course.grading.preprocessors import KeepLatePenalties
@@ -303,12 +334,17 @@ class Classroom:
             remove(folder)
 
     def stale(self, student: str) -> frozenset[str]:
-        """The exercises of a student's graded work whose tests are no longer those they were judged with."""
+        """The cells of a student's graded work whose tests are no longer those they were graded with."""
         from course.grading.staleness import tests_of
 
         kept, known = self._kept(student), {item.name for item in self.topic.items}
         tests = kept.get("tests", {})
-        return frozenset(name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != tests_of(name))
+        judged = {name for name in kept.get("verdicts", {}).keys() & known if tests.get(name) != tests_of(name)}
+        return frozenset(judged | self._stale_own(self._graded_notebook(student)))
+
+    def _stale_own(self, graded: NotebookNode | None) -> set[str]:
+        """The instructor's own tests that are no longer those of a graded notebook."""
+        return changed(own_tests_in(graded), own_tests_released(self.released)) if graded is not None else set()
 
     def fresh(self, student: str, task: Task) -> dict[str, Verdict]:
         """The verdicts on just this work that are not stale."""
@@ -317,6 +353,33 @@ class Classroom:
             return {}
         verdicts = {name: Verdict.from_dict(values) for name, values in kept["verdicts"].items()}
         return {name: one for name, one in verdicts.items() if name not in stale and one.kind != "not-graded"}
+
+    def own_outputs(self, student: str) -> dict[str, list[NotebookNode]]:
+        """What the instructor's own tests gave on a student's graded work, if all of them are those of today.
+
+        They share names, so that a change of one may decide another.
+        """
+        graded = self._graded_notebook(student)
+        if graded is None or self._stale_own(graded):
+            return {}
+        own = own_tests_in(graded)
+        return {grade_id(cell): cell.outputs for cell in graded.cells if grade_id(cell) in own}
+
+    def earlier(self, student: str, task: Task) -> dict[str, Any]:
+        """What a grading of just this work made of it: its points `before`, and which cells are to be `retested`."""
+        if not self.has_graded(student, task):
+            return {}
+        name = self.topic.folder
+        scores = read_scores(self.coursedir().db_url, name, student, name)
+        return {"retested": self.stale(student), "before": dict(scores.cells) if scores else {}}
+
+    def _graded_notebook(self, student: str) -> NotebookNode | None:
+        """A student's graded notebook, if there is one that can be read."""
+        path = self.autograded(student) / f"{self.topic.folder}.ipynb"
+        try:
+            return read_notebook(path.read_bytes())
+        except (OSError, ValueError, KeyError, AttributeError):
+            return None
 
     def _kept(self, student: str) -> dict[str, Any]:
         """What the student's graded notebook keeps about its grading; nothing when there is none."""
@@ -479,7 +542,7 @@ class _Round:
 
         came = Outcome.from_bytes(outcome)
         if self.stale and not came.fault and (fresh := self.classroom.fresh(student, task)):
-            came = with_earlier(came, fresh)
+            came = with_earlier(came, fresh, self.classroom.own_outputs(student))
             outcome = came.to_bytes()
         if self.store:
             self.store.put(task, outcome)
@@ -507,6 +570,7 @@ class _Round:
     def _save(
         self, student: str, results: Path | None = None, outcome: Outcome | None = None, task: Task | None = None
     ) -> None:
+        earlier = self.classroom.earlier(student, task) if task is not None else {}
         try:
             reason = self.classroom.save(student, results, task)
         except OSError as error:
@@ -516,11 +580,11 @@ class _Round:
         if reason:
             self._refuse(student, reason, outcome)
         else:
-            self._close(student, outcome)
+            self._close(student, outcome, **earlier)
 
-    def _close(self, student: str, outcome: Outcome | None = None) -> None:
+    def _close(self, student: str, outcome: Outcome | None = None, **earlier: Any) -> None:
         graded = self.classroom.result(student, self.notes[student])
-        self.graded[student] = replace(graded, why_cold=outcome.why_cold if outcome else "")
+        self.graded[student] = replace(graded, why_cold=outcome.why_cold if outcome else "", **earlier)
         self.progress.done(student, outcome)
 
     def _refuse(self, student: str, reason: str, outcome: Outcome | None = None) -> None:

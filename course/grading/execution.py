@@ -41,7 +41,7 @@ from course.grading.warm.order import Order
 from course.judge.verdict import Kind, Verdict
 from course.notebook.unfinished import judged_early, unfinished
 from course.source import parsed
-from course.syllabus import find_item
+from course.syllabus import TOPICS, find_item
 
 if TYPE_CHECKING:
     from course.judge.session import Session
@@ -89,7 +89,12 @@ def checks_in(nb: NotebookNode) -> dict[int, str]:
     An instructor's own tests of something that goes by the name of an exercise are nbgrader's to score.
     """
     graded = {i: grade_id(cell) for i, cell in enumerate(nb.cells) if cell.cell_type == "code" and is_test(cell)}
-    return {i: name for i, name in graded.items() if _in_syllabus(name) and checks(nb.cells[i].source, name)}
+    return {i: name for i, name in graded.items() if is_check(name, nb.cells[i].source)}
+
+
+def is_check(name: str, source: str) -> bool:
+    """Whether the judge decides a graded cell of that name and source."""
+    return in_syllabus(name) and checks(source, name)
 
 
 def checks(source: str, name: str) -> bool:
@@ -99,10 +104,10 @@ def checks(source: str, name: str) -> bool:
 
 def topics_of(names: Iterable[str]) -> frozenset[str]:
     """The topics that exercises belong to; names the course does not know are passed over."""
-    return frozenset(find_item(name)[0].name for name in names if _in_syllabus(name))
+    return frozenset(find_item(name)[0].name for name in names if in_syllabus(name))
 
 
-def _in_syllabus(name: str) -> bool:
+def in_syllabus(name: str) -> bool:
     """Whether the course has an item of that name."""
     try:
         find_item(name)
@@ -273,7 +278,7 @@ def _execute_once(task: Task) -> Outcome:
     )
     seconds = round(time.monotonic() - started, 3)
     outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
-    record(nb, examination.names, outcome)
+    record(nb, examination.names, outcome, of_the_course=any(task.name == topic.folder for topic in TOPICS))
     return replace(outcome, notebook=notebook_bytes(nb))
 
 
@@ -404,9 +409,12 @@ def _new_files(task: Task, work: Path) -> dict[str, bytes]:
     return {path: content for path, content in present.items() if task.files.get(path) != content}
 
 
-def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
-    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all."""
-    if not names:
+def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
+    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all.
+
+    An ordinary notebook without exercises stays without metadata, unless it is a topic's of the course.
+    """
+    if not names and not of_the_course:
         nb.metadata.pop(METADATA, None)
         return
     from course.judge import report
@@ -435,9 +443,17 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome) -> None:
     }
 
 
-def with_earlier(outcome: Outcome, earlier: Mapping[str, Verdict]) -> Outcome:
-    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work."""
+def with_earlier(
+    outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
+) -> Outcome:
+    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work.
+
+    So are the `outputs` of an instructor's own tests, by name, which nbgrader scores.
+    """
     nb = read_notebook(outcome.notebook)
+    for cell in nb.cells:
+        if is_test(cell) and grade_id(cell) in outputs:
+            cell.outputs = outputs[grade_id(cell)]
     replaced = replace(outcome, verdicts=tuple(earlier.get(one.exercise, one) for one in outcome.verdicts))
     record(nb, exercises_in(nb), replaced)
     return replace(replaced, notebook=notebook_bytes(nb))

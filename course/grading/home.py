@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course.grading import opening
 from course.grading.catalogue import hours
 from course.grading.notebooks import KERNEL, source_path, write
+from course.grading.own_cells import OwnCell, own_cells_released
 from course.notebook.course_map import NOT_HERE, foundations, svg
 from course.syllabus import OURS, OUTLINE, TOPICS, Topic
 
@@ -49,7 +50,9 @@ def write_home(root: Path) -> list[Path]:
     folder = root / "assignments"
     folder.mkdir(exist_ok=True)
     notebook, picture = folder / NOTEBOOK, folder / PICTURE
-    write(_notebook(topics, [topic for topic in topics if (folder / _beside(topic)).is_file()]), notebook)
+    released = [topic for topic in topics if (folder / _beside(topic)).is_file()]
+    own = {topic.name: own_cells_released(root, topic) for topic in released}
+    write(_notebook(topics, released, own), notebook)
     picture.write_text(svg(topics, in_words(topics)), "utf-8")
     return [notebook, picture]
 
@@ -64,10 +67,14 @@ def in_words(topics: Sequence[Topic]) -> str:
     return f"Map of the course: {'; '.join(parts)}"
 
 
-def _notebook(topics: Sequence[Topic], released: Sequence[Topic]) -> NotebookNode:
+Own = Mapping[str, Sequence[OwnCell]]
+"""An instructor's own graded cells in the notebooks that are released, by topic."""
+
+
+def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> NotebookNode:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics, released))
+    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics, released, own))
     cells = [
         new_markdown_cell(_opening(topics)),
         new_code_cell(_CODE),
@@ -96,12 +103,15 @@ def _beside(topic: Topic) -> str:
     return f"{topic.folder}/{topic.folder}.ipynb"
 
 
-def _table(topics: Sequence[Topic], released: Sequence[Topic]) -> str:
+def _table(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> str:
     rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
     for topic in topics:
         after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
         link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
-        exercises = sum(item.kind != "question" for item in topic.items)
+        added = own.get(topic.name, ())
+        kinds = [*(item.kind for item in topic.items), *(cell.kind for cell in added)]
+        exercises = sum(kind != "question" for kind in kinds)
+        points = topic.points + sum(cell.points for cell in added)
         time = hours(sum(item.minutes for item in topic.items))
-        rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {topic.points} | {time} |")
+        rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")
     return "\n".join(rows)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from course.grading.notebooks import BEGIN, END, SOLUTION_SUFFIX, build, source_path
+from course.grading.notebooks import BEGIN, END, SOLUTION_SUFFIX, build, notebook_path, source_path
 from course.grading.opening import is_setup
 from course.grading.problem import Problem
 from course.grading.release import release_path
@@ -54,7 +54,8 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     except Problem as problem:
         return [Complaint(str(source.relative_to(root)), str(problem))]
     released = release_path(root, topic)
-    complaints = lint_source(notebook, topic, released.parent, source.name)
+    places = (released.parent, notebook_path(root, topic).parent)  # a release copies what lies in the second
+    complaints = lint_source(notebook, topic, places, source.name)
     if released.is_file():
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
@@ -89,18 +90,18 @@ def _declarations(topic: Topic) -> Iterator[str]:
             yield str(fault)
 
 
-def lint_source(notebook: NotebookNode, topic: Topic, folder: Path, name: str) -> list[Complaint]:
-    """Complaints about a built notebook with its solutions; relative links are followed from `folder`."""
+def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:
+    """Complaints about a built notebook with its solutions; relative links are followed from one of `folders`."""
     cells = notebook.cells
     found = [
         *_titles(cells, topic),
         *_imports(cells),
         *_items(cells, topic),
-        *_check_cells(cells),
+        *_check_cells(cells, topic),
         *_solution_markers(cells),
         *_lengths(cells),
         *_pictures(cells),
-        *_links(cells, folder),
+        *_links(cells, folders),
     ]
     return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
 
@@ -125,7 +126,7 @@ def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> lis
 def given_lines(cell: NotebookNode) -> Iterator[str]:
     """The lines of a source cell that students receive: those outside its solution."""
     marks = cell.metadata.get("nbgrader", {})
-    if cell.cell_type == "markdown" and marks.get("solution"):
+    if cell.cell_type == "markdown" and marks.get("solution") and BEGIN not in cell.source:
         return
     hidden = False
     for line in cell.source.splitlines():
@@ -206,10 +207,13 @@ def _items(cells: Sequence[NotebookNode], topic: Topic) -> Found:
                 yield None, f"{item.name!r} has {ids[grade_id] or 'no'} {kind} cell{'s' * (ids[grade_id] > 1)}"
 
 
-def _check_cells(cells: Sequence[NotebookNode]) -> Found:
+def _check_cells(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    items = {item.name for item in topic.items}
     for index, cell in enumerate(cells):
         marks = cell.metadata.get("nbgrader", {})
         name = marks.get("grade_id", "")
+        if name not in items:  # an instructor's own, which nbgrader grades
+            continue
         if marks.get("grade") and marks.get("solution"):
             if index == 0 or cells[index - 1].cell_type != "markdown":
                 yield index, f"the question {name!r} has no prompt in the cell above"
@@ -226,8 +230,8 @@ def _solution_markers(cells: Sequence[NotebookNode]) -> Found:
     for index, cell in enumerate(cells):
         marks = [line.strip() for line in cell.source.splitlines() if line.strip() in (BEGIN, END)]
         balanced = marks == [BEGIN, END] * (len(marks) // 2)
-        is_answer = cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution", False)
-        if is_answer and (not marks or not balanced):
+        is_answer = cell.metadata.get("nbgrader", {}).get("solution", False)
+        if is_answer and (not balanced or (not marks and cell.cell_type == "code")):
             yield index, f"a solution cell needs lines {BEGIN!r} and {END!r}, in pairs"
         elif marks and not is_answer:
             yield index, "solution markers outside a solution cell"
@@ -265,15 +269,15 @@ def _pictures(cells: Sequence[NotebookNode]) -> Found:
                 yield index, "an <img> without alt text"
 
 
-def _links(cells: Sequence[NotebookNode], folder: Path) -> Found:
+def _links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
     anchors = {_anchor(line.lstrip("#").strip()) for _, line in _markdown_lines(cells) if line.startswith("#")}
     for index, line in _markdown_lines(cells):
         for target in re.findall(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)", line):
             path, _, anchor = unquote(target).partition("#")
             if re.match(r"[a-z][a-z0-9+.-]*:", target) or target.startswith("//"):
                 continue
-            if path and not (folder / path).exists():
-                yield index, f"the link {target} leads nowhere from {folder.name}/"
+            if path and not any((folder / path).exists() for folder in folders):
+                yield index, f"the link {target} leads nowhere from {folders[0].name}/"
             elif not path and _anchor(anchor) not in anchors:
                 yield index, f"no heading is called {anchor!r}"
 

@@ -74,16 +74,29 @@ def grade_topic(
     if again := classroom.changed():
         now = f"course.toml has {', '.join(again)}, as it was released"
         print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
+    unreleased = classroom.unreleased()
+    if unreleased:
+        print(f"{topic.folder}: {_not_as_released(unreleased, topic)}")
     if stale and not graded:
-        print(f"{topic.folder}: nothing is stale, every verdict is that of today's tests")
+        whose = "the release's" if unreleased else "today's"
+        print(f"{topic.folder}: nothing is stale, every verdict is that of {whose} tests")
         return 0
     summary.show(topic, graded)
     misplaced = [] if students or stale else list(classroom.misplaced())
+    for cell in classroom.demonstrated():
+        print(f"  {cell}, so the cells that only show something run too, and grading takes longer")
     for line in (*summary.not_graded(misplaced), *([FORGOTTEN] if classroom.forgotten else [])):
         print(f"  {line}")
     if spot_check:
         _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
     return int(not all(work.complete for work in (*graded, *misplaced)))
+
+
+def _not_as_released(cells: Sequence[str], topic: Topic) -> str:
+    """What to do about an instructor's own cells that were changed since the release."""
+    are = "is" if len(cells) == 1 else "are"
+    commands = f"`course release {topic.folder}`, then `course grade {topic.folder}`"
+    return f"{', '.join(cells)} in solutions/ {are} not as released. Run {commands}"
 
 
 def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:

@@ -7,17 +7,20 @@ whenever it may be called; and if it changes in place what any cell that matters
 reaches for names in other ways than by writing them makes everything run.
 
 An assignment is taken for what it says: `loss = step(model)` binds `loss` and leaves `model` alone. The course's own
-notebooks keep to that, and only they are to be read like this.
+notebooks keep to that, and only they are to be read like this. What an instructor's own graded cells depend on is read
+more carefully: there a call may change all that it is given.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import symtable
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -64,23 +67,35 @@ SETTINGS = frozenset(
 """A cell that calls one of these changes what every later cell does. Seeds are not among them: what is graded draws
 from generators of its own."""
 
+LOOPS = ast.For | ast.AsyncFor | ast.comprehension
+
+SEEDS = frozenset({"seed", "manual_seed", "manual_seed_all"})
+"""Calls that set where random numbers begin. A cell of nothing else is run before an instructor's own tests."""
+
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 """What binds a name that is written in it."""
 
 
-def needless(nb: NotebookNode, given: Collection[str]) -> tuple[int, ...]:
+def needless(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
     """The indices of the code cells of `nb` that need not run.
 
     Args:
         given: the sources of the plain code cells the course gave out.
+        own: the indices of an instructor's own graded cells, and of the answers to them.
     """
+    if any(unsure(nb.cells[index].source) for index in own):
+        return ()
     cells = {index: cell for index, cell in enumerate(nb.cells) if cell.cell_type == "code"}
     read = {index: known for index, cell in cells.items() if (known := _read(cell.source)) is not None}
     if len(read) < len(cells):
         return ()  # not Python as it stands: magics, or an unfinished line
     shows = {index: cell for index, cell in read.items() if not cell.settles and _is_given(cells[index], given)}
+    for index in _needed_by(own, read):
+        shows.pop(index, None)
     needed: dict[str, float] = {}
     for index in read.keys() - shows.keys():
         _need(needed, read[index], index)
@@ -96,25 +111,90 @@ def needless(nb: NotebookNode, given: Collection[str]) -> tuple[int, ...]:
     return tuple(shows)
 
 
+def unsure(source: str) -> str:
+    """Why nobody can tell from its names what a cell needs; nothing where one can."""
+    cell = _read(source)
+    if cell is None:
+        return "is not plain Python"
+    if indirect := (cell.at_once | cell.within) & INDIRECT:
+        return f"uses {', '.join(sorted(indirect))}"
+    return "imports *" if any(alias.name == "*" for alias in _aliases(tree(source))) else ""
+
+
+def _needed_by(own: Collection[int], read: Mapping[int, _Cell]) -> set[int]:
+    """The cells that the `own` ones depend on, themselves included: a call may change all that it is given.
+
+    Imports, functions and classes are not changed by that. Who calls a function may change what that does.
+    """
+    bound = {name for cell in read.values() for name in cell.bound}
+    fixed = {name for cell in read.values() for name in cell.fixed} | (set(dir(builtins)) - bound)
+    needed: dict[str, float] = {}
+    taken: set[int] = set()
+    more = [index for index, cell in read.items() if own and (index in own or cell.seeds)]
+    while more:
+        for index in more:
+            _need(needed, read[index], index, but_for=read[index].written)
+        taken.update(more)
+        names = needed.keys() - fixed
+        effective = _effective(names, [effect for cell in read.values() for effect in cell.effects])
+        more = [
+            index
+            for index, cell in read.items()
+            if index not in taken
+            and (
+                needed.keys() & cell.touched
+                or names & cell.given
+                or effective & cell.called
+                or any(index < needed.get(name, -1) for name in cell.bound)
+            )
+        ]
+    return taken
+
+
+def _effective(names: Collection[str], effects: Collection[_Effect]) -> set[str]:
+    """The functions that may change what one of `names` stands for, by themselves or by those that they call."""
+    found: set[str] = set()
+    while more := {one.name for one in effects if one.changes.intersection(names) or one.calls & found} - found:
+        found |= more
+    return found
+
+
+class _Effect(NamedTuple):
+    """A function or class, the names from outside that calling it may change, and what it calls itself."""
+
+    name: str
+    changes: frozenset[str]
+    calls: frozenset[str]
+
+
 @dataclass(frozen=True)
 class _Cell:
     """What a cell's text says: whether it settles something for all others, and what it does with which names.
 
     What it mentions `at_once` it reads as it runs; what it mentions `within` functions, whenever they are called. What
-    `touched` names stand for it may have changed in place, and that may have other names as well.
+    `touched` names stand for it may have changed in place, and that may have other names as well. What is `given` to
+    any call, methods included, may have changed, too, and so may what the functions `called` have as their `effects`.
+    `fixed` names are those of imports, functions and classes, and `written` are names that it binds and never reads.
+    It may do nothing but set a seed for random numbers.
     """
 
     settles: bool
+    seeds: bool
     at_once: frozenset[str]
     within: frozenset[str]
     bound: frozenset[str]
     touched: frozenset[str]
+    given: frozenset[str]
+    called: frozenset[str]
+    fixed: frozenset[str]
+    written: frozenset[str]
+    effects: tuple[_Effect, ...]
 
 
-def _need(needed: dict[str, float], cell: _Cell, index: int) -> None:
+def _need(needed: dict[str, float], cell: _Cell, index: int, but_for: Collection[str] = ()) -> None:
     """Notes up to which cell each name is needed, now that the cell at `index` is known to run."""
-    needed.update({name: max(index, needed.get(name, -1)) for name in cell.at_once})
-    needed.update(dict.fromkeys(cell.within, inf))
+    needed.update({name: max(index, needed.get(name, -1)) for name in cell.at_once.difference(but_for)})
+    needed.update(dict.fromkeys(cell.within.difference(but_for), inf))
 
 
 @lru_cache(maxsize=2000)
@@ -123,8 +203,20 @@ def _read(source: str) -> _Cell | None:
     try:
         code = tree(source)
         at_once, within = _mentioned(source, code)
-        found = at_once | _roundabout(code), within, _bound(code), _touched(code)
-        return _Cell(_settles(code), *map(frozenset, found))
+        given, called = _calls(code)
+        return _Cell(
+            settles=_settles(code),
+            seeds=all(isinstance(statement, ast.Expr) for statement in code.body) and _callees(code) <= SEEDS,
+            at_once=frozenset(at_once | _roundabout(code)),
+            within=frozenset(within),
+            bound=frozenset(_bound(code)),
+            touched=frozenset(_touched(code)),
+            given=frozenset(given),
+            called=frozenset(called),
+            fixed=frozenset(_fixed(code)),
+            written=frozenset(_written(code)),
+            effects=tuple(_effects(code)),
+        )
     except UNREADABLE:
         return None
 
@@ -135,9 +227,15 @@ def _is_given(cell: NotebookNode, given: Collection[str]) -> bool:
 
 def _settles(tree: ast.Module) -> bool:
     """Whether a cell changes the world for all others: imports, and settings."""
+    return bool(_callees(tree) & SETTINGS) or any(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
+    )
+
+
+def _callees(tree: ast.AST) -> set[str]:
+    """The names of all functions and methods that are called somewhere in a cell."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    names = {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
-    return bool(names & SETTINGS) or any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
+    return {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
 
 
 def _mentioned(source: str, tree: ast.Module) -> tuple[set[str], set[str]]:
@@ -222,7 +320,7 @@ def _bound(tree: ast.Module) -> set[str]:
     return {name for name in bound if name is not None}
 
 
-def _touched(tree: ast.Module) -> set[str]:
+def _touched(tree: ast.AST) -> set[str]:
     """The names of what a cell may change in place: assigned into, called for an effect, or passed to such a call."""
     touched: set[str] = set()
     for node in _executed(tree):
@@ -239,6 +337,60 @@ def _touched(tree: ast.Module) -> set[str]:
         if touched & _names(loop.target):
             touched |= _names(loop.iter)
     return touched
+
+
+def _calls(code: ast.AST) -> tuple[set[str], set[str]]:
+    """What is given to the calls of a cell as it runs, receivers of methods included, and what they call by name."""
+    given: set[str] = set()
+    called: set[str] = set()
+    unseen = [code]
+    while unseen:
+        node = unseen.pop()
+        if isinstance(node, ast.Call) and _root(node.func) not in FOR_SHOW:
+            receiver = set() if isinstance(node.func, ast.Name) else _names(node.func) - STATELESS
+            given |= receiver.union(*(_names(argument) for argument in (*node.args, *node.keywords)))
+            called |= {node.func.id} if isinstance(node.func, ast.Name) else {getattr(node.func, "attr", "")}
+        unseen += node.decorator_list if isinstance(node, FUNCTIONS) else ast.iter_child_nodes(node)
+    for loop in reversed([node for node in ast.walk(code) if isinstance(node, LOOPS)]):  # inner ones first
+        if given & _names(loop.target):
+            given |= _names(loop.iter)
+    return given, called
+
+
+def _fixed(tree: ast.Module) -> set[str]:
+    """The names of a cell's imports, functions and classes."""
+    functions = {node.name for node in ast.walk(tree) if isinstance(node, FUNCTIONS | ast.ClassDef)}
+    return functions | {alias.asname or alias.name.partition(".")[0] for alias in _aliases(tree)}
+
+
+def _written(tree: ast.Module) -> set[str]:
+    """The names that a cell binds and does not read."""
+    names = [part for part in ast.walk(tree) if isinstance(part, ast.Name)]
+    return (_bound(tree) | _fixed(tree)) - {part.id for part in names if isinstance(part.ctx, ast.Load)}
+
+
+def _aliases(tree: ast.Module) -> Iterator[ast.alias]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from node.names
+
+
+def _effects(tree: ast.Module) -> Iterator[_Effect]:
+    """What the functions and classes of a cell may change, by any of the functions in them."""
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS | ast.ClassDef):
+            parts = list(ast.walk(node))
+            inner = {part.arg for part in parts if isinstance(part, ast.arg)} | _stored(node)
+            outer = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+            touched = (_touched(part) for part in parts if isinstance(part, FUNCTIONS | ast.ClassDef))
+            calls = [_calls(part) for part in parts if isinstance(part, ast.Call)]
+            changes = set().union(*touched, *(given for given, _ in calls)) - inner
+            called = set().union(*(called for _, called in calls))
+            yield _Effect(node.name, frozenset(changes | outer), frozenset(called))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def _affected(value: ast.expr) -> set[str]:

@@ -25,7 +25,7 @@ from course.grading.execution import METADATA, checks_in, execute, exercises_in,
 from course.grading.gradebook import Marks, arrival, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
-from course.grading.notebooks import grade_id
+from course.grading.own_cells import own_code_in
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
 from course.grading.task import (
@@ -38,7 +38,7 @@ from course.grading.task import (
     read_notebook,
     write_files,
 )
-from course.syllabus import TOPICS, Item, find_item
+from course.syllabus import TOPICS
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
@@ -101,7 +101,7 @@ class JudgedExecute(Execute):
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
             environment=dict(self.environment),
-            skip=() if self.demonstrations else needless(nb, self._given_out(about)),
+            skip=() if self.demonstrations else needless(nb, self._given_out(about), own_code_in(nb)),
             gpu=self.gpu,
             engine=fingerprint(topics_of(checks_in(nb).values())),
             isolated=self.require_sandbox,
@@ -165,13 +165,8 @@ def _unless_endless(seconds: float | None) -> float | None:
 
 @cache
 def plain_sources(path: Path, changed: int) -> frozenset[str]:
-    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was.
-
-    There are none in a notebook with graded cells the course does not know: an instructor wrote on in it.
-    """
+    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was."""
     cells = read_notebook(path.read_bytes()).cells
-    if not all(_item(grade_id(cell).removesuffix("-solution")) for cell in cells if grade_id(cell)):
-        return frozenset()
     return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
 
 
@@ -320,13 +315,6 @@ def _arrival(about: dict) -> str:
 def _is_ours(name: str) -> bool:
     """Whether a notebook is of a topic of this course, and not of an instructor's own or of an ordinary course."""
     return any(name == topic.folder and not topic.own for topic in TOPICS)
-
-
-def _item(name: str) -> Item | None:
-    try:
-        return find_item(name)[1]
-    except KeyError:
-        return None
 
 
 def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:

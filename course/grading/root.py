@@ -28,6 +28,12 @@ def find_root(start: Path | None = None) -> Path:
     )
 
 
+def nearest_root() -> Path:
+    """The course's folder or, where a student has only notebooks, the working folder."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if is_course(folder)), here)
+
+
 def is_course(folder: Path) -> bool:
     """Whether a folder is a course's."""
     return (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir()

@@ -29,6 +29,7 @@ from course.grading.needed_files import MANIFEST as MANIFEST
 from course.grading.needed_files import gather
 from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
 from course.grading.other_notebooks import look_around, name_all
+from course.grading.own_cells import unanswered
 from course.grading.preflight import read_document, topic_of
 from course.grading.problem import Problem
 from course.grading.untouched import source_of
@@ -178,6 +179,7 @@ def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
         if item.budget is not None:
             said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
         yield from (f"{item.name}: {sentence}" for sentence in said)
+    yield from (f"{name}: not answered yet" for name in unanswered(cells, topic))
 
 
 def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:

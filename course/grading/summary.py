@@ -40,9 +40,8 @@ def show(topic: Topic, graded: Sequence[Graded]) -> None:
 
 
 def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[str]]]:
-    """The score table: a header and a row for each graded submission, a column for each of the topic's items."""
-    released = {name for work in graded if work.scores for name in work.scores.maxima}
-    names = [item.name for item in topic.items if item.name in released]
+    """The score table: a header and a row for each graded submission, a column for each graded cell."""
+    names = graded_cells(topic, graded)
     header = ["student", "points", *names, "seconds"]
     rows = []
     for work in graded:
@@ -51,6 +50,13 @@ def table(topic: Topic, graded: Sequence[Graded]) -> tuple[list[str], list[list[
             points = f"{work.scores.score:g} / {work.scores.points:g}"
             rows.append([work.student, points, *cells, f"{work.seconds:.1f}"])
     return header, rows
+
+
+def graded_cells(topic: Topic, graded: Sequence[Graded]) -> list[str]:
+    """The names of the topic's items that were released, then those of an instructor's own cells."""
+    released = dict.fromkeys(name for work in graded if work.scores for name in work.scores.maxima)
+    items = [item.name for item in topic.items]
+    return [*(name for name in items if name in released), *(name for name in released if name not in items)]
 
 
 @dataclass(frozen=True)
@@ -90,12 +96,34 @@ def notes(graded: Sequence[Graded]) -> list[str]:
     cold = Counter(work.why_cold for work in graded if work.why_cold) if sys.platform == "linux" else {}
     return [
         *mended,
+        *regraded(graded),
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
         *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
         *(
             f"{counted(count, 'kernel')} started cold, which costs time alone: {reason}"
             for reason, count in cold.items()
         ),
+    ]
+
+
+def regraded(graded: Sequence[Graded]) -> list[str]:
+    """Which cells were graded again with changed tests, and whose points changed on unchanged work, by cell."""
+    retested = Counter(name for work in graded for name in work.retested)
+    moved: dict[str, list[str]] = {}
+    for work in graded:
+        now = work.scores.cells if work.scores and not work.reason else {}
+        for name, points in now.items():
+            before = work.before.get(name)
+            if before is not None and points is not None and before != points:
+                moved.setdefault(name, []).append(f"{work.student} {before:g} → {points:g}")
+    tests = {name: f" with changed tests ({counted(count, 'submission')})" for name, count in retested.items()}
+    same = ", ".join(sorted(retested.keys() - moved.keys()))
+    return [
+        *(
+            f"{name}: graded again{tests.get(name, '')}, points changed: {', '.join(who)}"
+            for name, who in moved.items()
+        ),
+        *([f"{same}: graded again with changed tests, no points changed"] if same else []),
     ]
 
 

@@ -94,18 +94,28 @@ class Task:
 
     def work(self) -> str:
         """A hash of what was handed in and how it is executed, whatever the state of the tests."""
-        return hashlib.sha256(_json({**self._header(), "engine": ""}) + self._handed_in).hexdigest()
+        header = {**self._header(), "engine": "", "skip": ()}  # which cells need not run depends on the tests
+        return hashlib.sha256(_json(header) + bytes.fromhex(self.submission())).hexdigest()
 
     def submission(self) -> str:
-        """A hash of what was handed in alone, however it is executed."""
-        return self._handed_in.hex()
+        """A hash of what was handed in alone, however it is executed: locked cells are the instructor's."""
+        document = json.loads(self.notebook)
+        document["cells"] = [_as_handed_in(cell) for cell in document.get("cells", ())]
+        return self._hashed(document).hex()
+
+    def is_of(self, submission: str) -> bool:
+        """Whether `submission` names what was handed in; the first version hashed locked cells with it."""
+        return submission in (self.submission(), self._handed_in.hex())
 
     @cached_property
     def _handed_in(self) -> bytes:
-        """A hash of the notebook and of the files beside it."""
+        """A hash of the sanitised notebook and of the files beside it."""
         document = json.loads(self.notebook)
         for cell in document.get("cells", ()):
             cell.pop("id", None)
+        return self._hashed(document)
+
+    def _hashed(self, document: dict[str, Any]) -> bytes:
         digest = hashlib.sha256(_json(document))
         for path, content in sorted(self.files.items()):
             digest.update(_json([path, hashlib.sha256(content).hexdigest()]))
@@ -248,6 +258,16 @@ def read_notebook(data: bytes) -> NotebookNode:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True).encode()
+
+
+def _as_handed_in(cell: dict[str, Any]) -> dict[str, Any]:
+    """What of a sanitised cell is the student's: of a locked one its place alone, of any other not its marks."""
+    marks = cell.get("metadata", {}).get("nbgrader", {})
+    if marks.get("locked"):
+        return {"cell_type": cell.get("cell_type"), "name": marks.get("grade_id")}
+    metadata = {key: value for key, value in cell.get("metadata", {}).items() if key != "nbgrader"}
+    rest = {key: value for key, value in cell.items() if key not in ("id", "metadata")}
+    return {**rest, "metadata": metadata, "name": marks.get("grade_id")}
 
 
 def _pack(header: dict[str, Any], notebook: bytes, files: dict[str, bytes]) -> bytes:

@@ -35,6 +35,34 @@ def test_the_sample_is_clean(tmp_path: Path) -> None:
     assert _complaints(tmp_path, sample_source()) == []
 
 
+OWN = """
+# %% nbgrader={"grade_id": "mine", "grade": true, "points": 1}
+assert double(2) == 4
+assert double(3) == 6
+
+# %% [markdown] nbgrader={"grade_id": "why", "grade": true, "points": 1, "solution": true}
+# ![which](map.png)
+#
+# ### BEGIN SOLUTION
+# This one.
+# ### END SOLUTION
+"""
+
+
+def test_an_instructors_own_cells_are_nbgraders_and_a_picture_lies_beside_the_notebook(tmp_path: Path) -> None:
+    beside = tmp_path / "course" / "solutions" / SAMPLE.folder
+    assert ["map.png" in complaint for complaint in _complaints(tmp_path, sample_source() + OWN)] == [True]
+    beside.mkdir(parents=True)
+    (beside / "map.png").touch()
+    root = tmp_path / "course"
+    assert lint_topic(root, SAMPLE) == []
+    solved = build(source_path(root, SAMPLE), SAMPLE)
+    released = nbformat.from_dict(solved)
+    released.cells[-1].source = "![which](map.png)\n\nYOUR ANSWER HERE"
+    strange = [complaint.where for complaint in lint_release(released, solved, "a")]
+    assert f"a, cell {len(solved.cells)}" not in strange
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -116,7 +144,7 @@ def test_outputs_in_a_release_are_found(tmp_path: Path) -> None:
 def test_lint_source_counts_cells_from_one(tmp_path: Path) -> None:
     root = make_course(tmp_path / "course", "# %%\nx = 1\n")
     notebook = build(source_path(root, SAMPLE), SAMPLE)
-    assert lint_source(notebook, SAMPLE, root, "a.py")[0].where == "a.py, cell 1"
+    assert lint_source(notebook, SAMPLE, (root,), "a.py")[0].where == "a.py, cell 1"
 
 
 def test_a_task_without_batches_and_exercises_without_tests_are_found(

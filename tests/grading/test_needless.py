@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course.grading.needless import needless
+from course.grading.needless import needless, unsure
 from course.grading.notebooks import build, source_path
 from course.grading.preprocessors import plain_sources
 from course.syllabus import TOPICS
@@ -236,13 +236,73 @@ def test_a_cell_too_deep_to_be_read_makes_everything_run():
     assert left_out("table = 1", solution="shift = " + " + ".join(["0"] * 5000)) == []
 
 
-def test_where_an_instructor_wrote_on_nothing_counts_as_the_courses_own(tmp_path):
+def test_the_cells_given_out_are_the_plain_ones(tmp_path):
     nb = notebook("table = 1")
-    nbformat.write(nb, tmp_path / "ours.ipynb")
     nb.cells.append(new_code_cell("assert table", metadata={"nbgrader": {"grade_id": "mine", "grade": True}}))
     nbformat.write(nb, tmp_path / "theirs.ipynb")
-    assert plain_sources(tmp_path / "ours.ipynb", 0) == {"table = 1"}
-    assert not plain_sources(tmp_path / "theirs.ipynb", 0)
+    assert plain_sources(tmp_path / "theirs.ipynb", 0) == {"table = 1"}
+
+
+def with_own_test(*plain: str, test: str) -> list[str]:
+    """What of the given cells runs where an instructor tests something below them."""
+    nb = notebook(*plain)
+    nb.cells.append(new_code_cell(test, metadata={"nbgrader": {"grade_id": "mine", "grade": True, "locked": True}}))
+    out = needless(nb, set(plain), {len(nb.cells) - 1})
+    return [cell for index, cell in enumerate(plain, 1) if index not in out]
+
+
+DEMO = "picture = slow()\nplt.plot(picture)"
+
+
+@pytest.mark.parametrize(
+    "needed",
+    [
+        ("model = Net()", "losses = train(model)"),
+        ("model = Net()", "losses = model.train_once()"),
+        ("model = Net()", "losses = [train(m) for m in [model]]"),
+        ("model = {}", "def note(x):\n    model[x] = 1", "def twice(x):\n    note(x)", "kept = twice(3)"),
+        ("model = {}", "class Note:\n    def __init__(self):\n        model.update(a=1)", "kept = Note()"),
+        ("start = 1", "model = start + 1"),
+    ],
+)
+def test_what_an_own_test_needs_runs_and_no_demonstration(needed):
+    assert with_own_test(DEMO, *needed, test="assert model") == [*needed]
+
+
+def test_a_cell_that_only_sets_a_seed_runs_before_an_own_test():
+    cells = ("torch.manual_seed(0)", "seed(1)\na = torch.rand(3)")
+    assert with_own_test(*cells, test="assert softmax(torch.randn(3), 0)") == ["torch.manual_seed(0)"]
+    assert left_out(*cells) == [*cells]
+
+
+def test_what_is_only_called_by_an_own_test_is_not_changed_by_being_shown():
+    assert with_own_test("compared = compare(softmax)", DEMO, test="assert softmax(1, 0)") == []
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        ("%matplotlib inline\nassert 1", "is not plain Python"),
+        ("assert globals()['table']", "uses globals"),
+        ("from helpers import *\nassert table", "imports *"),
+    ],
+)
+def test_where_nobody_can_tell_what_an_own_test_needs_everything_runs(test, why):
+    assert unsure(test) == why
+    assert with_own_test(DEMO, test=test) == [DEMO]
+    assert unsure("from math import pi\nassert pi > 3") == ""
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_an_own_test_of_an_exercise_has_no_demonstration_run(topic, tmp_path):
+    nb = build(source_path(ROOT, topic), topic)
+    nbformat.write(nb, tmp_path / "nb.ipynb")
+    given = plain_sources(tmp_path / "nb.ipynb", 0)
+    name = next(item.name for item in topic.items if item.kind == "exercise")
+    marks = {"nbgrader": {"grade_id": "mine", "grade": True, "locked": True}}
+    before = set(needless(nb, given))
+    nb.cells.append(new_code_cell(f"assert callable({name})", metadata=marks))
+    assert len(needless(nb, given, {len(nb.cells) - 1})) >= 0.8 * len(before)
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import json
 import os
 import shutil
 import time
@@ -69,11 +71,15 @@ def test_ids_survive_an_edit_elsewhere(root: Path) -> None:
     assert len(before ^ {cell.id for cell in _build(root).cells}) == 2
 
 
+def names(topic: Topic) -> set[str]:
+    return {item.name for item in topic.items}
+
+
 @pytest.mark.parametrize(("root_", "topic"), [pytest.param(None, SAMPLE, id="sample"), *REAL])
 def test_a_notebook_comes_back_as_its_source(root_: Path | None, topic: Topic, root: Path, tmp_path: Path) -> None:
     built = _build(root_ or root, topic)
     back = tmp_path / "back.py"
-    back.write_text(notebooks.contract(built), "utf-8")
+    back.write_text(notebooks.contract(built, names(topic)), "utf-8")
     assert notebooks.build(back, topic) == built
 
 
@@ -81,7 +87,7 @@ def test_contract_keeps_the_text_but_for_blank_lines(root: Path) -> None:
     def written(text: str) -> list[str]:
         return [line for line in text.splitlines() if line]
 
-    assert written(notebooks.contract(_build(root))) == written(sample_source())
+    assert written(notebooks.contract(_build(root), names(SAMPLE))) == written(sample_source())
 
 
 def test_refresh_builds_what_is_missing_or_stale(root: Path) -> None:
@@ -120,10 +126,100 @@ def test_edits_in_the_notebook_reach_the_source(root: Path) -> None:
     notebook = nbformat.read(built, as_version=4)
     notebook.cells[-1].source += "\n\nAnd quadruple."
     nbformat.write(notebook, built)
-    source = notebooks.update_source(built)
+    source = notebooks.update_source(built).source
     assert source == notebooks.source_path(root, SAMPLE)
     assert source.read_text("utf-8").endswith("# And quadruple.\n")
     assert _build(root).cells[-1].source.endswith("And quadruple.")
+
+
+PIXEL = base64.b64encode(b"a picture").decode()
+OTHER = base64.b64encode(b"another").decode()
+
+
+def own(source: str, name: str, code: bool = False, **marks: object) -> nbformat.NotebookNode:
+    """A graded cell as JupyterLab writes it."""
+    new = nbformat.v4.new_code_cell if code else nbformat.v4.new_markdown_cell
+    full = {"grade": True, "locked": code, "points": 2.5, "schema_version": 3, "solution": not code, "task": False}
+    return new(source, id=name, metadata={"nbgrader": {"grade_id": name, **full, **marks}})
+
+
+@pytest.fixture
+def edited(root: Path) -> Path:
+    """The built notebook, into which an instructor wrote a test, a question with two pictures, and a task."""
+    (built,) = notebooks.refresh(root, (SAMPLE,))
+    notebook = nbformat.read(built, as_version=4)
+    question = own("Which?\n\n![](attachment:image.png) ![](attachment:my%20pen.png)\n\n", "cell-4f")
+    question.source += f"{notebooks.BEGIN}\nThe left.\n{notebooks.END}"
+    question.attachments = {"image.png": {"image/png": PIXEL}, "my pen.png": {"image/png": OTHER}}
+    twin = nbformat.v4.new_markdown_cell("![](attachment:image.png)", attachments={"image.png": {"image/png": OTHER}})
+    task = own("Build it.", "cell-7a", grade=False, solution=False, task=True, locked=True)
+    notebook.cells += [own("assert double(2) == 4", "cell-1e", code=True), question, twin, task]
+    nbformat.write(notebook, built)
+    return built
+
+
+def test_an_instructors_own_cells_and_pictures_come_back(root: Path, edited: Path) -> None:
+    before = {name: dict(marks) for name, marks in _marks(nbformat.read(edited, as_version=4)).items()}
+    update = notebooks.update_source(edited)
+    text = update.source.read_text("utf-8")
+    assert '# %% nbgrader={"grade_id": "cell-1e", "grade": true, "points": 2.5}\nassert double' in text
+    assert {name: dict(marks) for name, marks in _marks(_build(root)).items()} == before
+    assert {path.name: path.read_bytes() for path in update.pictures} == {
+        "image.png": b"a picture",
+        "my-pen.png": b"another",
+        "image-2.png": b"another",
+    }
+    assert {path.parent for path in update.pictures} == {edited.parent.resolve()}
+    assert "![](image.png) ![](my-pen.png)" in text and "![](image-2.png)" in text and "attachment:" not in text
+
+
+def test_a_pasted_picture_is_an_edit(edited: Path) -> None:
+    notebooks.update_source(edited)
+    notebook = nbformat.read(edited, as_version=4)
+    before = notebooks._digest(notebook)
+    next(cell for cell in notebook.cells if "attachments" in cell).attachments["image.png"]["image/png"] = OTHER
+    assert notebooks._digest(notebook) != before
+
+
+@pytest.mark.parametrize(
+    ("source", "data", "says"),
+    [
+        ("Answer: ![](attachment:a.png)", PIXEL, "the model answer 'why' holds the picture a.png"),
+        (f"![](attachment:a.png)\n{notebooks.BEGIN}\nx\n{notebooks.END}", 3, "a.png cannot be read: paste it again"),
+    ],
+)
+def test_a_picture_that_cannot_come_back_stops_it_before_it_writes(
+    root: Path, edited: Path, source: str, data: str | int, says: str
+) -> None:
+    notebook = nbformat.read(edited, as_version=4)
+    notebook.cells.append(own(source, "why"))
+    edited.write_text(nbformat.writes(notebook), "utf-8")
+    document = json.loads(edited.read_text("utf-8"))
+    document["cells"][-1]["attachments"] = {"a.png": {"image/png": data}}
+    edited.write_text(json.dumps(document), "utf-8")
+    before = notebooks.source_path(root, SAMPLE).read_bytes()
+    with pytest.raises(Problem, match=says):
+        notebooks.update_source(edited)
+    assert notebooks.source_path(root, SAMPLE).read_bytes() == before
+    assert [path.name for path in edited.parent.iterdir()] == [edited.name]
+
+
+def test_what_nothing_could_be_built_from_is_not_written(root: Path, edited: Path, monkeypatch) -> None:
+    """And points of the syllabus that were changed in the notebook are said to stay."""
+    monkeypatch.setattr(notebooks, "TOPICS", (SAMPLE,))
+    notebook = nbformat.read(edited, as_version=4)
+    marks = next(cell for cell in notebook.cells if notebooks.grade_id(cell) == "double").metadata.nbgrader
+    marks["points"] = 7
+    nbformat.write(notebook, edited)
+    assert notebooks.update_source(edited).notes == (
+        "double stays at 2 points: change them in course/syllabus.py, and not in the notebook",
+    )
+    before = notebooks.source_path(root, SAMPLE).read_bytes()
+    notebook.cells.append(own("double(3)", "double", code=True, grade_id="sample_question"))
+    nbformat.write(notebook, edited)
+    with pytest.raises(Problem, match=r"99_sample\.py: 'sample_question' is a question, no check cell"):
+        notebooks.update_source(edited)
+    assert notebooks.source_path(root, SAMPLE).read_bytes() == before
 
 
 def test_update_source_refuses_what_was_not_built(tmp_path: Path) -> None:
@@ -224,6 +320,7 @@ def test_a_notebook_without_a_record_is_built_anew(root: Path) -> None:
         ('# %% check="double"', '# %% [markdown] check="double"', "markdown"),
         ('question="sample_question"', 'question="double"', "exercise"),
         ('check="double"', 'check="double" solution="double"', "solution and check"),
+        ('check="double"', 'nbgrader={"grade_id": "mine", "grade": yes}', "marks cannot be read .*write them as JSON"),
     ],
 )
 def test_wrong_metadata_is_told_in_a_sentence(tmp_path: Path, old: str, new: str, complaint: str) -> None:

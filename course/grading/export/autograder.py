@@ -21,6 +21,7 @@ from course.grading.classroom import Classroom, Graded
 from course.grading.export.gradescope import CLASS, SETTINGS
 from course.grading.preflight import examine
 from course.grading.problem import Problem
+from course.grading.summary import graded_cells
 from course.judge.verdict import Verdict
 from course.notebook.folder import write_atomically
 from course.syllabus import Topic, find_topic
@@ -110,10 +111,8 @@ def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
             "visibility": visibility,
             "stdout_visibility": "hidden",
         }
-    order = [item.name for item in topic.items]
-    own = [name for name in graded.scores.maxima if name not in order]
     tests, by_hand = [], []
-    for name in [name for name in (*order, *own) if name in graded.scores.maxima]:
+    for name in graded_cells(topic, [graded]):
         score, most, verdict = graded.scores.cells[name], graded.scores.maxima[name], graded.verdicts.get(name)
         if score is None:
             by_hand.append(name)

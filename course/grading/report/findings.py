@@ -27,6 +27,7 @@ from course.grading.report.kinship import Kin, alike_checkpoints
 from course.grading.report.similarity import Likeness, compare
 from course.grading.report.tampering import Sign, signs
 from course.grading.report.trained import of_trainings
+from course.grading.summary import graded_cells
 from course.grading.task import Task
 from course.grading.untouched import marks_of
 from course.grading.untrusted import plain_files
@@ -103,11 +104,9 @@ class Findings:
         return [min(1.0, score.score / score.points) if score.points else 0.0 for score in scores]
 
     def items(self) -> list[Item]:
-        """The items that were released, in the notebook's order."""
-        released = {name for work in self.scored if work.scores for name in work.scores.maxima}
-        known = [item for item in self.topic.items if item.name in released]
-        own = sorted(released - {item.name for item in known})
-        return known + [Item(name, 0, 0) for name in own]
+        """The items that were released, in the notebook's order, then an instructor's own cells."""
+        known = {item.name: item for item in self.topic.items}
+        return [known.get(name) or Item(name, 0, 0) for name in graded_cells(self.topic, self.scored)]
 
     def success(self) -> list[Success]:
         """How each item went."""
