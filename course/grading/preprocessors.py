@@ -25,6 +25,7 @@ from course.grading.execution import METADATA, checks_in, execute, exercises_in,
 from course.grading.gradebook import Marks, arrival, class_secret
 from course.grading.late import LatePolicy
 from course.grading.needless import needless
+from course.grading.notebooks import grade_id
 from course.grading.own_cells import own_code_in
 from course.grading.sandbox.confines import MEGABYTE, Allowance
 from course.grading.store import Store
