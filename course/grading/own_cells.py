@@ -73,8 +73,8 @@ def _is_untouched(cell: Mapping[str, Any]) -> bool:
     marks = cell["metadata"]["nbgrader"]
     source = cell.get("source", "")
     source = source if isinstance(source, str) else "".join(map(str, source))
-    graded, locked = marks.get("grade", False), False  # an answer is not
-    hashed = [source, str(cell.get("cell_type")), str(graded), str(marks.get("solution")), str(locked), grade_id(cell)]
+    graded, locked = marks.get("grade", False), "False"
+    hashed = [source, str(cell.get("cell_type")), str(graded), str(marks.get("solution")), locked, grade_id(cell)]
     hashed += [str(_number(marks.get("points")))] if graded else []
     return marks.get("checksum") == hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ def take_out(notebook: NotebookNode, folder: Path) -> dict[Path, bytes]:
     files: dict[Path, bytes] = {}
     for cell in notebook.cells:
         attachments = cell.pop("attachments", None)
-        for name, bundle in (attachments or {}).items():
+        for name, bundle in sorted((attachments or {}).items(), key=lambda one: -len(one[0])):  # one may begin another
             if not _refers(cell.source, name):
                 continue
             if _refers(_model_answer(cell), name):
@@ -34,7 +33,7 @@ def take_out(notebook: NotebookNode, folder: Path) -> dict[Path, bytes]:
                     "would reach the students. Describe it in words, or keep the picture elsewhere"
                 )
             content = _decoded(name, bundle)
-            path = _free(folder, re.sub(r"[^\w.-]+", "-", name), content, files)
+            path = _free(folder, re.sub(r"[^\w.-]+", "-", name).lstrip(".") or "picture", content, files)
             files[path] = content
             for written in _spellings(name):
                 cell.source = cell.source.replace(f"attachment:{written}", path.name)
@@ -60,9 +59,8 @@ def _model_answer(cell: NotebookNode) -> str:
 
 def _decoded(name: str, bundle: Any) -> bytes:
     try:
-        ((_, data),) = bundle.items()
-        return base64.b64decode("".join(data), validate=False)
-    except (AttributeError, TypeError, ValueError, binascii.Error):
+        return base64.b64decode("".join(next(iter(bundle.values()))))
+    except (AttributeError, StopIteration, TypeError, ValueError):
         raise Problem(f"the picture {name} cannot be read: paste it again, or delete it") from None
 
 

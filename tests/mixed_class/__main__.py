@@ -58,9 +58,8 @@ def hand_in_everything(root: Path) -> None:
             folder = root / "submitted" / student / name
             folder.mkdir(parents=True)
             (folder / "timestamp.txt").write_text(work.came)
-            (folder / f"{name}.ipynb").write_text(
-                work.text if work.text else nbformat.writes(edited(work, solved, released)), "utf-8"
-            )
+            text = nbformat.writes(edited(work, solved, released)) if work.text is None else work.text
+            (folder / f"{name}.ipynb").write_text(text, "utf-8")
             for path, content in weights.items() if work.trained else ():
                 (folder / path).parent.mkdir(exist_ok=True)
                 (folder / path).write_bytes(content)
@@ -76,7 +75,9 @@ def edited(work: HandIn, solved: NotebookNode, released: NotebookNode) -> Notebo
         cell.source = sources.get(grade_id(cell), cell.source)
     for name in work.copied:
         index = _place(notebook, name)
-        notebook.cells.insert(index + 1, {**deepcopy(notebook.cells[index]), "id": f"copy-{index}"})
+        copy = deepcopy(notebook.cells[index])
+        copy["id"] = f"copy-{index}"
+        notebook.cells.insert(index + 1, copy)
     if work.before[0]:
         notebook.cells.insert(_place(notebook, work.before[0]), new_code_cell(work.before[1], id="before"))
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in work.deleted]

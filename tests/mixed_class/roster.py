@@ -33,7 +33,7 @@ class HandIn:
     """
 
     answers: dict[str, str] = field(default_factory=dict)
-    text: str = ""
+    text: str | None = None
     blank: bool = False
     done: int | None = None
     deleted: tuple[str, ...] = ()
