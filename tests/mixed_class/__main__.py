@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -167,7 +168,9 @@ def main(arguments: list[str]) -> int:
             ["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
         )
         about = {"version": "0.1.0", "commit": commit.stdout.strip()}
-        RESULTS.write_text(json.dumps({**about, "results": now}, indent=1) + "\n", "utf-8")
+        text = json.dumps({**about, "results": now}, indent=1)
+        rows = re.sub(r"\[[^\[\]]*\]", lambda row: " ".join(row[0].split()), text)
+        RESULTS.write_text(f"{rows}\n", "utf-8")
         return 0
     found = differences(json.loads(RESULTS.read_text("utf-8"))["results"], now)
     print("\n".join(found) or "as on record, to the digit")
