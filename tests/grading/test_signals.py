@@ -27,20 +27,20 @@ class Cursor:
     def __del__(self):
         self.close()
 
-def in_a_library(topics):
+def in_a_library(topics, root):
     try:
         Cursor.close(None)
     except BaseException:
         logging.getLogger("library").error("cannot go on", exc_info=True)
         raise
 
-def in_a_library_that_fails_at_it(topics):
+def in_a_library_that_fails_at_it(topics, root):
     try:
         Cursor.close(None)
     finally:
         raise ValueError("a closed database")
 
-def as_an_object_is_thrown_away(topics):
+def as_an_object_is_thrown_away(topics, root):
     Cursor()
     time.sleep(60)
 
