@@ -1,0 +1,72 @@
+"""A course made by version 0.1.0 goes on: its configuration, its own tests, its gradebook, zips and checkpoints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from .old_course import SCORES, unpack
+
+ROOT = Path(__file__).parents[2]
+TOPICS = ("06_self_attention", "20_smoothing")
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory) -> Path:
+    return unpack(tmp_path_factory.mktemp("old") / "mine")
+
+
+def run(root: Path, *command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        works = [work for topic in TOPICS for work in book.assignment_submissions(topic)]
+        return {
+            (work.student.id, work.assignment.name): (round(work.score, 6), round(work.late_submission_penalty, 6))
+            for work in works
+        }
+
+
+def comment(root: Path) -> str:
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        return book.find_comment("self_attention_question", TOPICS[0], TOPICS[0], "ada").manual_comment
+
+
+def test_it_is_listed_and_keeps_its_grades(old):
+    assert "20_smoothing" in run(old, "course", "list")
+    assert scores(old) == SCORES
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [("course", "grade", *TOPICS)],
+        [("course", "grade", *TOPICS, "--force")],
+        [("nbgrader", "zip_collect", topic, "--force") for topic in TOPICS],
+        [("nbgrader", "autograde", topic, "--force") for topic in TOPICS],
+        [("nbgrader", "generate_feedback", topic) for topic in TOPICS],
+        [("course", "release", "--force")],
+    ],
+    ids=lambda commands: " ".join(commands[0][:2]) + (" --force" if "--force" in commands[0] else ""),
+)
+def test_every_command_goes_on_with_it(old, commands):
+    """In this order, as a term has it; the gradebook says the same after each."""
+    for command in commands:
+        run(old, *command)
+    assert scores(old) == SCORES
+    assert comment(old) == "Say why, too."
