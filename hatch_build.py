@@ -11,7 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LEFT_OUT = ("course/reference", "course/hidden", "course/grading/stills")
+LEFT_OUT = ("course/reference", "course/hidden", "course/grading/authoring/stills")
 KEYS = "course/keys"
 UNUSED = "course/grading"
 """What no answer key depends on."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.demo import train
-from course.grading.notebooks import build, notebook_path, refresh, source_path
-from course.grading.release import register
-from course.grading.root import find_root
+from course.grading.authoring.source import build, refresh
+from course.grading.course_folder import find_root, notebook_path, source_path
+from course.grading.demo.run_demo import train
+from course.grading.release.make_release import register
 from course.syllabus import Topic
 
 STOCK = """

@@ -29,7 +29,7 @@ REPOSITORY = Path(__file__).parents[1]
 GRADE = """
 import os, sys
 from pathlib import Path
-from course.grading.marking import grade_topic
+from course.grading.classroom.grade_command import grade_topic
 from course.syllabus import find_topic
 if __name__ == "__main__":
     _, topic, workers, policy, demonstrations, cores = sys.argv
@@ -44,9 +44,9 @@ from functools import cache
 from pathlib import Path
 import nbformat
 from course.exercise.runner import run
-from course.grading.needless import needless
-from course.grading.preprocessors import plain_sources
-from course.grading.warm.zygote import warm_up
+from course.grading.execution.skippable_cells import needless
+from course.grading.nbgrader_bridge.judged_execute import plain_sources
+from course.grading.kernels.zygote import warm_up
 from course.hidden import find
 import matplotlib
 warm_up()

@@ -10,12 +10,13 @@ import os
 import sys
 from collections.abc import Iterator
 
-from course.grading.execution import execute
-from course.grading.notebooks import build, source_path
-from course.grading.preprocessors import own_limits
-from course.grading.root import find_root
-from course.grading.sandbox.confines import GIGABYTE, Allowance
-from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.grading.authoring.source import build
+from course.grading.cells import notebook_bytes
+from course.grading.course_folder import find_root, source_path
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
+from course.grading.sandbox.spec import GIGABYTE, Allowance
 from course.syllabus import TOPICS, Topic
 
 
@@ -43,7 +44,7 @@ class _one_processor:
     """For as long as the block lasts, this process and those it starts run on one processor."""
 
     def __enter__(self) -> None:
-        from course.grading.warm.nursery import close_all
+        from course.grading.kernels.zygote_client import close_all
 
         close_all()
         if sys.platform.startswith("linux"):
@@ -51,7 +52,7 @@ class _one_processor:
             os.sched_setaffinity(0, {min(self.before)})
 
     def __exit__(self, *_: object) -> None:
-        from course.grading.warm.nursery import close_all
+        from course.grading.kernels.zygote_client import close_all
 
         close_all()
         if sys.platform.startswith("linux"):

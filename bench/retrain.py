@@ -50,7 +50,9 @@ def gpu_examples() -> Iterator[Path]:
             r"Budget\(cpu=[\d_]+, gpu=([\d_]+)\)", r"Budget(cpu=\1, gpu=\1, seconds=3600.0)", syllabus.read_text()
         )
         syllabus.write_text(budgets)
-        ready = run(Path(folder), "from course.grading.edition import assemble\nassemble()\n", repository=Path(folder))
+        ready = run(
+            Path(folder), "from course.grading.student_edition import assemble\nassemble()\n", repository=Path(folder)
+        )
         if ready.status:
             raise RuntimeError("the copy of the package cannot be used")
         yield Path(folder)

@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from course.grading.fault import Fault, told
+from course.grading.course_folder import find_root, nearest_root
+from course.grading.machine.faults import Fault, told
+from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
-from course.grading.root import find_root, nearest_root
-from course.grading.signals import ENDING, Terminated, end_politely, ended
 from course.outline import FILE, Faulty
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _say_no_more() -> None:
 
 def new(arguments: argparse.Namespace) -> int:
     """Start a course of your own from this one: choose topics, points, due dates, what late work loses."""
-    from course.grading.beginning import begin
+    from course.grading.release.new_course import begin
 
     print(begin(arguments.folder, _topics(arguments.topics)))
     return 0
@@ -131,13 +131,13 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 def release(arguments: argparse.Namespace) -> int:
     """Build the student notebooks in assignments/ and tell the gradebook; in a course of your own, what to hand out."""
-    from course.grading.release import release
+    from course.grading.release.make_release import release
 
     root, topics = find_root(), _topics(arguments.topics)
     for path in release(root, topics, force=arguments.force):
         print(path)
     if (root / FILE).is_file():
-        from course.grading.handout import hand_out
+        from course.grading.release.handout import hand_out
 
         for path in hand_out(root):
             print(path)
@@ -148,7 +148,8 @@ def grade(arguments: argparse.Namespace) -> int:
     """Grade a class's submissions of topics into the gradebook, or a notebook for yourself."""
     if sys.platform == "win32":
         raise Problem("Windows can do the notebooks, but not grade: use WSL there")
-    from course.grading.marking import grade_one, grade_stale, grade_topic
+    from course.grading.classroom.grade_command import grade_stale, grade_topic
+    from course.grading.self_study.grade_one import grade_one
 
     policy = "retrain" if arguments.retrain else "checkpoint"
     if not arguments.what and not arguments.stale:
@@ -178,7 +179,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 def solution(arguments: argparse.Namespace) -> int:
     """Show an exercise's reference with a commentary, once you have tried."""
-    from course.grading.solution import show
+    from course.grading.self_study.show_solution import show
 
     return show(arguments.exercise, asked=arguments.yes)
 
@@ -211,8 +212,8 @@ def export(arguments: argparse.Namespace) -> int:
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
     from course.grading.catalogue import counted
-    from course.grading.configuration import RESULTS
-    from course.grading.store import Store, table
+    from course.grading.execution.result_store import Store, table
+    from course.grading.nbgrader_bridge.configure import RESULTS
 
     store = Store(find_root() / RESULTS)
     if arguments.prune is not None:
@@ -224,7 +225,7 @@ def cache(arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Make up a class, grade it, and show its score table and feedback."""
-    from course.grading.demo import run
+    from course.grading.demo.run_demo import run
 
     return run(_topics([arguments.topic])[0], arguments.folder, arguments.workers)
 
@@ -236,7 +237,7 @@ def lint(arguments: argparse.Namespace) -> int:
 
 def _complain(topics: Sequence[Topic]) -> int:
     """Print what there is to mend in the notebooks of `topics`; 1 if there is anything."""
-    from course.grading.lint import lint_topic
+    from course.grading.release.lint import lint_topic
 
     if not topics:
         return 0
@@ -250,7 +251,7 @@ def _complain(topics: Sequence[Topic]) -> int:
 
 def source(arguments: argparse.Namespace) -> int:
     """Bring edits made in a notebook of solutions/ back into its .py source."""
-    from course.grading.notebooks import update_source
+    from course.grading.authoring.source import update_source
 
     written = update_source(arguments.notebook)
     for path in (written.source, *written.pictures):
@@ -262,7 +263,7 @@ def source(arguments: argparse.Namespace) -> int:
 
 def wheel(arguments: argparse.Namespace) -> int:
     """Build the student wheel: answer keys in place of the references and the hidden tests."""
-    from course.grading.edition import build_wheel
+    from course.grading.release.wheel import build_wheel
 
     print(build_wheel(find_root(), arguments.folder))
     return 0
@@ -270,14 +271,14 @@ def wheel(arguments: argparse.Namespace) -> int:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Look at this machine as the course will meet it: what is fine, what is not, what to do."""
-    from course.grading.doctor import diagnose
+    from course.grading.machine.doctor import diagnose
 
     return diagnose(arguments.folder)
 
 
 def submit(arguments: argparse.Namespace) -> int:
     """Zip a notebook, its checkpoints and the files that it needs for handing in, and say what is missing."""
-    from course.grading.submission import hand_in
+    from course.grading.intake.submit import hand_in
 
     return hand_in(arguments.what, arguments.student, arguments.folder)
 

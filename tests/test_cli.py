@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from course import cli
-from course.grading import marking, signals
+from course.grading.classroom import grade_command
+from course.grading.machine import shutdown
+from course.grading.self_study import grade_one as alone
 from course.syllabus import TOPICS, Topic
 
 ROOT = Path(__file__).parents[1]
@@ -39,14 +41,14 @@ def test_topics_are_graded_one_after_the_other(
         print(topic.folder, options["students"], options["workers"])
         return int(topic.number == 3)
 
-    monkeypatch.setattr(marking, "grade_topic", grade_topic)
+    monkeypatch.setattr(grade_command, "grade_topic", grade_topic)
     assert cli.main(["grade", "6", "rnn", "--student", "ada", "--workers", "2"]) == 1
     assert capsys.readouterr().out == "03_rnn ['ada'] 2\n\n06_self_attention ['ada'] 2\n"
 
 
 def test_notebooks_are_graded_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     graded: list[tuple[Path, str]] = []
-    monkeypatch.setattr(marking, "grade_one", lambda path, policy: graded.append((path, policy)) or 0)
+    monkeypatch.setattr(alone, "grade_one", lambda path, policy: graded.append((path, policy)) or 0)
     assert cli.main(["grade", "b.ipynb", "a.ipynb", "--retrain"]) == 0
     assert graded == [(Path("b.ipynb"), "retrain"), (Path("a.ipynb"), "retrain")]
 
@@ -148,10 +150,10 @@ def test_a_terminal_may_be_gone_before_the_signal_that_says_so(monkeypatch) -> N
     import pty
 
     master, terminal = pty.openpty()
-    monkeypatch.setattr(signals, "_terminals", [])
+    monkeypatch.setattr(shutdown, "_terminals", [])
 
     def writes(_: object) -> int:
-        signals._terminals[:] = [terminal]
+        shutdown._terminals[:] = [terminal]
         os.close(master)
         os.write(terminal, b"nobody reads this")
         return 0

@@ -17,9 +17,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 pytest.importorskip("material")
 pytest.importorskip("mkdocstrings")
 
-from course.grading.release import release_path
+from course.grading.course_folder import release_path
 from course.syllabus import TOPICS
-from tests.grading.test_edition import _answers, _squeezed
+from tests.grading.test_student_edition import _answers, _squeezed
 from website.pages import given_outputs, page
 
 ROOT = Path(__file__).parents[1]

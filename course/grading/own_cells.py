@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
-from course.grading.opening import released_at
+from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.course_folder import released_at
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-    from course.grading.released import ReleasedNotebook
+    from course.grading.gradebook.released_notebook import ReleasedNotebook
 
 Test = tuple[str, float]
 """The source of a locked code cell, and the points it gives."""
@@ -81,7 +81,7 @@ def _is_untouched(cell: Mapping[str, Any]) -> bool:
 
 def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
     """The locked code cells of a notebook that the judge does not decide, by name."""
-    from course.grading.execution import checks_in
+    from course.grading.cells import checks_in
 
     judged = checks_in(nb)
     own = (cell for index, cell in enumerate(nb.cells) if index not in judged and is_locked_code(cell))
@@ -90,7 +90,7 @@ def own_tests_in(nb: NotebookNode) -> dict[str, Test]:
 
 def own_code_in(nb: NotebookNode) -> set[int]:
     """The indices of those, and of the code cells in which students answer what is no exercise of the course."""
-    from course.grading.execution import in_syllabus
+    from course.grading.cells import in_syllabus
 
     tests = own_tests_in(nb).keys()
     code = ((index, grade_id(cell)) for index, cell in enumerate(nb.cells) if cell.cell_type == "code")
@@ -101,7 +101,7 @@ def own_code_in(nb: NotebookNode) -> set[int]:
 
 def own_tests_released(released: ReleasedNotebook) -> dict[str, Test]:
     """The same of a notebook as the gradebook has it."""
-    from course.grading.execution import is_check
+    from course.grading.cells import is_check
 
     points = {cell.name: cell.max_score for cell in released.grade_cells}
     locked = (cell for cell in released.source_cells if cell.locked and cell.cell_type == "code")

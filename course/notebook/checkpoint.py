@@ -11,7 +11,7 @@ import safetensors.torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from .folder import write_atomically
+from ..files import write_atomically
 
 MAX_BYTES = 512 * 2**20
 

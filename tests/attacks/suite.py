@@ -13,11 +13,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.classroom import Classroom, grade_class
-from course.grading.execution import execute
-from course.grading.sandbox import tier
-from course.grading.sandbox.confines import MEGABYTE, Allowance
-from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_notebook
+from course.grading.cells import notebook_bytes, read_notebook
+from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.sandbox import probe as sandbox_probe
+from course.grading.sandbox.spec import MEGABYTE, Allowance
 
 from ..grading.lesson import TOPIC, answers, before, make_course, solved
 from .answers import EXERCISES, MESSAGES, TRICKS, WRONG, Trick
@@ -52,7 +53,7 @@ def tiers() -> list[str]:
     found = []
     for name in CONFINED:
         with asked_for(name):
-            if tier.strongest().name == name:
+            if sandbox_probe.strongest().name == name:
                 found.append(name)
     return found
 
@@ -62,7 +63,7 @@ def asked_for(name: str) -> Iterator[None]:
     """Have this tier used, or a weaker one where it does not work."""
     held = os.environ.get("COURSE_SANDBOX")
     os.environ["COURSE_SANDBOX"] = name
-    tier.strongest.cache_clear()
+    sandbox_probe.strongest.cache_clear()
     try:
         yield
     finally:
@@ -70,7 +71,7 @@ def asked_for(name: str) -> Iterator[None]:
             del os.environ["COURSE_SANDBOX"]
         else:
             os.environ["COURSE_SANDBOX"] = held
-        tier.strongest.cache_clear()
+        sandbox_probe.strongest.cache_clear()
 
 
 def _probed(world: World, name: str) -> Iterator[Met]:

@@ -12,7 +12,7 @@ from types import TracebackType
 
 import psutil
 
-from course.grading.sandbox.calls import machine, numbers
+from course.grading.sandbox.syscalls import machine, numbers
 
 FILES = {
     "gradebook": "gradebook.db",

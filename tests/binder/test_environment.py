@@ -28,7 +28,8 @@ import nbformat
 import psutil
 import pytest
 
-from course.grading.notebooks import build, source_path, write
+from course.grading.authoring.source import build, write
+from course.grading.course_folder import source_path
 from course.syllabus import find_topic
 from tests.clone import clone
 

@@ -15,11 +15,13 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Locator, expect
 
-from course.grading import stills
-from course.grading.execution import execute
-from course.grading.notebooks import build, source_path
-from course.grading.preprocessors import own_limits
-from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_notebook
+from course.grading.authoring import widget_pictures
+from course.grading.authoring.source import build
+from course.grading.cells import notebook_bytes, read_notebook
+from course.grading.course_folder import source_path
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
 from course.syllabus import TOPICS, Topic, find_topic
 from tests.browser.lab import SECONDS, NotebookPage, chromium, jupyter_lab
 
@@ -55,7 +57,7 @@ def photograph(topic: Topic, nb: NotebookNode, browser: Browser) -> list[Path]:
         Path(folder, "data").mkdir()
         notary = NotebookNotary(data_dir=str(Path(folder, "data")))
         for cell in shown:
-            path = stills.still_of(topic.folder, cell)
+            path = widget_pictures.still_of(topic.folder, cell)
             assert path is not None, f"{topic.folder} shows a widget in a cell that does not end with a call of show"
             alone = nbformat.from_dict({**nb, "cells": [cell]})
             nbformat.write(alone, work / f"{path.stem}.ipynb")
@@ -75,7 +77,7 @@ def _photograph(browser: Browser, server: str, path: Path) -> None:
     output = page.locator(".jp-CodeCell .jp-OutputArea-output .jupyter-widgets").first
     expect(output).to_be_visible(timeout=60 * SECONDS)
     page.wait_for_timeout(1500)
-    stills.save(output.screenshot(), _in_words(output), path)
+    widget_pictures.save(output.screenshot(), _in_words(output), path)
     page.close()
 
 
@@ -94,7 +96,8 @@ def main(names: list[str]) -> None:
     with chromium() as browser:
         for topic in topics:
             for path in photograph(topic, executed(topic), browser):
-                print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB  {stills.description(path)}")
+                size = f"{path.stat().st_size / 1000:.0f} kB"
+                print(f"{path.relative_to(ROOT)}  {size}  {widget_pictures.description(path)}")
 
 
 if __name__ == "__main__":

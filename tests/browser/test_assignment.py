@@ -16,7 +16,8 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, Locator, expect
 
-from course.grading.notebooks import build, source_path
+from course.grading.authoring.source import build
+from course.grading.course_folder import source_path
 from course.hidden import find
 from course.syllabus import find_topic
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab

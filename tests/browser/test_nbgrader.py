@@ -15,8 +15,8 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, expect
 
-from course.grading.release import render
-from course.grading.sandbox.tier import how_executed, strongest
+from course.grading.release.make_release import render
+from course.grading.sandbox.probe import how_executed, strongest
 from tests.browser.lab import CHROMIUM, SECONDS, NotebookPage, jupyter_lab
 from tests.grading.lesson import NAME, TOPIC, answers, hand_in, make_course, solved
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from course.grading.marking import grade_topic
+from course.grading.classroom.grade_command import grade_topic
 
 from .lesson import TOPIC
 

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from course import cli
-from course.grading.summary import AGAIN, notes, table
+from course.grading.classroom.summary import AGAIN, notes, table
 
 from .classes import given_out, grade, question
 from .lesson import NAME, TOPIC, deleted, hand_in, make_course, solved

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.classroom import Classroom, grade_class
-from course.grading.gradebook import read_scores
-from course.grading.task import Outcome
+from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.execution.task import Outcome
+from course.grading.gradebook.scores import read_scores
 
 from .lesson import NAME, TOPIC
 from .test_resume import SETTINGS, make_class, plain

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-CONFIG = "from course.grading.configuration import configure\n\nconfigure(get_config())\n"
+CONFIG = "from course.grading.nbgrader_bridge.configure import configure\n\nconfigure(get_config())\n"
 AUTOGRADING = "apps/test_nbgrader_autograde.py"
 REPRESENTATIVE = (
     "test_grade",

@@ -10,11 +10,11 @@ import urllib.request
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from course.grading.sandbox.tier import how_executed, strongest
+from course.grading.sandbox.probe import how_executed, strongest
 from tests.serving import jupyter
 
 from .lesson import NAME, answers, first, hand_in, make_course, solved
-from .test_pictures import PACKED, PNG
+from .nbgrader_bridge.test_pictures import PACKED, PNG
 
 TOKEN = "a-token-for-this-test"
 

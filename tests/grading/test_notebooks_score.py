@@ -13,13 +13,15 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.execution import execute
-from course.grading.needless import needless
-from course.grading.notebooks import build, source_path, write
-from course.grading.preprocessors import own_limits, plain_sources
-from course.grading.release import release_path
-from course.grading.sandbox.confines import GIGABYTE
-from course.grading.task import Limits, Outcome, Task, notebook_bytes
+from course.grading.authoring.source import build, write
+from course.grading.cells import notebook_bytes
+from course.grading.course_folder import release_path, source_path
+from course.grading.execution.execute import execute
+from course.grading.execution.skippable_cells import needless
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
+from course.grading.nbgrader_bridge.judged_execute import plain_sources
+from course.grading.sandbox.spec import GIGABYTE
 from course.syllabus import TOPICS, Topic
 from website.pages import SOURCE, digest
 

@@ -12,23 +12,26 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from course import cli
+from course.grading.authoring.index_notebook import write_home
 from course.grading.catalogue import describe
-from course.grading.classroom import Classroom, Graded
-from course.grading.execution import METADATA, record
-from course.grading.gradebook import Scores
-from course.grading.home import write_home
+from course.grading.cells import METADATA
+from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.summary import regraded, table
+from course.grading.course_folder import release_path
+from course.grading.execution.judged_outputs import record
+from course.grading.execution.same_work import same_answer
+from course.grading.execution.task import Outcome
+from course.grading.gradebook.scores import Scores
+from course.grading.intake.submit import gaps
 from course.grading.own_cells import OwnCell, own_cells, own_tests_in
-from course.grading.release import register, release_path
+from course.grading.release.make_release import register
 from course.grading.report.findings import Findings
-from course.grading.same_work import same_answer
-from course.grading.submission import gaps
-from course.grading.summary import regraded, table
-from course.grading.task import Outcome
 
 from .classes import SETTINGS, given_out, grade, question
+from .freshness.test_exercise_fingerprint import judged_with_another_test
 from .lesson import NAME, TOPIC, answers, hand_in
 from .test_by_hand import QUESTION, gradebook
-from .test_staleness import judged_with_another_test
 
 OLD, NEW = 'assert attention_cost(2, 3)["recurrent"] == 18', 'assert attention_cost(2, 3)["recurrent"] == 19'
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading import handout
-from course.grading.gradebook import read_scores
+from course.grading.gradebook.scores import read_scores
 from course.grading.problem import Problem
+from course.grading.release import handout
 from course.outline import Faulty, Late, read_outline
 from course.syllabus import OURS, chosen
 

@@ -19,14 +19,15 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import classroom as classrooms
-from course.grading.classroom import Classroom, Graded, grade_class
-from course.grading.executor import LocalCrew
-from course.grading.marking import grade_topic
+from course.grading.classroom import grade_class as classrooms
+from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.grade_command import grade_topic
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.summary import not_graded
+from course.grading.execution.result_store import Store
+from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.problem import Problem
-from course.grading.store import Store
-from course.grading.summary import not_graded
-from course.grading.task import NOT_ISOLATED, Outcome
+from course.grading.workers.worker_pool import LocalCrew
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
 
@@ -159,7 +160,7 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
         shutil.copy(work, path)
     (handed_in / "other" / "ps1").mkdir(parents=True)
     (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
-    said = not_graded(list(Classroom(root, TOPIC, SETTINGS).misplaced()))
+    said = not_graded(list(Classroom(root, TOPIC, SETTINGS).handed_in.misplaced()))
     assert [sentence.partition(":")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
     assert said[0] == f"flat: not graded: flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
     assert grade_topic(root, TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
@@ -208,7 +209,7 @@ def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(u
     classroom = Classroom(root, TOPIC, SETTINGS)
     grade_class(classroom, students=["s00"], workers=1)
     path = root / "autograded" / "s00" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
-    task = replace(classroom.task("s00", classroom.submissions()["s00"]), isolated=True)
+    task = replace(classroom.task("s00", classroom.handed_in.submissions()["s00"]), isolated=True)
     nb = json.loads(path.read_text())
     assert classroom.is_done("s00", task) == (nb["metadata"]["course"]["isolation"] != NOT_ISOLATED)
     nb["metadata"]["course"]["isolation"] = NOT_ISOLATED

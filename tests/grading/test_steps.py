@@ -11,13 +11,15 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
-from course.grading.configuration import configure
-from course.grading.execution import exercises_in, record, score_of
-from course.grading.feedback import TrimHiddenTests
-from course.grading.gradebook import class_secret
-from course.grading.preprocessors import MOST_TRAININGS, JudgedExecute, own_limits
-from course.grading.repair import Repair
-from course.grading.task import Limits, Outcome
+from course.grading.cells import exercises_in
+from course.grading.execution.judged_outputs import record, score_of
+from course.grading.execution.task import Limits, Outcome
+from course.grading.execution.time_limits import MOST_TRAININGS, own_limits
+from course.grading.gradebook.class_secret import class_secret
+from course.grading.nbgrader_bridge.configure import configure
+from course.grading.nbgrader_bridge.feedback_page import TrimHiddenTests
+from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+from course.grading.nbgrader_bridge.sanitise import Repair
 from course.judge.verdict import Verdict
 
 HIDDEN = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(2) == 4, 'four'\n### END HIDDEN TESTS"
@@ -80,9 +82,9 @@ def test_every_step_of_the_configuration_is_switched_on():
 def test_nbgraders_own_commands_collect_and_export_as_the_course_does():
     from nbgrader.apps import ExportApp, ZipCollectApp
 
-    from course.grading.collect import OfTheTopic
-    from course.grading.export.quoted import QuotedCsv
-    from course.grading.unpacking import EachAlone
+    from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
+    from course.grading.nbgrader_bridge.unpacking import EachAlone
+    from course.grading.nbgrader_bridge.zip_collect import OfTheTopic
 
     c = Config()
     configure(c)
@@ -180,7 +182,7 @@ def test_two_writers_wait_for_each_other(tmp_path):
     """SQLite's own five seconds are too few for a class: our configuration waits for sixty."""
     from nbgrader.api import Gradebook
 
-    text = (Path(__file__).parents[2] / "nbgrader_config.py").read_text()
+    text = (Path(__file__).parents[2] / "course/grading/nbgrader_bridge/course_config.py").read_text()
     assert "?timeout=60" in text
     url = f"sqlite:///{tmp_path / 'gradebook.db'}?timeout=60"
     with Gradebook(url):

@@ -15,8 +15,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.lint import solution_lines
-from course.grading.notebooks import build, source_path
+from course.grading.authoring.source import build
+from course.grading.course_folder import source_path
+from course.grading.release.lint import solution_lines
 from course.syllabus import find_topic
 from tests.serving import jupyter
 

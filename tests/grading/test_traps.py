@@ -11,14 +11,16 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading import alone
-from course.grading.classroom import Classroom, Graded, grade_class
-from course.grading.gradebook import read_scores
-from course.grading.notebooks import notebook_path
+from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.graded import Graded
+from course.grading.course_folder import notebook_path
+from course.grading.execution.task import Outcome
+from course.grading.gradebook.scores import read_scores
 from course.grading.problem import Problem
-from course.grading.release import register
+from course.grading.release.make_release import register
 from course.grading.report import findings, write_report
-from course.grading.sandbox.tier import how_executed, strongest
+from course.grading.sandbox.probe import how_executed, strongest
+from course.grading.self_study import grade_one
 from course.notebook.while_graded import STAYS
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
@@ -305,19 +307,18 @@ def test_a_failed_regrade_leaves_no_old_scores(graded, root):
 
 def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, monkeypatch):
     """The worker's task and that of nbgrader's own pass are the same, so nothing is executed twice."""
-    from course.grading import preprocessors
-    from course.grading.execution import execute
-    from course.grading.store import Store
+    from course.grading.execution.execute import execute
+    from course.grading.nbgrader_bridge import judged_execute
 
     root = shutil.copytree(root, tmp_path / "course", symlinks=True)
     classroom = Classroom(root, TOPIC, {"timeout": 15})
     student = "writes"
     for name in ("timestamp.txt", "old_feedback"):  # as `nbgrader collect` leaves there, and the kernel does not see
-        (classroom.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
-    task = classroom.task(student, classroom.submissions()[student])
-    Store(tmp_path / "results").put(task, execute(task.to_bytes()))
-    monkeypatch.setattr(preprocessors, "execute", lambda data: pytest.fail("executed a second time"))
-    assert classroom.save(student, tmp_path / "results") == ""
+        (classroom.handed_in.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
+    task = classroom.task(student, classroom.handed_in.submissions()[student])
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    monkeypatch.setattr(judged_execute, "execute", lambda data: pytest.fail("executed a second time"))
+    assert classroom.save(student, outcome, task) == ""
     assert cells(classroom.result(student)) == ALL
     assert classroom.is_done(student, task)
 
@@ -336,7 +337,7 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
     classroom = Classroom(root, TOPIC)
     ada, win = (classroom.task(student, path.parent) for student, path in places.items())
     assert win.notebook == ada.notebook and win.skip == ada.skip
-    for read in (findings._read, alone._read):
+    for read in (findings._read, grade_one._read):
         ada, win = map(read, places.values())
         assert [cell.source for cell in win.cells] == [cell.source for cell in ada.cells]
 

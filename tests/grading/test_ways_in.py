@@ -19,10 +19,10 @@ from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from course.grading.configuration import guard_collecting
-from course.grading.submission import ARCHIVE, MANIFEST
+from course.grading.intake.submit import ARCHIVE, MANIFEST
+from course.grading.nbgrader_bridge.patches import guard_collecting
 from tests.grading.lesson import NAME
-from tests.grading.test_unpacking import made
+from tests.grading.nbgrader_bridge.test_unpacking import made
 
 ROOT = Path(__file__).parents[2]
 FIRST, SECOND, THIRD = "20270131T230029Z", "20270201T080000Z", "20270202T120000Z"
@@ -77,8 +77,8 @@ class Course:
 
 def _config() -> Config:
     config = Config()
-    config.ZipCollectApp.extractor_plugin = "course.grading.unpacking.EachAlone"
-    config.ZipCollectApp.collector_plugin = "course.grading.collect.OfTheTopic"
+    config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.EachAlone"
+    config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.OfTheTopic"
     config.FileNameCollectorPlugin.named_regexp = ARCHIVE
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
     return config
@@ -360,7 +360,7 @@ def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:
 
 def test_a_course_of_yesterday_goes_on(course: Course) -> None:
     """Its configuration has our expression by name; zips of an assignment that is no topic of ours come in, too."""
-    assert "from course.grading.submission import ARCHIVE, MANIFEST" in (ROOT / "nbgrader_config.py").read_text()
+    assert "from course.grading.intake.submit import ARCHIVE, MANIFEST" in (ROOT / "nbgrader_config.py").read_text()
     course.download(**{named("ada"): {f"{NAME}.ipynb": "no manifest"}})
     assert course.collect() == "" and course.there() == {f"ada/{NAME}": "no manifest"}
     extra = course.root / "downloaded" / "99_extra" / "archive"

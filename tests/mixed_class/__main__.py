@@ -16,8 +16,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from course.grading.demo import train
-from course.grading.notebooks import SOLUTION_SUFFIX, grade_id
+from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.demo.run_demo import train
 from course.syllabus import find_topic
 
 from .roster import ATTENTION, BY_HAND, CLASS, DUE, OWN_CELLS, HandIn

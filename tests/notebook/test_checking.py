@@ -68,7 +68,7 @@ def test_a_read_only_folder_is_fine(monkeypatch, capsys):
     def deny(*_):
         raise PermissionError
 
-    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    monkeypatch.setattr("course.files.write_atomically", deny)
     course.hint("rnn_cell")
     course.hint("rnn_cell")
     course.check("rnn_cell", cell)
@@ -81,7 +81,7 @@ def test_what_can_no_longer_be_written_is_remembered_all_the_same(monkeypatch, c
     def deny(*_):
         raise PermissionError
 
-    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    monkeypatch.setattr("course.files.write_atomically", deny)
     course.hint("rnn_cell")
     course.hint("rnn_cell")
     told = capsys.readouterr().out

@@ -22,9 +22,10 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from course.grading.edition import build_wheel
-from course.grading.notebooks import build, source_path
-from course.grading.opening import is_setup
+from course.grading.authoring.setup_cell import is_setup
+from course.grading.authoring.source import build
+from course.grading.course_folder import source_path
+from course.grading.release.wheel import build_wheel
 from course.syllabus import find_topic
 from tests.clone import ROOT, clone
 

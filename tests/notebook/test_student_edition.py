@@ -10,7 +10,7 @@ import pytest
 
 from course.exercise.key import key_of, read_key_file
 from course.exercise.runner import run
-from course.grading.edition import assemble
+from course.grading.student_edition import assemble
 from course.hidden import exercises
 from course.judge import judge
 from course.syllabus import TOPICS

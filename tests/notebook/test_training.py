@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_written_loses_nothing(monkeypatch, capsys):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("course.notebook.checkpoint.write_atomically", deny)
-    monkeypatch.setattr("course.notebook.folder.write_atomically", deny)
+    monkeypatch.setattr("course.files.write_atomically", deny)
     first, second = fit(TASK, build, train), fit(TASK, build, train)
     assert torch.equal(weights(first), weights(second))
     assert "could not be written" in capsys.readouterr().out

@@ -20,10 +20,12 @@ from pathlib import Path
 import torch
 from nbformat import NotebookNode
 
-from course.grading.execution import execute
-from course.grading.notebooks import build, source_path
-from course.grading.preprocessors import own_limits
-from course.grading.task import Limits, Outcome, Task, notebook_bytes, read_notebook
+from course.grading.authoring.source import build
+from course.grading.cells import notebook_bytes, read_notebook
+from course.grading.course_folder import source_path
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
 from course.syllabus import Topic, find_topic
 
 ROOT = Path(__file__).parents[2]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from course.notebook.folder import whole
+from course.files import whole
 from course.syllabus import Topic
 
 TABLES = ("csv", "canvas", "moodle")
@@ -27,45 +26,23 @@ def export_grades(
         Problem: a topic is not graded, `into` is not what the platform gives out, or nothing can be written.
     """
     from course.grading.export.canvas import write_canvas
-    from course.grading.export.grades import read_grades
     from course.grading.export.moodle import write_moodle
+    from course.grading.gradebook.grades import read_grades
+    from course.grading.nbgrader_bridge.config_file import load_config
+    from course.grading.nbgrader_bridge.penalties import renew_all
+    from course.grading.nbgrader_bridge.quoted_csv import write_csv
     from course.grading.problem import Problem
-    from course.grading.release import load_config
 
     config = load_config(root)
-    renewed = _renew(config, topics)
+    renewed = renew_all(config, topics)
     grades = read_grades(config.CourseDirectory.db_url, topics)
     path = to or root / "exports" / f"{platform}.csv"
     try:
         with whole(path) as unfinished:
             if platform == "csv":
-                _write_csv(config, topics, unfinished)
+                write_csv(config, topics, unfinished)
                 return path, [*renewed, *grades.notes()]
             write = write_canvas if platform == "canvas" else write_moodle
             return path, [*renewed, *write(grades, unfinished, into)]
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _renew(config: Any, topics: Sequence[Topic]) -> list[str]:
-    """Count late penalties anew, and say whose are others now."""
-    from nbgrader.api import Gradebook
-
-    from course.grading.penalties import renew_penalties
-    from course.grading.quiet import quiet
-
-    with quiet(), Gradebook(config.CourseDirectory.db_url) as gradebook:
-        changed = {topic.folder: renew_penalties(config, gradebook, topic.folder) for topic in topics}
-    return [f"{name}: late penalties counted anew for {', '.join(ids)}" for name, ids in changed.items() if ids]
-
-
-def _write_csv(config: Any, topics: Sequence[Topic], path: Path) -> None:
-    """nbgrader's own export."""
-    from nbgrader.api import Gradebook
-
-    from course.grading.export.quoted import QuotedCsv
-
-    plugin = QuotedCsv(config=config)
-    plugin.to, plugin.assignment = str(path), [topic.folder for topic in topics]
-    with Gradebook(config.CourseDirectory.db_url) as gradebook:
-        plugin.export(gradebook)

@@ -16,14 +16,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from course.grading import fault
-from course.grading.classroom import Classroom, Graded
+from course.files import write_atomically
+from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.summary import graded_cells
 from course.grading.export.gradescope import CLASS, SETTINGS
-from course.grading.preflight import examine
+from course.grading.intake.check_submission import examine
+from course.grading.machine import faults
 from course.grading.problem import Problem
-from course.grading.summary import graded_cells
 from course.judge.verdict import Verdict
-from course.notebook.folder import write_atomically
 from course.syllabus import Topic, find_topic
 
 
@@ -40,7 +41,7 @@ def main(root: Path) -> int:
         said["execution_time"] = round(time.monotonic() - started)
         write_atomically(results, json.dumps(said, indent=2, ensure_ascii=False).encode())
     except (Problem, OSError) as error:
-        print(f"Not graded: {fault.told(error) or error}")
+        print(f"Not graded: {faults.told(error) or error}")
         return 1
     return 0
 
@@ -63,10 +64,10 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
         classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
         reason = classroom.save(student)
         if reason:
-            raise fault.Fault(reason)
+            raise faults.Fault(reason)
         graded = classroom.result(student, notes)
     if not graded.complete:
-        raise fault.Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
+        raise faults.Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
     return graded
 
 
@@ -78,7 +79,7 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
     Raises:
         Problem: the notebook is not there, or it is anybody's guess which one is meant; or there are links in it.
     """
-    from course.grading.untrusted import refuse_links
+    from course.grading.intake.untrusted import refuse_links
 
     refuse_links(submission)
     name = f"{topic.folder}.ipynb"

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from course.grading.export.grades import Grades, as_text
 from course.grading.export.roster import Roster, absent
 from course.grading.export.scale import Scale, read_points
+from course.grading.gradebook.grades import Grades, as_text
 from course.grading.problem import Problem
 from course.syllabus import Topic
 

@@ -15,10 +15,10 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import course
-from course.grading.archive import add
-from course.grading.handout import LEFT_BEHIND
+from course.files import write_atomically
 from course.grading.problem import Problem
-from course.notebook.folder import write_atomically
+from course.grading.release.handout import LEFT_BEHIND
+from course.grading.reproducible_zip import add
 from course.syllabus import OUTLINE, Topic
 
 SETUP = """#!/usr/bin/env bash
@@ -73,7 +73,7 @@ def write_autograder(
     Raises:
         Problem: there is no source for the topic, or the file cannot be written.
     """
-    from course.grading.notebooks import source_path
+    from course.grading.course_folder import source_path
 
     if not source_path(root, topic).is_file():
         raise Problem(f"there is no {source_path(root, topic)} to make an autograder of")
@@ -131,9 +131,10 @@ def _package() -> Iterator[tuple[str, bytes]]:
 
 def _course(root: Path, topic: Topic) -> Iterator[tuple[str, bytes]]:
     """A course with this topic alone and a gradebook that knows it: nothing of the class here goes along."""
-    from course.grading.gradebook import class_secret
-    from course.grading.notebooks import source_path
-    from course.grading.release import load_config, register
+    from course.grading.course_folder import source_path
+    from course.grading.gradebook.class_secret import class_secret
+    from course.grading.nbgrader_bridge.config_file import load_config
+    from course.grading.release.make_release import register
 
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / CLASS

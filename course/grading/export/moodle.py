@@ -11,9 +11,9 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from course.grading.export.grades import Grades, as_text
 from course.grading.export.roster import Roster, absent
 from course.grading.export.scale import Scale, read_points
+from course.grading.gradebook.grades import Grades, as_text
 from course.grading.problem import Problem
 
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from course.grading.export.grades import Grade, Pupil
+from course.grading.gradebook.grades import Grade, Pupil
 from course.grading.problem import Problem
 
 Row = dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
-from course.notebook.folder import write_atomically
+from course.files import write_atomically
 from course.syllabus import Topic
 
 
@@ -15,9 +15,9 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     Raises:
         Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
     """
-    from course.grading.classroom import Classroom
+    from course.grading.classroom.grade_class import Classroom
+    from course.grading.nbgrader_bridge.log_capture import quiet
     from course.grading.problem import Problem
-    from course.grading.quiet import quiet
     from course.grading.report.findings import collect
     from course.grading.report.page import render
 

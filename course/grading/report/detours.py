@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from course.exercise.watch import forbidden_in_source, resolve
-from course.grading.report.reading import Statement, rests_on, unbound
+from course.grading.report.statements import Statement, rests_on, unbound
 
 Noticed = tuple[str, str]
 """What was noticed, and the line it stands in."""

@@ -8,7 +8,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from course.grading.classroom import Graded
+from course.grading.classroom.graded import Graded
 from course.grading.report.findings import Success
 
 WIDTH, HEIGHT = 420, 190

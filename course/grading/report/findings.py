@@ -15,22 +15,25 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import to_notebook
 
-from course.grading.classroom import Classroom, Graded
-from course.grading.copied_cells import choose_by_marks
-from course.grading.notebooks import SOLUTION_SUFFIX, grade_id, mend_line_ends
-from course.grading.preflight import examine, read_document
+from course.grading.cells import SOLUTION_SUFFIX, grade_id, mend_line_ends
+from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.summary import graded_cells
+from course.grading.classroom.timings import Timings
+from course.grading.course_folder import release_path
+from course.grading.execution.task import Task
+from course.grading.gradebook.scores import others
+from course.grading.intake.check_submission import examine, read_document
+from course.grading.intake.copied_cells import choose_by_marks
+from course.grading.intake.untouched import marks_of
+from course.grading.intake.untrusted import plain_files
+from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
-from course.grading.progress import Timings
-from course.grading.quiet import quiet
-from course.grading.release import release_path, render
-from course.grading.report.kinship import Kin, alike_checkpoints
-from course.grading.report.similarity import Likeness, compare
+from course.grading.release.make_release import render
+from course.grading.report.alike_code import Likeness, compare
+from course.grading.report.alike_weights import Kin, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
-from course.grading.report.trained import of_trainings
-from course.grading.summary import graded_cells
-from course.grading.task import Task
-from course.grading.untouched import marks_of
-from course.grading.untrusted import plain_files
+from course.grading.report.training_signs import of_trainings
 from course.source import parsed
 from course.syllabus import Item, Topic
 
@@ -120,7 +123,7 @@ def collect(classroom: Classroom) -> Findings:
         Problem: nothing was handed in, or nothing of it is graded yet.
     """
     folder = classroom.topic.folder
-    submissions = classroom.submissions()
+    submissions = classroom.handed_in.submissions()
     if not submissions:
         raise Problem(f"nothing was handed in for {folder}: submissions are looked for in submitted/*/{folder}")
     graded = tuple(_became(classroom, student, place) for student, place in submissions.items())
@@ -139,8 +142,8 @@ def collect(classroom: Classroom) -> Findings:
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
-        (*graded, *classroom.misnamed(), *classroom.misplaced()),
-        *_others(classroom, submissions),
+        (*graded, *classroom.handed_in.misnamed(), *classroom.handed_in.misplaced()),
+        *others(classroom.coursedir().db_url, classroom.topic.folder, submissions),
         tuple(noticed),
         alike_checkpoints(submissions),
         compare(answers, _answers(release, None, frozenset()), prose),
@@ -180,16 +183,6 @@ def _fault(classroom: Classroom, student: str) -> str:
     """Why the grading machine could not grade a submission, from what it noted last."""
     fault = Timings.of(classroom.root, classroom.topic).fault(student)
     return f"a fault of the grading machine: {fault}" if fault else ""
-
-
-def _others(classroom: Classroom, submissions: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who else is in the gradebook: those without anything for this topic, and those with work of an earlier time."""
-    from nbgrader.api import Gradebook
-
-    with Gradebook(classroom.coursedir().db_url) as gradebook:
-        known = {student.id for student in gradebook.students} - set(submissions)
-        before = {work.student_id for work in gradebook.assignment_submissions(classroom.topic.folder)}
-    return tuple(sorted(known - before)), tuple(sorted(known & before))
 
 
 def _release(classroom: Classroom) -> NotebookNode:

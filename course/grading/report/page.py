@@ -10,12 +10,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from course.grading.gradebook import Scores
+from course.grading.classroom.summary import LEGEND, misunderstood, table
+from course.grading.gradebook.scores import Scores
+from course.grading.report.alike_code import ALIKE, Pair
 from course.grading.report.figures import effort, histogram, stacked
 from course.grading.report.findings import Findings
-from course.grading.report.similarity import ALIKE, Pair
 from course.grading.report.tampering import Sign
-from course.grading.summary import LEGEND, misunderstood, table
 from course.judge.report import sentence
 
 SLOWEST = 10

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from course.grading.notebooks import grade_id
+from course.grading.cells import grade_id
 from course.grading.report.detours import as_text, detours, dotted, of_the_notebook
-from course.grading.report.reading import COURSE_OWN, Statement, imported, statements, targets
+from course.grading.report.statements import COURSE_OWN, Statement, imported, statements, targets
 from course.judge.verdict import Verdict
 
 REACHING = {

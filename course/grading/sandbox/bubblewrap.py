@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from course.grading.sandbox.confines import Confines, hidden_paths, system_paths
+from course.grading.sandbox.spec import Confines, hidden_paths, system_paths
 
 ACCELERATORS = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")
 """Below /dev: the devices of NVIDIA's and AMD's accelerators."""

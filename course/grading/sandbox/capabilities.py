@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import struct
 
-from .calls import call, no_new_privileges, prctl
+from .syscalls import call, no_new_privileges, prctl
 
 PR_SET_DUMPABLE = 4
 PR_CAPBSET_READ, PR_CAPBSET_DROP = 23, 24

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from .calls import Unsupported, call, no_new_privileges
+from .syscalls import Unsupported, call, no_new_privileges
 
 __all__ = ["Right", "Unsupported", "abi", "restrict"]
 

@@ -25,7 +25,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .calls import AARCH64, NEWEST, X86_64, Unsupported, call, machine, no_new_privileges, numbers
+from .syscalls import AARCH64, NEWEST, X86_64, Unsupported, call, machine, no_new_privileges, numbers
 
 __all__ = ["Instruction", "Unsupported", "program", "refuse"]
 

@@ -18,12 +18,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.classroom import Graded
+from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
 from course.grading.export.autograder import hand_in, told
 from course.grading.export.gradescope import write_autograder
-from course.grading.fault import Fault
-from course.grading.gradebook import Scores
+from course.grading.gradebook.scores import Scores
+from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
 from course.judge.verdict import CaseResult, Verdict
 from tests.grading.classes import OVERFLOWS, given_out

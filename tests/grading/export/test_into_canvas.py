@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course.grading.export.canvas import write_canvas
-from course.grading.export.grades import Grade, Grades, Pupil
+from course.grading.gradebook.grades import Grade, Grades, Pupil
 from course.grading.problem import Problem
 from tests.grading.lesson import NAME, TOPIC
 

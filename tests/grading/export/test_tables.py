@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.export.canvas import write_canvas
-from course.grading.export.grades import Grade, Grades, Pupil, read_grades
 from course.grading.export.moodle import _most, write_moodle
-from course.grading.export.quoted import QuotedCsv
+from course.grading.gradebook.grades import Grade, Grades, Pupil, read_grades
+from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
 from course.syllabus import find_topic
 from tests.grading.lesson import NAME, TOPIC, make_course

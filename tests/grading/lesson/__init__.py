@@ -12,8 +12,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from course.grading.notebooks import SOLUTION_SUFFIX, notebook_path
-from course.grading.release import register, release_path
+from course.grading.cells import SOLUTION_SUFFIX
+from course.grading.course_folder import notebook_path, release_path
+from course.grading.release.make_release import register
 from course.syllabus import Topic, find_topic
 
 TOPIC: Topic = find_topic("self_attention")

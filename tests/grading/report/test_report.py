@@ -16,8 +16,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
-from course.grading.classroom import Graded
-from course.grading.gradebook import Scores
+from course.grading.classroom.graded import Graded
+from course.grading.gradebook.scores import Scores
 from course.grading.report import findings, write_report
 from tests.grading.classes import HOSTILE
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved

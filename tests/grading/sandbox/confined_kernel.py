@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from course.grading.kernels.no_network_sockets import without_tcp, without_terminals
 from course.grading.sandbox import capabilities, landlock, rlimits, seccomp
-from course.grading.sandbox.iopub import without_tcp, without_terminals
 
 GIGABYTE = 2**30
 

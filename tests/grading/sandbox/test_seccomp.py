@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from course.grading.sandbox import seccomp
-from course.grading.sandbox.calls import AARCH64, NEWEST, X86_64, Unsupported, call, numbers
+from course.grading.sandbox.syscalls import AARCH64, NEWEST, X86_64, Unsupported, call, numbers
 
 from .child import in_child, linux, outcome
 

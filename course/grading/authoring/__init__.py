@@ -1,0 +1,1 @@
+"""What an instructor writes becomes notebooks."""

@@ -1,0 +1,118 @@
+"""The course's home notebook, `assignments/index.ipynb`, and its picture: both made from the syllabus."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course.grading.authoring import setup_cell
+from course.grading.authoring.source import KERNEL, write
+from course.grading.catalogue import hours
+from course.grading.course_folder import source_path
+from course.grading.own_cells import OwnCell, own_cells_released
+from course.notebook.course_map import NOT_HERE, foundations, svg
+from course.syllabus import OURS, OUTLINE, TOPICS, Topic
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+NOTEBOOK, PICTURE = "index.ipynb", "index.svg"
+
+_OPENING = """\
+# {title}
+
+{range}, in {number} that {tell} you, while you work, what your numbers show.
+Click into the cell below and press Shift+Enter twice. The folded cell sets up where nothing is installed yet; the next
+shows how far you are, and each name opens its notebook. Run that one again whenever you come back."""
+
+_CODE = """\
+from course import progress
+
+progress()"""
+
+_MAP = """\
+## What leads to what
+
+![{alt}]({picture})
+
+{table}
+
+Points and times are what the exercises ask of you; reading and wondering come on top."""
+
+
+def write_home(root: Path) -> list[Path]:
+    """Write the home notebook of the topics that have a source in `root`, and its picture; returns both paths.
+
+    Topics that have not been released are named, without a link.
+    """
+    topics = [topic for topic in TOPICS if source_path(root, topic).is_file()]
+    folder = root / "assignments"
+    folder.mkdir(exist_ok=True)
+    notebook, picture = folder / NOTEBOOK, folder / PICTURE
+    released = [topic for topic in topics if (folder / _beside(topic)).is_file()]
+    own = {topic.name: own_cells_released(root, topic) for topic in released}
+    write(_notebook(topics, released, own), notebook)
+    picture.write_text(svg(topics, in_words(topics)), "utf-8")
+    return [notebook, picture]
+
+
+def in_words(topics: Sequence[Topic]) -> str:
+    """What the map shows, for those who do not see it."""
+    parts = []
+    for topic in topics:
+        found = foundations(topic, topics)
+        after = f" after {' and '.join(str(other.number) for other in found)}" if found else ""
+        parts.append(f"{topic.number} {topic.title}{after}")
+    return f"Map of the course: {'; '.join(parts)}"
+
+
+Own = Mapping[str, Sequence[OwnCell]]
+"""An instructor's own graded cells in the notebooks that are released, by topic."""
+
+
+def _notebook(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> NotebookNode:
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    told = _MAP.format(alt=in_words(topics), picture=PICTURE, table=_table(topics, released, own))
+    cells = [
+        new_markdown_cell(_opening(topics)),
+        new_code_cell(_CODE),
+        new_markdown_cell(told),
+    ]
+    for cell in cells:
+        cell.id = hashlib.sha256(cell.source.encode()).hexdigest()[:16]
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}})
+    setup_cell.put(notebook, f"assignments/{NOTEBOOK}")
+    return notebook
+
+
+def _opening(topics: Sequence[Topic]) -> str:
+    """What the notebook says first: our own words for our own course, the topics' titles for one of somebody's."""
+    title = OUTLINE.title if OUTLINE is not None else "Sequence models"
+    number, tell = (f"{len(topics)} notebooks", "tell") if len(topics) != 1 else ("one notebook", "tells")
+    titles = list(dict.fromkeys(topic.title for topic in (*topics[:1], *topics[-1:])))
+    between = f"From {' to '.join(titles)}" if len(titles) > 1 else "".join(titles)
+    if tuple(topics) == OURS:
+        between = "From counting characters to Transformers"
+    return _OPENING.format(title=title, range=between, number=number, tell=tell)
+
+
+def _beside(topic: Topic) -> str:
+    """The topic's notebook, seen from the home notebook."""
+    return f"{topic.folder}/{topic.folder}.ipynb"
+
+
+def _table(topics: Sequence[Topic], released: Sequence[Topic], own: Own) -> str:
+    rows = ["| | notebook | lecture | builds on | exercises | points | about |", "|--:|:--|:--|:--|--:|--:|--:|"]
+    for topic in topics:
+        after = ", ".join(str(other.number) for other in foundations(topic, topics)) or "nothing"
+        link = f"[{topic.title}]({_beside(topic)})" if topic in released else f"{topic.title}, {NOT_HERE}"
+        added = own.get(topic.name, ())
+        kinds = [*(item.kind for item in topic.items), *(cell.kind for cell in added)]
+        exercises = sum(kind != "question" for kind in kinds)
+        points = topic.points + sum(cell.points for cell in added)
+        time = hours(sum(item.minutes for item in topic.items))
+        rows.append(f"| {topic.number} | {link} | {topic.lecture} | {after} | {exercises} | {points:g} | {time} |")
+    return "\n".join(rows)

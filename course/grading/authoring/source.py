@@ -1,0 +1,358 @@
+"""From a topic's source, `solutions/03_rnn.py`, to the notebook nbgrader releases and grades by, and back.
+
+A source is a jupytext percent file whose graded cells carry one short word each:
+
+    # %% solution="rnn_cell"                    the answer, between ### BEGIN SOLUTION and ### END SOLUTION
+    # %% check="rnn_cell"                       the one line that checks it
+    # %% [markdown] question="rnn_question"     the model answer of the written question
+
+A graded cell that is no exercise of the topic, an instructor's own, carries nbgrader's marks instead:
+
+    # %% nbgrader={"grade_id": "mine", "grade": true, "points": 2}
+
+Building spells these out as nbgrader's own metadata, with the points the syllabus gives, puts badges and set-up at the
+top, and names every cell so that the same source always makes the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import course.syllabus
+from course.files import write_atomically
+from course.grading.authoring import setup_cell
+from course.grading.cells import BEGIN, SOLUTION_SUFFIX, grade_id
+from course.grading.course_folder import find_root, notebook_path, released_at, source_path
+from course.grading.problem import Problem
+from course.syllabus import OUTLINE, TOPICS, Topic
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+ROLES = ("solution", "check", "question")
+
+
+def refresh(root: Path, topics: tuple[Topic, ...] = TOPICS) -> list[Path]:
+    """Build the notebooks that are missing or older than what they are made from; a stat each when all are fresh.
+
+    Topics without a source are passed over.
+
+    Raises:
+        Problem: `build` refuses a source, or a notebook was edited since it was built: it stays as it is. All others
+            are built by then.
+    """
+    written, problems = [], []
+    for topic in topics:
+        source, notebook = source_path(root, topic), notebook_path(root, topic)
+        if not source.is_file() or not _is_stale(notebook, source):
+            continue
+        try:
+            _refuse_if_edited(notebook, source)
+            _write_built(build(source, topic), notebook)
+        except Problem as problem:
+            problems.append(str(problem))
+        else:
+            written.append(notebook)
+    if problems:
+        raise Problem("; ".join(problems))
+    return written
+
+
+def current(root: Path, topic: Topic) -> NotebookNode | None:
+    """The topic's notebook as it would be released now; nothing where `course release` would refuse its source."""
+    import nbformat
+
+    source, notebook = source_path(root, topic), notebook_path(root, topic)
+    try:
+        if source.is_file() and _is_stale(notebook, source):
+            _refuse_if_edited(notebook, source)
+            return build(source, topic)
+        return nbformat.read(notebook, as_version=4)
+    except (Problem, OSError, ValueError, KeyError):
+        return None
+
+
+def build(source: Path, topic: Topic) -> NotebookNode:
+    """The nbgrader source notebook of `topic`, solutions included, with the same bytes for the same source.
+
+    Raises:
+        Problem: a cell's short metadata names no item of the topic, or stands on the wrong kind of cell.
+    """
+    return _build_text(source.read_text("utf-8"), source.name, topic)
+
+
+def _build_text(text: str, name: str, topic: Topic) -> NotebookNode:
+    """The notebook of a source called `name` that says `text`."""
+    import jupytext
+
+    notebook = jupytext.reads(text, fmt="py:percent")
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
+    seen: Counter[str] = Counter()
+    for cell in notebook.cells:
+        cell.metadata.pop("lines_to_next_cell", None)
+        try:
+            _expand(cell, topic)
+        except Problem as problem:
+            raise Problem(f"{name}: {problem}") from None
+        seen[cell.source] += 1
+        cell.id = cell_id(cell, topic, seen[cell.source])
+    if notebook.cells:
+        setup_cell.put(notebook, released_at(topic))
+    return notebook
+
+
+def cell_id(cell: NotebookNode, topic: Topic, occurrence: int) -> str:
+    """The cell's `grade_id`, or a hash of topic, source and how often that source has occurred so far."""
+    name = grade_id(cell)
+    if re.fullmatch(r"[\w-]{1,64}", name, re.ASCII):  # what the format allows
+        return name
+    key = "\0".join((topic.folder, cell.cell_type, cell.source, str(occurrence)))
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def contract(notebook: NotebookNode, exercises: Collection[str]) -> str:
+    """The source text of a built notebook: the inverse of `build`, outputs dropped.
+
+    Args:
+        notebook: what was built, and edited since.
+        exercises: the topic's items; graded cells that are none keep nbgrader's marks.
+    """
+    import jupytext
+    import nbformat
+
+    plain = nbformat.from_dict(notebook)
+    setup_cell.take_away(plain)
+    plain.metadata = {"jupytext": {"notebook_metadata_filter": "-all"}}
+    for cell in plain.cells:
+        marks = cell.metadata.pop("nbgrader", None)
+        cell.metadata = {key: cell.metadata[key] for key in sorted(cell.metadata) if key == "tags"}
+        if marks and marks.get("grade_id"):
+            cell.metadata.update(_short(marks, cell.cell_type, exercises))
+    return jupytext.writes(plain, fmt="py:percent")
+
+
+def update_source(notebook: Path) -> Update:
+    """Write what was edited in a notebook of `solutions/` back into the `.py` it was built from.
+
+    Pictures that were pasted into it become files beside it.
+
+    Raises:
+        Problem: the file is no notebook, or another than the built one, or holds no solutions any more, or no source
+            stands where it would have been built from, or nothing could be built from what it says. Nothing is written.
+    """
+    import nbformat
+
+    from course.grading.authoring.pasted_pictures import take_out
+
+    source = _built_from(notebook)
+    try:
+        edited = nbformat.read(notebook, as_version=4)
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
+        raise Problem(f"{notebook} cannot be read as a notebook") from error
+    text = source.read_text("utf-8")
+    if BEGIN in text and not any(BEGIN in cell.source for cell in edited.cells):
+        raise Problem(
+            f"{notebook} holds no {BEGIN}, and {source} does: put the solutions back, or delete the notebook to have "
+            "it built again"
+        )
+    digest, topic = _digest(edited), next((topic for topic in TOPICS if topic.folder == notebook.resolve().stem), None)
+    pictures = take_out(edited, notebook.resolve().parent)
+    marked = re.findall(rf'^# %%.* (?:{"|".join(ROLES)})="(\w+)"', text, re.M)
+    items = {item.name: item.points for item in topic.items} if topic else {}
+    contracted = contract(edited, {*marked, *items})
+    if topic:
+        _build_text(contracted, source.name, topic)
+    for path, content in pictures.items():
+        write_atomically(path, content, by_way_of=source.parent)
+    _replace(source, contracted)
+    _record(notebook.resolve(), [digest])
+    return Update(source, tuple(pictures), _other_points(edited, items))
+
+
+class Update(NamedTuple):
+    """What was written of a notebook: its source, pictures, and what it says that is decided elsewhere."""
+
+    source: Path
+    pictures: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def _other_points(notebook: NotebookNode, items: Mapping[str, int]) -> tuple[str, ...]:
+    """The exercises with other points in a notebook than the course gives them."""
+    given = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in notebook.cells if grade_id(cell)}
+    where = "course.toml" if OUTLINE else "course/syllabus.py"
+    return tuple(
+        f"{name} stays at {points} points: change them in {where}, and not in the notebook"
+        for name, points in items.items()
+        if name in given and given[name] != points
+    )
+
+
+def _built_from(notebook: Path) -> Path:
+    """The source of a notebook that lies where `refresh` builds it; a `Problem` for any other file."""
+    path = notebook.resolve()
+    if path.suffix != ".ipynb" or not path.is_file():
+        raise Problem(f"{notebook} is not a notebook")
+    root = find_root(path.parent)
+    if path != root / "solutions" / path.stem / path.name:
+        raise Problem(f"{notebook} was not built from a source: name a notebook such as solutions/03_rnn/03_rnn.ipynb")
+    sources = (root / "solutions" / f"{path.stem}.py", root / "exercises" / path.stem / "notebook.py")
+    for source in sources:
+        if source.is_file():
+            return source
+    raise Problem(f"{notebook} was not built from a source: there is no {' and no '.join(map(str, sources))}")
+
+
+def write(notebook: NotebookNode, path: Path) -> None:
+    """Write `notebook` in one step, so that nobody ever reads half of it; its folder is made when missing."""
+    import nbformat
+
+    _replace(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n")
+
+
+def _replace(path: Path, text: str) -> None:
+    # Beside the assignment's folder, never inside: nbgrader copies whatever it finds there.
+    write_atomically(path, text.encode(), by_way_of=path.parent.parent)
+
+
+def _write_built(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook just built, and what tells later whether it was edited."""
+    digest = _digest(notebook)
+    _record(path, [*_recorded(path), digest])  # both, should this stop half-way
+    write(notebook, path)
+    _record(path, [digest])
+
+
+def _refuse_if_edited(notebook: Path, source: Path) -> None:
+    """Raise `Problem` if the notebook is another than was built; nothing is known of one without a record."""
+    import nbformat
+
+    known = _recorded(notebook)
+    if not known or not notebook.is_file():
+        return
+    try:
+        edited = _digest(nbformat.read(notebook, as_version=4)) not in known
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError):
+        edited = True
+    if edited:
+        command = f"course source {shlex.quote(str(notebook))}"
+        raise Problem(
+            f"{notebook} was edited since it was built, and is left as it is: run `{command}` to write it over {source}"
+            ", or delete it to drop the edits"
+        )
+
+
+def _digest(notebook: NotebookNode) -> str:
+    """A hash of what a person edits: the cells' types, texts, tags and marks, and nothing that a run leaves."""
+    kept = ("nbgrader", "tags")
+    cells = [
+        (cell.cell_type, cell.source, {key: cell.metadata[key] for key in kept if key in cell.metadata})
+        + ((cell.attachments,) if cell.get("attachments") else ())
+        for cell in notebook.cells
+    ]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()
+
+
+def _record_path(notebook: Path) -> Path:
+    """Where the digest of a built notebook is kept: in a folder that git ignores and nbgrader never looks into."""
+    return notebook.parent.parent / ".course" / f"{notebook.stem}.built"
+
+
+def _recorded(notebook: Path) -> list[str]:
+    """The digests under which the notebook counts as not edited; none if an earlier version built it."""
+    try:
+        return _record_path(notebook).read_text("utf-8").split()
+    except FileNotFoundError:
+        return []
+
+
+def _record(notebook: Path, digests: list[str]) -> None:
+    _replace(_record_path(notebook), "".join(f"{digest}\n" for digest in digests))
+
+
+def _is_stale(notebook: Path, source: Path) -> bool:
+    course_own = [OUTLINE.path] if OUTLINE else []
+    made_from = (source, Path(course.syllabus.__file__), Path(setup_cell.__file__), Path(__file__), *course_own)
+    try:
+        built = notebook.stat().st_mtime_ns
+    except FileNotFoundError:
+        return True
+    ahead = built > time.time_ns()  # a clock was, then: what was edited since may look older
+    return ahead or built < max(path.stat().st_mtime_ns for path in made_from)
+
+
+def _expand(cell: NotebookNode, topic: Topic) -> None:
+    """Replace the cell's short metadata, if any, by nbgrader's, schema 3."""
+    if wrong := cell.metadata.get("incorrectly_encoded_metadata"):
+        raise Problem(f"a cell's marks cannot be read ({wrong}): write them as JSON")
+    if isinstance(marks := cell.metadata.get("nbgrader"), dict):
+        cell.metadata["nbgrader"] = _completed(marks)
+    roles = [role for role in ROLES if role in cell.metadata]
+    if not roles:
+        return
+    if len(roles) > 1:
+        raise Problem(f"one cell is marked as {' and '.join(roles)}")
+    (role,) = roles
+    name = cell.metadata.pop(role)
+    items = {item.name: item for item in topic.items}
+    if name not in items:
+        raise Problem(
+            f"{role}={name!r} names no exercise of {topic.folder}, which has {', '.join(items)}. A graded cell that is "
+            "none of them needs nbgrader's marks, as docs/own-exercises.md says"
+        )
+    if (role == "question") != (items[name].kind == "question"):
+        raise Problem(f"{name!r} is a{'n' * (items[name].kind == 'exercise')} {items[name].kind}, no {role} cell")
+    if cell.cell_type != ("markdown" if role == "question" else "code"):
+        raise Problem(f"{role}={name!r} stands on a {cell.cell_type} cell")
+    cell.metadata["nbgrader"] = _marks(role, name, items[name].points)
+
+
+def _marks(role: str, name: str, points: int) -> dict[str, Any]:
+    graded = role != "solution"
+    marks = {
+        "grade": graded,
+        "grade_id": name if graded else name + SOLUTION_SUFFIX,
+        "locked": role == "check",
+        "schema_version": 3,
+        "solution": role != "check",
+        "task": False,
+    }
+    return {**marks, "points": points} if graded else marks
+
+
+DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+"""What nbgrader's marks say where a source leaves it out; a test is locked."""
+
+
+def _completed(marks: Mapping[str, Any]) -> dict[str, Any]:
+    """An instructor's own marks, with all that nbgrader wants to find."""
+    is_test = bool(marks.get("grade")) and not marks.get("solution")
+    return {**DEFAULTS, "locked": is_test or bool(marks.get("task")), **marks}
+
+
+def _short(marks: Mapping[str, Any], cell_type: str, exercises: Collection[str]) -> dict[str, Any]:
+    """The metadata of a marked cell in a source: one word for an exercise, else nbgrader's marks."""
+    role = ("question" if marks.get("solution") else "check") if marks.get("grade") else "solution"
+    name = marks["grade_id"] if marks.get("grade") else marks["grade_id"].removesuffix(SOLUTION_SUFFIX)
+    usual = _marks(role, name, 0)
+    flags = ("grade", "grade_id", "solution", "task")
+    is_usual = all((marks.get(flag) or False) == usual[flag] for flag in flags)
+    if is_usual and name in exercises and cell_type == ("markdown" if role == "question" else "code"):
+        return {role: name}
+    beside = {key: marks[key] for key in sorted(marks) if key not in ("grade_id", "checksum", "cell_type")}
+    kept = {"grade_id": marks["grade_id"], **beside}
+    for key in DEFAULTS:
+        rest = {other: value for other, value in kept.items() if other != key}
+        if key in kept and _completed(rest)[key] == kept[key]:
+            kept = rest
+    return {"nbgrader": kept}

@@ -1,0 +1,87 @@
+"""What is to happen to a submission, found out without changing anything: execute it, save it, leave it, refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from course.grading.execution.task import Outcome, Task
+from course.grading.intake.check_submission import Undated, examine
+from course.grading.intake.untrusted import printable
+from course.grading.machine.faults import stops_all, told
+from course.grading.nbgrader_bridge.log_capture import quiet
+from course.grading.problem import Problem
+
+if TYPE_CHECKING:
+    from course.grading.classroom.grade_class import Classroom
+
+Step = Literal["execute", "save", "leave", "refuse", "set aside"]
+"""Execute it; save its result, or have nbgrader say what is wrong; leave it as it was graded; refuse it; or refuse it
+but for an earlier grading of the same work, which stays."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is to happen to one student's submission.
+
+    Args:
+        task: what executing it takes; None where that could not be made.
+        outcome: a result that is kept.
+        reason: why it is refused or set aside.
+        notes: what was mended or noticed in it.
+    """
+
+    student: str
+    step: Step
+    task: Task | None = None
+    outcome: Outcome | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def choose_all(classroom: Classroom, chosen: Mapping[str, Path], force: bool) -> Iterator[Choice]:
+    """What is to happen to each of the submissions `chosen`, one after the other as they are asked for."""
+    for student, folder in chosen.items():
+        yield choose(classroom, student, folder, force)
+
+
+def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Choice:
+    """What is to happen to the submission in `folder`; with `force`, what was graded or is kept is executed anew.
+
+    Raises:
+        OSError: the machine cannot go on, as its disk is full.
+    """
+    notes: tuple[str, ...] = ()
+    aside = ""
+    try:
+        notes = tuple(examine(folder, classroom.topic.folder))
+    except Undated as problem:
+        aside = str(problem)
+    except Problem as problem:
+        return Choice(student, "refuse", reason=str(problem))
+    except OSError as error:
+        if stops_all(error):
+            raise
+        return Choice(student, "refuse", reason=told(error) or str(error))
+    except Exception as error:  # in what nobody thought of: everybody else is graded all the same
+        aside = f"it cannot be looked at ({printable(str(error)) or type(error).__name__:.80})"
+    task = _task(classroom, student, folder)
+    if aside:
+        return Choice(student, "set aside", task, reason=aside)
+    if task is None:
+        return Choice(student, "save", notes=notes)
+    if not force and classroom.is_done(student, task):
+        return Choice(student, "leave", task, notes=notes)
+    if not force and classroom.store and (kept := classroom.store.get(task)):
+        return Choice(student, "save", task, kept, notes=notes)
+    return Choice(student, "execute", task, notes=notes)
+
+
+def _task(classroom: Classroom, student: str, folder: Path) -> Task | None:
+    with quiet():
+        try:
+            return classroom.task(student, folder)
+        except Exception:  # nbgrader's own pass meets it again, and says what it is
+            return None

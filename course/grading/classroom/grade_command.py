@@ -1,0 +1,152 @@
+"""`course grade`: a class's submissions of a topic, or one notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course.grading.machine.faults import demand_short_names
+from course.grading.machine.lasting_imports import uncollected
+from course.syllabus import Topic
+
+if TYPE_CHECKING:
+    from course.grading.classroom.graded import Graded
+
+
+FORGOTTEN = (
+    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments by hand "
+    "are not in it. If there is a copy of gradebook.db, put it back, and grade again"
+)
+
+
+def grade_topic(
+    root: Path,
+    topic: Topic,
+    *,
+    students: Sequence[str] = (),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    force: bool = False,
+    spot_check: float = 0.0,
+    stale: bool = False,
+    settings: dict[str, Any] | None = None,
+) -> int:
+    """Grade a class, print its summary, and return the exit status: 1 when anything was not graded.
+
+    `spot_check` is the share of the class, from 0 to 1, whose models are trained anew afterwards.
+
+    Raises:
+        Problem: `settings` require a sandbox or an accelerator, and there is none on this machine, or its folder for
+            temporary files has too long a path.
+    """
+    if scheduler is None:
+        _prepare(root, topic, force, settings or {})
+
+    with uncollected():
+        from course.grading.classroom import summary
+        from course.grading.classroom.grade_class import Classroom, grade_class
+        from course.grading.classroom.progress_bars import on_terminal
+
+        classroom = Classroom(root, topic, settings)
+    with on_terminal(topic.folder) as progress:
+        graded = grade_class(
+            classroom,
+            students=students,
+            workers=workers,
+            scheduler=scheduler,
+            force=force,
+            stale=stale,
+            progress=progress,
+        )
+    if again := classroom.changed():
+        now = f"course.toml has {', '.join(again)}, as it was released"
+        print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
+    unreleased = classroom.unreleased()
+    if unreleased:
+        print(f"{topic.folder}: {_not_as_released(unreleased, topic)}")
+    if stale and not graded:
+        whose = "the release's" if unreleased else "today's"
+        print(f"{topic.folder}: nothing is stale, every verdict is that of {whose} tests")
+        return 0
+    summary.show(topic, graded)
+    misplaced = [] if students or stale else list(classroom.handed_in.misplaced())
+    for cell in classroom.demonstrated():
+        print(f"  {cell}, so the cells that only show something run too, and grading takes longer")
+    for line in (*summary.not_graded(misplaced), *([FORGOTTEN] if classroom.forgotten else [])):
+        print(f"  {line}")
+    if spot_check:
+        _compare(root, topic, graded, spot_check, workers=workers, scheduler=scheduler, settings=settings)
+    return int(not all(work.complete for work in (*graded, *misplaced)))
+
+
+def _not_as_released(cells: Sequence[str], topic: Topic) -> str:
+    """What to do about an instructor's own cells that were changed since the release."""
+    are = "is" if len(cells) == 1 else "are"
+    commands = f"`course release {topic.folder}`, then `course grade {topic.folder}`"
+    return f"{', '.join(cells)} in solutions/ {are} not as released. Run {commands}"
+
+
+def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) -> None:
+    """See that this machine can grade as asked, and begin what takes seconds where somebody's work waits."""
+    demand_short_names()
+    _demand(settings)
+    if force or _work_waits(root, topic):
+        from course.grading.workers.start_early import get_ready
+
+        get_ready(settings.get("policy", "checkpoint"))
+
+
+def _demand(settings: dict[str, Any]) -> None:
+    """Refuse to begin without what the settings require of this machine."""
+    from course.grading.kernels.environment import demand_accelerator
+    from course.grading.sandbox.probe import required
+
+    if settings.get("require_sandbox"):
+        required()
+    if settings.get("gpu"):
+        demand_accelerator()
+
+
+def _work_waits(root: Path, topic: Topic) -> bool:
+    """Whether somebody handed in who has not been graded, as far as nbgrader's usual folders tell at a glance."""
+    handed_in, graded = (
+        {path.parent.name for path in root.glob(f"{step}/*/{topic.folder}")} for step in ("submitted", "autograded")
+    )
+    return bool(handed_in - graded)
+
+
+def _compare(
+    root: Path, topic: Topic, graded: list[Graded], share: float, *, workers: int | None, **options: Any
+) -> None:
+    """Train a share of the class's models anew, and print what that made of them."""
+    from course.grading.classroom.spot_check import spot_check
+    from course.grading.workers.worker_pool import most_workers
+
+    found = spot_check(root, topic, graded, share, workers=workers or most_workers(), **options)
+    print("\nSpot check\n" + "\n".join(f"  {line}" for line in found))
+
+
+def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] = (), **options: Any) -> int:
+    """Judge again what of `topics` was judged with other tests than today's; `options` are those of `grade_topic`.
+
+    Of the `students` named, each topic has those who are graded in it.
+
+    Raises:
+        Problem: nothing is graded yet, or nothing of a student who is named.
+    """
+    from course.grading.problem import Problem
+
+    graded = {topic: _graded_in(root, topic) for topic in topics}
+    if not any(graded.values()):
+        raise Problem("nothing is graded yet, so nothing can be stale: run `course grade TOPIC` first")
+    if unknown := set(students).difference(*graded.values()):
+        raise Problem(f"nothing of {', '.join(sorted(unknown))} is graded yet, so nothing can be stale")
+    chosen = {topic: [student for student in students if student in those] for topic, those in graded.items()}
+    again = [topic for topic in topics if (chosen[topic] if students else graded[topic])]
+    return max(grade_topic(root, topic, students=chosen[topic], stale=True, **options) for topic in again)
+
+
+def _graded_in(root: Path, topic: Topic) -> set[str]:
+    """Those with graded work in a topic, as far as nbgrader's usual folders tell."""
+    return {path.parts[-3] for path in (root / "autograded").glob(f"*/{topic.folder}/{topic.folder}.ipynb")}

@@ -1,0 +1,38 @@
+"""What became of one submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from course.grading.gradebook.scores import Scores
+from course.judge.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What became of one student's submission; `reason` says why it was not graded.
+
+    `seconds`, `cpu`, `memory` (bytes), `spent`, `isolation` and `why_cold` are those of its `Outcome`; the last only
+    where it was executed just now. `origins` are where the judged models' weights are found, by task. Of work that was
+    graded before, `retested` are the cells whose tests have changed since, and `before` the points it had.
+    """
+
+    student: str
+    scores: Scores | None = None
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+    cpu: float = 0.0
+    memory: int = 0
+    spent: dict[str, float] = field(default_factory=dict)
+    isolation: str = ""
+    why_cold: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
+    retested: frozenset[str] = frozenset()
+    before: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything the machine should decide was decided."""
+        return not self.reason and all(verdict.kind != "not-graded" for verdict in self.verdicts.values())

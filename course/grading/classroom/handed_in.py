@@ -1,0 +1,79 @@
+"""What students handed in, as it lies in `submitted/`: at its place, under an odd name, or where nobody looks."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from course.grading.classroom.graded import Graded
+from course.grading.intake.untrusted import everything, printable, refuse_name
+from course.grading.problem import Problem
+from course.syllabus import TOPICS, Topic
+
+LOCKED = "{} may not be read by you, so nobody knows whether work lies in it: change its rights"
+
+
+class HandedIn:
+    """The hand-ins of one topic, found where nbgrader's `coursedir` says."""
+
+    def __init__(self, coursedir: Any, topic: Topic) -> None:
+        self._coursedir, self._topic = coursedir, topic
+
+    def submissions(self) -> dict[str, Path]:
+        """The folders handed in, by student, but for those of `misnamed`."""
+        return {student: path for student, path in self._handed_in().items() if not _unfit(student)}
+
+    def misnamed(self) -> list[Graded]:
+        """The folders handed in that have no student's name or cannot be looked into, each with the reason why."""
+        handed_in = self._handed_in()
+        unfit = [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
+        return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
+
+    def _locked(self) -> list[Path]:
+        """The students' folders of which nobody knows whether they hold this topic's work."""
+        work = Path(self._place("*", self._topic.folder))
+        folders = [path for path in map(Path, sorted(glob.glob(str(work.parent)))) if path.is_dir()]  # noqa: PTH207
+        return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
+
+    def _handed_in(self) -> dict[str, Path]:
+        pattern = self._place("(?P<student>.*)", self._topic.folder, escape=True)
+        everywhere = self._place("*", self._topic.folder)
+        found = sorted(glob.glob(everywhere, include_hidden=True))  # noqa: PTH207, as nbgrader does
+        matches = ((re.fullmatch(pattern, path, re.DOTALL), Path(path)) for path in found)
+        return {match["student"]: path for match, path in matches if match}
+
+    def unknown_topics(self) -> list[str]:
+        """What was handed in under the name of no topic, though like one's."""
+        found = glob.glob(self._place("*", "*"))  # noqa: PTH207
+        names = {Path(path).name for path in found if Path(path).is_dir()} - {topic.folder for topic in TOPICS}
+        return [printable(name) for name in sorted(names) if re.fullmatch(r"\d\d_\w+", name)]
+
+    def misplaced(self) -> Iterator[Graded]:
+        """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
+        name, handed_in = self._topic.folder, self._handed_in()
+        for folder in sorted(glob.glob(self._place("*", "."))):  # noqa: PTH207
+            place = Path(folder)
+            if place.name in handed_in or not place.is_dir():
+                continue
+            for path in everything(place, deepest=2):
+                if path.suffix == ".ipynb" and get_close_matches(path.stem.lower(), [name], cutoff=0.8):
+                    there = printable(str(path.relative_to(place.parent)))
+                    right = printable(f"{place.name}/{name}/{name}.ipynb")
+                    yield Graded(printable(place.name), reason=f"{there} belongs at {right}")
+
+    def _place(self, student: str, topic: str, **options: Any) -> str:
+        return str(self._coursedir.format_path(self._coursedir.submitted_directory, student, topic, **options))
+
+
+def _unfit(student: str) -> str:
+    """Why that is no name for a student, or nothing."""
+    try:
+        refuse_name(student)
+    except Problem as problem:
+        return str(problem)
+    return ""

@@ -1,0 +1,82 @@
+"""How far the grading of a class is: bars on a terminal, silence elsewhere, and a file of what everything took."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from course.grading.execution.task import Outcome
+
+
+class Progress(Protocol):
+    """Is told what happens."""
+
+    def begin(self, total: int) -> None:
+        """So many submissions are looked at."""
+
+    def done(self, student: str, outcome: Outcome | None) -> None:
+        """One is graded; `outcome` is None when that was so already, or could not be done."""
+
+
+class Silence:
+    """Says nothing."""
+
+    def begin(self, total: int) -> None:
+        """Nothing."""
+
+    def done(self, student: str, outcome: Outcome | None) -> None:
+        """Nothing."""
+
+
+class Bars:
+    """A bar with done and total, the rate, the time left, what failed, and the slowest notebook so far."""
+
+    def __init__(self, title: str, bar: Any) -> None:
+        self._bar, self._job = bar, bar.add_task(title, total=None, rate="", note="")
+        self._failed = self._done = 0
+        self._slowest, self._seconds = "", 0.0
+
+    def begin(self, total: int) -> None:
+        """So many submissions are looked at."""
+        self._bar.update(self._job, total=total)
+
+    def done(self, student: str, outcome: Outcome | None) -> None:
+        """One is graded."""
+        self._done += 1
+        if outcome is not None:
+            self._failed += not outcome.final
+            if outcome.seconds > self._seconds:
+                self._slowest, self._seconds = student, outcome.seconds
+        elapsed = self._bar.tasks[self._job].elapsed or 0.0
+        rate = f"{60 * self._done / elapsed:.0f}/min" if elapsed > 1 else ""
+        self._bar.update(self._job, advance=1, rate=rate, note=self._note())
+
+    def _note(self) -> str:
+        failed = f"{self._failed} failed  " if self._failed else ""
+        return failed + (f"slowest {self._slowest} {self._seconds:.0f} s" if self._slowest else "")
+
+
+@contextmanager
+def on_terminal(title: str) -> Iterator[Progress]:
+    """Bars where standard error is a terminal and rich is installed, else silence."""
+    if not sys.stderr.isatty():
+        yield Silence()
+        return
+    try:
+        from rich import progress
+        from rich.console import Console
+    except ImportError:
+        yield Silence()
+        return
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=None),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[rate]}"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("[dim]{task.fields[note]}"),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
+        yield Bars(title, bar)

@@ -1,0 +1,95 @@
+"""A spot check: some students' models are trained anew, and their scores held beside those of the weights handed in.
+
+Loading submitted weights makes grading quick, and trusts that the student's own loop made them. A sample that is
+trained anew keeps that honest. It changes no score: it says where to look.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.graded import Graded
+from course.grading.execution.task import Outcome
+from course.grading.gradebook.class_secret import class_secret
+from course.grading.nbgrader_bridge.log_capture import quiet
+from course.grading.workers.worker_pool import crew, execute_all
+from course.syllabus import Topic
+
+
+def sample(students: Sequence[str], share: float, secret: str, topic: str) -> list[str]:
+    """The share of `students` to look at, at least one: drawn with the class's secret, the same at every grading."""
+
+    def lot(student: str) -> bytes:
+        return hmac.digest(secret.encode(), f"spot check/{topic}/{student}".encode(), "sha256")
+
+    return sorted(sorted(students, key=lot)[: math.ceil(share * len(students))])
+
+
+def spot_check(
+    root: Path,
+    topic: Topic,
+    graded: Sequence[Graded],
+    share: float,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> list[str]:
+    """Train the models of a share of the class anew; a line for each task that then earns less, and one for who it was.
+
+    Args:
+        share: of the students whose work was graded, from 0 to 1.
+        settings: traits of `JudgedExecute`; the policy becomes `retrain`.
+    """
+    tasks = {item.name for item in topic.items if item.kind == "task" and item.budget}
+    if not tasks:
+        return [f"{topic.folder} trains no model: nothing to train anew"]
+    classroom = Classroom(root, topic, {**(settings or {}), "policy": "retrain"})
+    works = {work.student: work for work in graded if work.complete}
+    chosen = sample(list(works), share, class_secret(classroom.coursedir().db_url), topic.folder)
+    lines = []
+    for student, outcome in _trained_anew(classroom, chosen, workers, scheduler):
+        if outcome.fault:
+            lines.append(f"{student}: could not be trained anew, by a fault of the grading machine: {outcome.fault}")
+        lines += [f"{student}: {line}" for line in _worse(works[student], outcome, tasks)]
+    return [*sorted(lines), f"trained anew: {', '.join(chosen) or 'nobody, as nobody was graded'}"]
+
+
+def _trained_anew(
+    classroom: Classroom, students: Sequence[str], workers: int, scheduler: str | None
+) -> list[tuple[str, Outcome]]:
+    """What training anew gave for each student; from the store, where it was done before."""
+    submissions, store = classroom.handed_in.submissions(), classroom.store
+    done, jobs = [], []
+    for student in students:
+        with quiet():
+            task = classroom.task(student, submissions[student])
+        if store and (kept := store.get(task)):
+            done.append((student, kept))
+        else:
+            jobs.append((student, task))
+    if jobs:
+        with crew(min(workers, len(jobs)), scheduler, classroom.environment) as hired:
+            for student, task, outcome in execute_all(jobs, hired):
+                if store:
+                    store.put(task, outcome)
+                done.append((student, Outcome.from_bytes(outcome)))
+    return done
+
+
+def _worse(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
+    """The tasks that earn less when they are trained anew."""
+    return [
+        f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained anew, and "
+        f"{work.verdicts[verdict.exercise].score:g} with the weights handed in: "
+        f"{outcome.unfinished.get(verdict.exercise) or 'look how they came about'}"
+        for verdict in outcome.verdicts
+        if verdict.exercise in tasks
+        and verdict.exercise in work.verdicts
+        and verdict.score < work.verdicts[verdict.exercise].score
+    ]

@@ -1,0 +1,1 @@
+"""`course demo`: a made-up class, graded from end to end."""

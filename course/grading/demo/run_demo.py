@@ -1,0 +1,113 @@
+"""`course demo`: a made-up class, graded from end to end and compared with what must come out."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+
+from course.grading.authoring.source import refresh
+from course.grading.cells import notebook_bytes
+from course.grading.classroom import summary
+from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.graded import Graded
+from course.grading.classroom.progress_bars import on_terminal
+from course.grading.course_folder import find_root, notebook_path, source_path
+from course.grading.demo.made_up_students import Pupil, pupils, text_of
+from course.grading.execution.execute import execute
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
+from course.grading.nbgrader_bridge.feedback_page import generate_feedback
+from course.grading.problem import Problem
+from course.grading.release.make_release import render
+from course.syllabus import Topic
+
+PATIENCE = {"timeout": 25, "call_timeout": 10.0}
+"""A little less than a class gets, so that the endless loop does not keep everybody waiting."""
+
+
+def run(topic: Topic, folder: Path | None = None, workers: int | None = None) -> int:
+    """Make up a class for `topic` in `folder`, grade it, and print what came out; 0 when all was as expected."""
+    started = time.monotonic()
+    root = _make_course(find_root(), topic, folder)
+    print(f"A class for {topic.folder} in {root}")
+    print("  solving the notebook once, training included ...", flush=True)
+    solution = nbformat.read(notebook_path(root, topic), as_version=4)
+    checkpoints = train(solution, topic)
+    group = _make_class(root, topic, solution, checkpoints)
+    print(f"  {len(group)} submissions; grading them ...\n", flush=True)
+    with on_terminal(topic.folder) as progress:
+        graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
+    summary.show(topic, graded)
+    page = write_feedback(root, topic)
+    surprises = compare(group, graded)
+    print(f"\nFeedback: {page.parent.parent.parent}\n  for example {page}")
+    print(f"\n{len(group)} submissions in {time.monotonic() - started:.0f} s, ", end="")
+    print("every verdict as expected" if not surprises else "NOT as expected:")
+    print("".join(f"  {surprise}\n" for surprise in surprises), end="")
+    return int(bool(surprises))
+
+
+def compare(group: list[Pupil], graded: list[Graded]) -> list[str]:
+    """Where the class's verdicts are not those expected."""
+    by_student = {work.student: work for work in graded}
+    surprises: list[str] = []
+    for pupil in group:
+        graded_work = by_student.get(pupil.name)
+        surprises += pupil.surprises(graded_work) if graded_work else [f"{pupil.name} was passed over"]
+    return surprises
+
+
+def write_feedback(root: Path, topic: Topic) -> Path:
+    """nbgrader's feedback for all that was graded; returns the page with the most to say."""
+    classroom = Classroom(root, topic)
+    pages = generate_feedback(classroom.coursedir(), classroom.config, topic.folder)
+    return max(pages, key=lambda page: page.read_text(encoding="utf-8").count("Look here"))
+
+
+def _make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
+    """A course of its own for the topic: its source and the repository's configuration."""
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
+    source = source_path(repository, topic)
+    if not source.is_file():
+        raise Problem(f"there is no {source}")
+    root = (folder or Path(tempfile.mkdtemp(prefix="course-demo-"))).resolve()
+    (root / "solutions").mkdir(parents=True)
+    source_path(root, topic).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, source_path(root, topic))
+    shutil.copy(repository / "nbgrader_config.py", root)
+    refresh(root, (topic,))
+    return root
+
+
+def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
+    """The checkpoints a student's own run of the solved notebook leaves behind."""
+    limits = own_limits(solution, Limits(120.0))
+    task = Task(topic.folder, notebook_bytes(solution), policy="retrain", limits=limits)
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    if outcome.fault:
+        raise Problem(outcome.fault)
+    return {path: content for path, content in outcome.files.items() if path.startswith("checkpoints/")}
+
+
+def _make_class(
+    root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]
+) -> list[Pupil]:
+    """Hand in for everybody."""
+    from course.hidden import find
+
+    with tempfile.TemporaryDirectory() as place:
+        release = nbformat.read(render(root, topic, Path(place)), as_version=4)
+    group = pupils(topic, solution, release, find)
+    for pupil in group:
+        folder = root / "submitted" / pupil.name / topic.folder
+        folder.mkdir(parents=True)
+        (folder / (pupil.file or f"{topic.folder}.ipynb")).write_text(text_of(pupil.notebook), encoding="utf-8")
+        for path, content in checkpoints.items() if pupil.trained else ():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_bytes(content)
+    return group

@@ -1,0 +1,99 @@
+"""The corpora in the cache: what kernels read there, and that it is there before they start, as they cannot write."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import course
+from course.data import CORPORA, load
+from course.data.cache import cache_folder
+from course.grading.freshness.engine_fingerprint import modules_of
+from course.grading.freshness.import_graph import imports, reached
+from course.syllabus import Topic
+
+FILLED = "filled"
+"""Folder of the cache with a note on each corpus it holds: from what state of the course, and as which entries."""
+
+GRADERS = ("editions", "keys", FILLED)
+"""Folders of the cache that are the grader's: other states of the course, expected answers, and its notes."""
+
+FILLING = 300.0
+"""Seconds that the making of a topic's corpora may take, before every notebook makes its own."""
+
+_KEPT = ("data/cache.py", "kept")
+"""What a corpus that is kept on disk imports."""
+
+
+def for_students() -> list[Path]:
+    """What the cache holds for students: the corpora, and none of what the grader keeps there for itself."""
+    cache = cache_folder()
+    return [path for path in sorted(cache.iterdir()) if path.name not in GRADERS] if cache.is_dir() else []
+
+
+def fill_cache(topic: Topic) -> None:
+    """See to it that the cache holds a topic's corpora before kernels start: they can read there, and cannot write.
+
+    Where that fails, each notebook makes its own, which costs only time. Another process loads: the grader's needs no
+    torch.
+    """
+    notes = cache_folder() / FILLED
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        missing = [name for name in corpora_of(topic) if not _holds(name)]
+        if not missing:
+            return
+        notes.mkdir(parents=True, exist_ok=True)
+        if not os.access(notes, os.W_OK):
+            return
+        paths = [str(Path(course.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        subprocess.run(
+            [sys.executable, "-P", "-c", f"from {__name__} import keep_corpora as keep; keep({missing!r})"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=FILLING,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        )
+
+
+def corpora_of(topic: Topic) -> list[str]:
+    """The corpora that a topic's tests draw from, as its notebook does, and that the cache keeps."""
+    package = Path(course.__file__).parent
+    used = {one.file for file in reached(package, modules_of(topic)) for one in imports(package, file)}
+    drawn = [name for name in CORPORA if f"data/{name}.py" in used]
+    return [name for name in drawn if any(one[1:] == _KEPT for one in imports(package, f"data/{name}.py"))]
+
+
+def keep_corpora(names: Iterable[str]) -> None:
+    """Load the corpora, so that the cache keeps them, and note which of its entries they are."""
+    cache, state = cache_folder(), _state_of_data()
+    for name in names:
+        loaded = load(name)
+        parts = loaded.values() if isinstance(loaded, dict) else [loaded]
+        files = [Path(file["filename"]).resolve() for part in parts for file in part.cache_files]
+        inside = [file.relative_to(cache.resolve()) for file in files if file.is_relative_to(cache.resolve())]
+        if inside:
+            (cache / FILLED).mkdir(parents=True, exist_ok=True)
+            (cache / FILLED / name).write_text("\n".join([state, *sorted({file.parts[0] for file in inside})]))
+
+
+def _holds(name: str) -> bool:
+    """Whether the cache holds a corpus as the course makes it today."""
+    try:
+        state, *entries = (cache_folder() / FILLED / name).read_text().splitlines()
+    except (OSError, ValueError):
+        return False
+    return state == _state_of_data() and all((cache_folder() / entry).is_dir() for entry in entries)
+
+
+def _state_of_data() -> str:
+    """A name for what decides the corpora; one of them is made of this Python's own library."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for path in sorted(Path(course.__file__).parent.glob("data/*.py")):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,233 @@
+"""Executes one notebook and lets the judge decide its exercises: a task's bytes in, an outcome's bytes out.
+
+The kernel proposes, the judge decides: whatever the cells printed, the outputs of a graded exercise are replaced by
+one result that holds the judge's score and report. Graded cells that are no exercise keep what the kernel gave, and
+nbgrader scores them as it always does.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+
+from course.grading.cells import (
+    checks_in,
+    exercises_in,
+    notebook_bytes,
+    read_notebook,
+    topics_of,
+)
+from course.grading.execution import corpora_cache
+from course.grading.execution.judged_outputs import record
+from course.grading.execution.judging import Examination
+from course.grading.execution.notebook_run import KernelFault, NotebookRun
+from course.grading.execution.off_limits import of_the_class
+from course.grading.execution.task import Outcome, Task
+from course.grading.execution.weight_origin import origins
+from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.intake.untrusted import read_files, remove, write_files
+from course.grading.kernels.environment import added, environment
+from course.grading.kernels.protocol import Order
+from course.grading.machine.faults import FULL_TEXTS, told
+from course.grading.problem import Problem
+from course.grading.sandbox.probe import Tier, required, strongest
+from course.grading.sandbox.spec import Confines
+from course.judge.verdict import Verdict
+from course.notebook.unfinished import judged_early, unfinished
+from course.syllabus import TOPICS, find_item
+
+if TYPE_CHECKING:
+    pass
+
+
+LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
+"""Files of these names are not kept after an execution."""
+
+_WRITTEN = 64 * 2**20
+
+
+def execute(data: bytes) -> bytes:
+    """Execute the task in `data` and return its outcome; a kernel that did not start is tried a second time."""
+    task = Task.from_bytes(data)
+    outcome = _execute_once(task)
+    if outcome.fault:
+        outcome = _execute_once(task)
+    return outcome.to_bytes()
+
+
+def _execute_once(task: Task) -> Outcome:
+    started = time.monotonic()
+    try:
+        tier = required() if task.isolated else strongest()
+    except Problem as problem:
+        return Outcome(task.notebook, fault=str(problem))
+    nb = read_notebook(task.notebook)
+    names = exercises_in(nb)
+    if task.engine and task.engine != (here := fingerprint(topics_of(checks_in(nb).values()))):
+        return Outcome(task.notebook, fault=f"this machine has the course in state {here}, and not in {task.engine}")
+    outcome = Outcome(b"", isolation=tier.label)
+    try:
+        examination = Examination(nb, names, task)
+    except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine
+        return Outcome(task.notebook, fault=f"the judge could not listen: {told(error) or error}")
+    try:
+        with closing(examination), _private_folder(task) as private:
+            room = shutil.disk_usage(private).free
+            run = _run(nb, task, examination, private, tier)
+            _demand_room(task, private, min(room, shutil.disk_usage(private).free), _complaints(nb, examination))
+            outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
+            if examination.session is not None:
+                outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
+            outcome = replace(outcome, unfinished=_unfinished(examination.verdicts, private / "work"))
+            if (handle := run.handle) is not None:
+                outcome = replace(outcome, memory=handle.memory, cpu=round(handle.cpu, 2))
+    except KernelFault as error:
+        outcome = replace(outcome, fault=str(error))
+    except OSError as error:
+        outcome = replace(outcome, fault=told(error) or str(error))
+    verdicts = tuple(
+        judged_early(verdict, outcome.unfinished.get(name, "")) for name, verdict in examination.verdicts.items()
+    )
+    seconds = round(time.monotonic() - started, 3)
+    outcome = replace(outcome, verdicts=verdicts, spent=examination.spent, seconds=seconds)
+    record(nb, examination.names, outcome, of_the_course=any(task.name == topic.folder for topic in TOPICS))
+    return replace(outcome, notebook=notebook_bytes(nb))
+
+
+@contextmanager
+def _private_folder(task: Task) -> Iterator[Path]:
+    """A folder for one notebook, its files in `work` beside its `home`, gone afterwards whatever was made in it.
+
+    Raises:
+        KernelFault: it cannot be made.
+    """
+    with ExitStack() as stack:
+        try:
+            private = Path(tempfile.mkdtemp(prefix="course-"))
+            stack.callback(remove, private)
+            for name in ("work", "home"):
+                (private / name).mkdir()
+            write_files(task.files, private / "work")
+        except (OSError, ValueError) as error:
+            raise KernelFault(f"the notebook's folder could not be made: {told(error) or error}") from error
+        yield private
+
+
+ROOM = 512 * 2**20
+"""Bytes that a notebook whose disk has no limit of its own should find free."""
+
+
+def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
+    """Where a disk was full that had less room than a notebook may use, nobody's code is to blame.
+
+    What a notebook says of a disk is only an occasion to look: anybody can raise such an error.
+
+    Raises:
+        KernelFault: something in the notebook met such a disk, or a quota.
+    """
+    needed = task.limits.allowance.disk or ROOM
+    no_space, no_quota = (text in complaints for text in FULL_TEXTS)
+    if no_quota and _is_over_quota(private, needed):
+        what = "your quota was used up on the disk"
+    elif no_space and room < needed:
+        what = "no space was left on the disk"
+    else:
+        return
+    disk = next(place for place in private.parents if place.is_mount())
+    raise KernelFault(f"{what} of {disk} while the notebook ran: make room there, or export TMPDIR=another folder")
+
+
+def _is_over_quota(folder: Path, size: int) -> bool:
+    """Whether a quota refuses a file of that size: what is left of one can only be found out by asking for it."""
+    if not hasattr(os, "posix_fallocate"):  # macOS
+        return False
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            return error.errno == errno.EDQUOT
+    return False
+
+
+def _complaints(nb: NotebookNode, examination: Examination) -> str:
+    """What the errors of the cells say, and those that the judge met."""
+    outputs = (output for cell in nb.cells for output in cell.get("outputs", ()))
+    errors = (f"{output.get('evalue')}" for output in outputs if output.output_type == "error")
+    return "\n".join([*errors, *(verdict.message for verdict in examination.verdicts.values())])
+
+
+def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, tier: Tier) -> NotebookRun:
+    work, home, edition = private / "work", private / "home", _edition()
+    number = _told(task.seed)
+    more = {"COURSE_NUMBER": str(number), **added(task.environment, task.gpu)}
+    variables = environment(home, edition, examination.address, task.policy, more)
+    run = NotebookRun(
+        nb,
+        limits=task.limits,
+        order=Order(tier.name, _confines(task, private, edition, examination), str(work), variables, number),
+        sockets=private,
+        skip=task.skip,
+        judged=examination.names,
+        enter=examination.enter,
+        leave=examination.leave,
+        **task.client,
+    )
+    examination.interrupt = run.interrupt
+    run.run()
+    return run
+
+
+def _told(seed: int) -> int:
+    """What a kernel's own random numbers start from: the same at each grading, with no way back to the hidden cases."""
+    return int.from_bytes(hashlib.sha256(f"kernel:{seed}".encode()).digest()[:4], "big") % 2**31
+
+
+def _edition() -> Path:
+    """The student edition of the course as this process has it, made again should it have been removed."""
+    if not _assembled().is_dir():
+        _assembled.cache_clear()
+    return _assembled()
+
+
+@cache
+def _assembled() -> Path:
+    from course.grading.student_edition import assemble
+
+    return assemble()
+
+
+def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
+    """What the notebook sees: the student edition, the corpora, the judge's socket."""
+    judge = [] if examination.address is None else [Path(examination.address).parent]
+    readable = [edition, *corpora_cache.for_students(), *judge]
+    allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
+    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, of_the_class())))
+
+
+def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:
+    """Of each task that lost points, what is to be said of its training where a clock ended it."""
+    from course.notebook.checkpoint import Unfit, read_record
+
+    said = {}
+    for name in (name for name, verdict in verdicts.items() if verdict.kind != "passed" and find_item(name)[1].budget):
+        with suppress(Unfit):
+            said[name] = unfinished(read_record(work / "checkpoints" / f"{name}.safetensors"))
+    return {name: sentence for name, sentence in said.items() if sentence}
+
+
+def _new_files(task: Task, work: Path) -> dict[str, bytes]:
+    """What the student's code wrote, within bounds."""
+    present = read_files(work, ignore=LEFT_BEHIND, limit=_WRITTEN)
+    return {path: content for path, content in present.items() if task.files.get(path) != content}

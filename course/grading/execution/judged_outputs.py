@@ -1,0 +1,71 @@
+"""An executed notebook's outputs as the judge has them: one result for each judged cell, and the verdicts kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nbformat import NotebookNode
+
+from course.grading.cells import METADATA, exercises_in, grade_id, is_test, notebook_bytes, read_notebook
+from course.grading.execution.task import Outcome
+from course.grading.freshness.exercise_fingerprint import tests_of
+from course.grading.sandbox.probe import how_executed
+from course.judge.verdict import Verdict
+
+
+def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
+    """Write the verdicts into `nb`: each judged cell gets exactly one output, and the metadata keeps them all.
+
+    An ordinary notebook without exercises stays without metadata, unless it is a topic's of the course.
+    """
+    if not names and not of_the_course:
+        nb.metadata.pop(METADATA, None)
+        return
+    from course.judge import report
+
+    verdicts = {verdict.exercise: verdict for verdict in outcome.verdicts}
+    for index, name in names.items():
+        cell, verdict = nb.cells[index], verdicts[name]
+        data = NotebookNode(
+            {
+                "text/plain": repr(score_of(cell, verdict)),
+                "text/html": report.html(verdict, note=how_executed(outcome.isolation)),
+            }
+        )
+        result = {"output_type": "execute_result", "metadata": NotebookNode(), "execution_count": cell.execution_count}
+        cell.outputs = [NotebookNode(result, data=data)]
+    nb.metadata[METADATA] = {
+        "isolation": outcome.isolation,
+        "seconds": outcome.seconds,
+        "memory": outcome.memory,
+        "cpu": outcome.cpu,
+        "spent": outcome.spent,
+        "origins": outcome.origins,
+        "unfinished": outcome.unfinished,
+        "tests": {name: tests_of(name) for name in verdicts},
+        "verdicts": {name: verdict.to_dict() for name, verdict in verdicts.items()},
+    }
+
+
+def with_earlier(
+    outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
+) -> Outcome:
+    """An outcome with some of its verdicts replaced by those of an earlier execution of the same work.
+
+    So are the `outputs` of an instructor's own tests, by name, which nbgrader scores.
+    """
+    nb = read_notebook(outcome.notebook)
+    for cell in nb.cells:
+        if is_test(cell) and grade_id(cell) in outputs:
+            cell.outputs = outputs[grade_id(cell)]
+    replaced = replace(outcome, verdicts=tuple(earlier.get(one.exercise, one) for one in outcome.verdicts))
+    record(nb, exercises_in(nb), replaced)
+    return replace(replaced, notebook=notebook_bytes(nb))
+
+
+def score_of(cell: NotebookNode, verdict: Verdict) -> float:
+    """The verdict's score in the cell's own points, never above them: an instructor may have changed their number."""
+    points = float(cell.metadata["nbgrader"].get("points", verdict.points))
+    scale = points / verdict.points if verdict.points else 0.0
+    return float(min(points, max(0.0, verdict.score * scale)))

@@ -1,0 +1,139 @@
+"""The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from nbformat import NotebookNode
+
+from course.grading.execution.notebook_run import LIMIT, CellEnd
+from course.grading.execution.task import Task
+from course.judge.session import Session
+from course.judge.verdict import Kind, Verdict
+from course.source import parsed
+
+DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Examination:
+    """The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+
+    def __init__(self, nb: NotebookNode, names: dict[int, str], task: Task) -> None:
+        self.nb, self.names, self.task = nb, names, task
+        self.verdicts: dict[str, Verdict] = {}
+        self.spent: dict[str, float] = {}
+        self.ended = ""
+        self.ends: dict[int, CellEnd] = {}
+        self.session: Session | None = None
+        self.interrupt: Callable[[], None] = lambda: None
+        if names:
+            from course.hidden import find
+            from course.judge.session import Session
+
+            self.session = Session(
+                find,
+                seed=task.seed,
+                sources=self._sources(),
+                seconds=task.limits.call,
+                on_stuck=lambda name: self.interrupt(),
+            )
+
+    @property
+    def address(self) -> str | None:
+        """Where the kernel finds the judge."""
+        return None if self.session is None else self.session.address
+
+    def enter(self, index: int) -> None:
+        """The cell at `index` starts executing."""
+        self._started = time.monotonic()
+        if self.session is not None and index in self.names:
+            self.session.seconds = self.task.limits.judging(self.names[index])
+            self.session.enter(self.names[index])
+
+    def leave(self, index: int, end: CellEnd) -> None:
+        """The cell at `index` came to its end."""
+        self.ends[index] = end
+        if end.over:
+            self.ended = f"{end.evalue or 'the process ended'} in {self._describe(index)}"
+        if self.session is not None and index in self.names:
+            name = self.names[index]
+            try:
+                verdict = self.session.leave() or self._without_check(index, end)
+            except Exception as error:  # a fault of the judge must not cost anybody a point
+                verdict = self._nothing(name, "not-graded", f"The judge failed: {type(error).__name__}: {error}")
+            self.spent[name] = round(time.monotonic() - self._started, 3)
+            self.verdicts[name] = _because(verdict, end)
+
+    def close(self) -> None:
+        """Give every exercise that was not reached its verdict, and stop listening."""
+        for name in self.names.values():
+            if name not in self.verdicts:
+                message = f"Not reached: {self.ended or 'the notebook ended before'}."
+                self.verdicts[name] = self._nothing(name, "missing", message)
+        if self.session is not None:
+            self.session.close()
+
+    def _sources(self) -> dict[str, str]:
+        """What the student wrote for each exercise."""
+        written = {
+            cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source
+            for cell in self.nb.cells
+            if cell.metadata.get("nbgrader", {}).get("solution")
+        }
+        return {name: written.get(f"{name}-solution", "") for name in self.names.values()}
+
+    def _without_check(self, index: int, end: CellEnd) -> Verdict:
+        """The verdict on an exercise whose cell came to its end before the judge could look at an answer."""
+        name = self.names[index]
+        if end.kind in ("time", "memory") or end.ename == LIMIT:
+            return self._nothing(name, _kind_of(end), f"This cell was stopped: {end.evalue}.")
+        if end.kind == "died":
+            return self._nothing(name, "error", "The notebook's process ended while this cell ran.")
+        answer = self._end_of_answer(name)
+        if answer is not None and answer.kind != "done":
+            what = f"{answer.ename}: {answer.evalue}"[:300]
+            return self._nothing(name, _kind_of(answer), f"The cell with your answer stopped with {what}")
+        if answer is not None and end.evalue == f"name '{name}' is not defined" and self._is_defined_in_answer(name):
+            what = f"{name} is not defined any more. Was it deleted or reset after its cell?"
+            return self._nothing(name, "missing", f"There was nothing to check: {what}")
+        if end.ename == "NameError":
+            return self._nothing(name, "missing", f"There was nothing to check: {end.evalue[:300]}.")
+        if end.kind == "error":
+            return self._nothing(name, "error", f"The check was not made: {end.ename}: {end.evalue[:300]}")
+        return self._nothing(name, "missing", f"The check of {name} never reached the judge.")
+
+    def _end_of_answer(self, name: str) -> CellEnd | None:
+        for index, cell in enumerate(self.nb.cells):
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-solution":
+                return self.ends.get(index)
+        return None
+
+    def _is_defined_in_answer(self, name: str) -> bool:
+        """Whether the cell with the answer binds the exercise's name."""
+        written = parsed(self._sources().get(name, ""))
+        definitions = (node for node in (written.body if written else ()) if isinstance(node, DEFINITION))
+        return any(node.name == name for node in definitions)
+
+    def _nothing(self, name: str, kind: Kind, message: str) -> Verdict:
+        from course.hidden import find
+
+        return Verdict.without_points(name, kind, find(name).points, message)
+
+    def _describe(self, index: int) -> str:
+        first = self.nb.cells[index].source.strip().partition("\n")[0]
+        return f"cell {index + 1} ({first[:60]!r})"
+
+
+def _kind_of(end: CellEnd) -> Kind:
+    """The verdict's kind for a cell that came to a bad end."""
+    return "time" if end.kind == "time" else "memory" if end.kind == "memory" else "error"
+
+
+def _because(verdict: Verdict, end: CellEnd) -> Verdict:
+    """The verdict, with the true reason where the judge only saw the kernel go away."""
+    if end.ename == LIMIT and verdict.kind in ("error", "time"):
+        return replace(verdict, kind=_kind_of(end), message=f"Stopped while it was judged: {end.evalue}.")
+    return verdict

@@ -1,0 +1,221 @@
+"""One submission's execution as plain bytes: what goes into a worker, and what comes out.
+
+A task holds everything that decides the result (the cells, the files beside them, the seed, the limits), so a worker
+needs no file system in common with the class, and equal tasks have equal digests. Both forms are zip archives with a
+JSON header: nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from course.grading.reproducible_zip import add
+from course.grading.sandbox.probe import NOT_ISOLATED
+from course.grading.sandbox.spec import Allowance
+from course.judge.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a notebook may take. Seconds: for a cell, for single cells by index, for the whole notebook, for judging.
+
+    They are seconds on the clock, and as many of processor time with all processes together. `None` sets no limit.
+    A cell's 30 s are nbgrader's own default. A task is judged on held-out data with models as they come, which takes
+    longer than an exercise. `output` is what is kept of one cell, in characters: four times a large figure. A message
+    of more bytes than that is not even read.
+    """
+
+    cell: float | None = 30.0
+    cells: dict[int, float | None] = field(default_factory=dict)
+    notebook: float | None = None
+    call: float = 20.0
+    output: int = 4 * 2**20
+    allowance: Allowance = field(default_factory=Allowance)
+
+    def of(self, index: int) -> float | None:
+        """The limit of the cell at `index`."""
+        return self.cells.get(index, self.cell)
+
+    def judging(self, name: str) -> float:
+        """What all the cases of an exercise may take together."""
+        return self.call * (3.0 if name.endswith("_task") else 1.0)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sanitised notebook to execute and judge.
+
+    `files` are the ones beside the notebook, by relative path; `client` holds traits of nbclient's client;
+    `environment` adds variables to the kernel's cleaned ones; `seed` draws the hidden cases; `skip` are the indices of
+    cells that need not run; `gpu` demands an accelerator; `engine` names the state of the tests and of the course.
+    `isolated` demands a sandbox, which decides whether there is a result, not which: it is not in the digest.
+    """
+
+    name: str
+    notebook: bytes
+    files: dict[str, bytes] = field(default_factory=dict)
+    seed: int = 0
+    policy: str = "checkpoint"
+    limits: Limits = field(default_factory=Limits)
+    client: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    skip: tuple[int, ...] = ()
+    gpu: bool = False
+    engine: str = ""
+    isolated: bool = False
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "seed": self.seed,
+            "policy": self.policy,
+            "limits": {**asdict(self.limits), "cells": sorted(self.limits.cells.items())},
+            "client": self.client,
+            "environment": self.environment,
+            "skip": self.skip,
+            "gpu": self.gpu,
+            "engine": self.engine,
+        }
+
+    def digest(self) -> str:
+        """The name of this task's result: a hash of all that decides it. The ids of cells decide nothing."""
+        return hashlib.sha256(_json(self._header()) + self._handed_in).hexdigest()
+
+    def work(self) -> str:
+        """A hash of what was handed in and how it is executed, whatever the state of the tests."""
+        header = {**self._header(), "engine": "", "skip": ()}  # which cells need not run depends on the tests
+        return hashlib.sha256(_json(header) + bytes.fromhex(self.submission())).hexdigest()
+
+    def submission(self) -> str:
+        """A hash of what was handed in alone, however it is executed: locked cells are the instructor's."""
+        document = json.loads(self.notebook)
+        document["cells"] = [_as_handed_in(cell) for cell in document.get("cells", ())]
+        return self._hashed(document).hex()
+
+    def is_of(self, submission: str) -> bool:
+        """Whether `submission` names what was handed in; the first version hashed locked cells with it."""
+        return submission in (self.submission(), self._handed_in.hex())
+
+    @cached_property
+    def _handed_in(self) -> bytes:
+        """A hash of the sanitised notebook and of the files beside it."""
+        document = json.loads(self.notebook)
+        for cell in document.get("cells", ()):
+            cell.pop("id", None)
+        return self._hashed(document)
+
+    def _hashed(self, document: dict[str, Any]) -> bytes:
+        digest = hashlib.sha256(_json(document))
+        for path, content in sorted(self.files.items()):
+            digest.update(_json([path, hashlib.sha256(content).hexdigest()]))
+        return digest.digest()
+
+    def to_bytes(self) -> bytes:
+        """The task as one archive."""
+        return _pack({**self._header(), "isolated": self.isolated}, self.notebook, self.files)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Task:
+        """The inverse of `to_bytes`."""
+        header, notebook, files = _unpack(data)
+        limits, skip = header.pop("limits"), tuple(header.pop("skip"))
+        allowance = Allowance(**limits.pop("allowance"))
+        limits = Limits(**{**limits, "cells": dict(limits["cells"]), "allowance": allowance})
+        return cls(notebook=notebook, files=files, limits=limits, skip=skip, **header)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What executing a task gave.
+
+    `notebook` has the judged cells' outputs replaced; `files` are those the student's code wrote; `seconds` is the
+    wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
+    (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
+    forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
+    that is trained where the weights of the judged model are found, as its kernel tells them: see `origins.py`;
+    `unfinished` has a sentence for each whose training a clock ended.
+    """
+
+    notebook: bytes
+    verdicts: tuple[Verdict, ...] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
+    seconds: float = 0.0
+    spent: dict[str, float] = field(default_factory=dict)
+    memory: int = 0
+    cpu: float = 0.0
+    isolation: str = NOT_ISOLATED
+    why_cold: str = ""
+    fault: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
+    unfinished: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def isolated(self) -> bool:
+        """Whether a sandbox was around it."""
+        return self.isolation != NOT_ISOLATED
+
+    @property
+    def final(self) -> bool:
+        """Whether this is the student's own doing, and would come out the same again."""
+        return not self.fault and all(verdict.kind != "not-graded" for verdict in self.verdicts)
+
+    def to_bytes(self) -> bytes:
+        """The outcome as one archive."""
+        header = {
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "seconds": self.seconds,
+            "spent": self.spent,
+            "memory": self.memory,
+            "cpu": self.cpu,
+            "isolation": self.isolation,
+            "why_cold": self.why_cold,
+            "fault": self.fault,
+            "origins": self.origins,
+            "unfinished": self.unfinished,
+        }
+        return _pack(header, self.notebook, self.files)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Outcome:
+        """The inverse of `to_bytes`."""
+        header, notebook, files = _unpack(data)
+        verdicts = tuple(Verdict.from_dict(values) for values in header.pop("verdicts"))
+        return cls(notebook=notebook, files=files, verdicts=verdicts, **header)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def _as_handed_in(cell: dict[str, Any]) -> dict[str, Any]:
+    """What of a sanitised cell is the student's: of a locked one its place alone, of any other not its marks."""
+    marks = cell.get("metadata", {}).get("nbgrader", {})
+    if marks.get("locked"):
+        return {"cell_type": cell.get("cell_type"), "name": marks.get("grade_id")}
+    metadata = {key: value for key, value in cell.get("metadata", {}).items() if key != "nbgrader"}
+    rest = {key: value for key, value in cell.items() if key not in ("id", "metadata")}
+    return {**rest, "metadata": metadata, "name": marks.get("grade_id")}
+
+
+def _pack(header: dict[str, Any], notebook: bytes, files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        add(archive, "header.json", _json(header))
+        add(archive, "notebook.ipynb", notebook)
+        for path, content in sorted(files.items()):
+            add(archive, f"files/{path}", content)
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes) -> tuple[dict[str, Any], bytes, dict[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        header = json.loads(archive.read("header.json"))
+        notebook = archive.read("notebook.ipynb")
+        names = [name for name in archive.namelist() if name.startswith("files/")]
+        return header, notebook, {name.removeprefix("files/"): archive.read(name) for name in names}

@@ -1,0 +1,42 @@
+"""The time that a notebook's own cells get: the judge's, and the budgets of training."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nbformat import NotebookNode
+
+from course.grading.cells import checks_in, topics_of
+from course.grading.execution.task import Limits
+from course.syllabus import TOPICS
+
+TRAINING = re.compile(r"\bfit\(\s*[\"'](\w+)[\"']")
+"""A cell that trains, and the name of its task."""
+
+
+MOST_TRAININGS = 8
+"""Cells that get a training's time on top; the course's own notebooks have up to six."""
+
+
+def own_limits(nb: NotebookNode, limits: Limits) -> Limits:
+    """`limits` with what the course's own cells are allowed: the judge's time, and the budgets of training.
+
+    However often a cell names a task, and whatever tasks of other notebooks: it gets the budget once. What a training
+    may wait beyond its seconds of work, on a busy machine, all trainings of a notebook share.
+    """
+    cells: dict[int, float | None] = {}
+    trainings: list[float] = []
+    patience = 0.0
+    checks = checks_in(nb)
+    topics = topics_of(checks.values())
+    tasks = {item.name: item.budget for topic in TOPICS if topic.name in topics for item in topic.items if item.budget}
+    for index, cell in enumerate(nb.cells):
+        if index in checks:
+            cells[index] = max(limits.cell or 0.0, limits.judging(checks[index]) + 10.0)
+        budgets = [tasks[name] for name in set(TRAINING.findall(cell.source)) & tasks.keys()]
+        if cell.cell_type == "code" and budgets and len(trainings) < MOST_TRAININGS:
+            cells[index] = limits.cell and limits.cell + sum(budget.wall for budget in budgets)
+            trainings.append(sum(budget.seconds for budget in budgets))
+            patience = max(patience, *(budget.wall - budget.seconds for budget in budgets))
+    return replace(limits, cells=cells, notebook=limits.notebook and limits.notebook + sum(trainings) + patience)

@@ -1,0 +1,1 @@
+"""What nbgrader's gradebook holds, read and written through nbgrader's own `Gradebook`."""

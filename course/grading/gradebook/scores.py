@@ -1,0 +1,200 @@
+"""What the course reads from and writes to nbgrader's gradebook beyond nbgrader's own steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import EllipsisType
+from typing import Any
+
+from course.syllabus import OUTLINE
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet.
+
+    `late` are the points to be taken off `score` for coming late, `again` the cells with points that a person gave
+    before the work was graded once more: they stay, and nobody has looked since whether they still fit.
+    """
+
+    score: float
+    points: float
+    cells: dict[str, float | None] = field(default_factory=dict)
+    maxima: dict[str, float] = field(default_factory=dict)
+    late: float = 0.0
+    again: tuple[str, ...] = ()
+
+
+class Marks:
+    """The grades and comments of a submitted notebook, found at once; who changed them commits them at once.
+
+    It has nbgrader's names for what `SaveAutoGrades` asks a gradebook: for one cell after the other, with a query each,
+    and a commit.
+
+    Raises:
+        MissingEntry: the student has not submitted the notebook.
+    """
+
+    def __init__(self, gradebook: Any, notebook: str, assignment: str, student: str) -> None:
+        from nbgrader.api import Comment, Grade
+
+        submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+        self.grades = dict(_of_cells(gradebook, Grade, submitted))
+        self.comments = dict(_of_cells(gradebook, Comment, submitted))
+
+    def find_grade(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
+        """The grade of a cell.
+
+        Raises:
+            MissingEntry: it has none.
+        """
+        return _found(cell, self.grades)
+
+    def find_comment(self, cell: str, notebook: str, assignment: str, student: str) -> Any:
+        """The comment on a cell.
+
+        Raises:
+            MissingEntry: it has none.
+        """
+        return _found(cell, self.comments)
+
+    @property
+    def db(self) -> Marks:
+        """What is asked to commit after each cell."""
+        return self
+
+    def commit(self) -> None:
+        """Leave it to who opened the gradebook."""
+
+
+def _of_cells(gradebook: Any, kind: Any, submitted: Any) -> list[tuple[str, Any]]:
+    """Grades or comments with the names of their cells; of a task and another cell of one name, the other is last."""
+    from nbgrader.api import BaseCell
+
+    query = gradebook.db.query(BaseCell.type, BaseCell.name, kind).join(BaseCell, BaseCell.id == kind.cell_id)
+    rows = query.filter(kind.notebook_id == submitted.id).all()
+    return [(name, found) for _, name, found in sorted(rows, key=lambda row: row[0] != "TaskCell")]
+
+
+def _found(name: str, known: dict[str, Any]) -> Any:
+    from nbgrader.api import MissingEntry
+
+    if name not in known:
+        raise MissingEntry(f"the gradebook has nothing of a cell {name!r}")
+    return known[name]
+
+
+def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable[str]) -> None:
+    """Forget the automatic scores of a student's notebooks; what was given by hand stays."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        for name in notebooks:
+            try:
+                submitted = gradebook.find_submission_notebook(name, assignment, student)
+            except MissingEntry:
+                continue
+            for grade in submitted.grades:
+                grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.db.commit()
+
+
+def looked_at(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, float | None]:
+    """The cells that a person gave points, and has seen since they were graded: with what the machine gave them."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            grades = Marks(gradebook, notebook, assignment, student).grades
+        except MissingEntry:
+            return {}
+        given = {name: grade for name, grade in grades.items() if grade.manual_score is not None}
+        return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
+
+
+def leave_looked_at(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
+    """Ask nobody to look again at those of `known`, as `looked_at` found them, that the machine gives the same."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        grades = Marks(gradebook, notebook, assignment, student).grades
+        for name in known.keys() & grades.keys():
+            if grades[name].manual_score is not None and grades[name].auto_score == known[name]:
+                grades[name].needs_manual_grade = False
+        gradebook.db.commit()
+
+
+def enrol(db_url: str, student: str) -> None:
+    """Have the gradebook know a student: who handed in is in every list, graded or not."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        gradebook.update_or_create_student(student)
+
+
+def forget_arrival(db_url: str, assignment: str, student: str) -> None:
+    """Forget when work came that no longer says so: nbgrader keeps a time once it has one."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            gradebook.find_submission(assignment, student).timestamp = None
+        except MissingEntry:
+            return
+        gradebook.db.commit()
+
+
+def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Scores | None:
+    """The points of a student's notebook, or None when the gradebook has none."""
+    from nbgrader.api import Grade, Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            submitted = gradebook.find_submission_notebook(notebook, assignment, student)
+        except MissingEntry:
+            return None
+        grades = dict(_of_cells(gradebook, Grade, submitted))
+        undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
+        again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
+        return Scores(
+            submitted.score,
+            submitted.max_score,
+            {name: None if name in undecided else grade.score for name, grade in grades.items()},
+            {name: grade.max_score for name, grade in grades.items()},
+            submitted.late_submission_penalty or 0.0,
+            tuple(again),
+        )
+
+
+def due_of(db_url: str, assignment: str) -> datetime | None:
+    """When the gradebook has an assignment due, if it does."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        due: datetime | None = gradebook.find_assignment(assignment).duedate
+        return due.replace(tzinfo=UTC) if due else None
+
+
+def arrival(db_url: str, assignment: str, student: str, stamped: datetime | EllipsisType | None = ...) -> str:
+    """All that decides what late work loses: when it came (`stamped`, or as the gradebook has it), due, and rule."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url) as gradebook:
+        try:
+            submitted = gradebook.find_submission(assignment, student)
+        except MissingEntry:
+            return ""
+        came = submitted.timestamp if stamped is ... else stamped
+        return f"{came}, due {submitted.assignment.duedate}, {OUTLINE and OUTLINE.late}"
+
+
+def others(db_url: str, assignment: str, submitted: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who is in the gradebook and not among those who `submitted`: without any work, and with work from before."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(db_url) as gradebook:
+        known = {student.id for student in gradebook.students} - set(submitted)
+        before = {work.student_id for work in gradebook.assignment_submissions(assignment)}
+    return tuple(sorted(known - before)), tuple(sorted(known & before))

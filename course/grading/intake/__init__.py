@@ -1,0 +1,1 @@
+"""What students hand in, from the zip to a submission that may be graded."""

@@ -1,0 +1,239 @@
+"""A look at a submission before anything of it is read by nbgrader or run: one clear sentence for what is wrong."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from course.grading.cells import SOLUTION_SUFFIX, grade_id
+from course.grading.intake.answers_elsewhere import shadowed
+from course.grading.intake.copied_cells import notes_on_copies
+from course.grading.intake.mending import drop_foreign_fields, read_mended
+from course.grading.intake.other_notebooks import notes_on_others
+from course.grading.intake.untrusted import LARGEST, everything, printable, refuse_folder, refuse_shared
+from course.grading.problem import Problem
+from course.source import parsed
+from course.syllabus import TOPICS, Topic, find_topic
+
+
+def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
+    """Look at the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
+
+    Raises:
+        Problem: it cannot be graded; `Undated` where that is so only because of its time stamp.
+    """
+    refuse_shared(folder)
+    refuse_folder(folder, largest)
+    path = _find(folder, name)
+    document, mended = _read(path)
+    _refuse_another_topics(document, name)
+    _refuse_timestamp(folder)
+    return [*mended, *_notes(document), *notes_on_work(path, document)]
+
+
+def notes_on_work(path: Path, document: dict[str, Any]) -> list[str]:
+    """Say what is graded of the notebook at `path` where more than one cell or file could be meant."""
+    cells = document["cells"]
+    return [*notes_on_copies(cells), *shadowed(cells), *notes_on_others(path, cells)]
+
+
+def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
+    """A notebook whose graded cells all belong to other topics is not the one that was asked for."""
+    topics = _topics_by_item()
+    names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
+    found = {topics[item].folder for item in names if item in topics}
+    if found and name not in found and any(name == topic.folder for topic in TOPICS):
+        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
+
+
+class Undated(Problem):
+    """Nobody can tell when the work came; there is nothing wrong with the work itself."""
+
+
+def _refuse_timestamp(folder: Path) -> None:
+    from dateutil.parser import ParserError, UnknownTimezoneWarning
+    from dateutil.tz import gettz
+
+    path = folder / "timestamp.txt"
+    if not path.exists():
+        return
+    right = "write it as 2027-01-31 23:40:00+01:00"
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+        *_, zone = text.split() or [""]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnknownTimezoneWarning)  # nbgrader takes such a zone for UTC
+            warnings.simplefilter("error", FutureWarning)  # and looks for one that is a path among the system's files
+            if text:
+                in_utc(text)
+            unknown = len(text.split(" ")) == 3 and zone[0].isalpha() and gettz(zone) is None
+    except (UnknownTimezoneWarning, FutureWarning):
+        raise Undated(f"timestamp.txt names a zone that nobody knows, {printable(text):.60}: {right}") from None
+    except (ValueError, OverflowError, ParserError, IsADirectoryError):
+        raise Undated(f"timestamp.txt does not hold a date: {right}") from None
+    if unknown:
+        raise Undated(f"timestamp.txt names a zone, {printable(zone):.20}, that nobody knows: {right}")
+    if len(text.split(" ")) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
+        raise Undated(f"timestamp.txt has a blank before {zone:.20}, which nbgrader then misreads: {right}")
+    if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
+        raise Undated(f"timestamp.txt leaves open which number is the month: {right}")
+
+
+def in_utc(text: str | None) -> datetime | None:
+    """A time stamp as nbgrader reads it: in UTC, and without a zone.
+
+    Raises:
+        ValueError, OverflowError: it is no date.
+    """
+    from nbgrader.utils import parse_utc
+
+    time: datetime | None = parse_utc(text)
+    return time
+
+
+def _find(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.ipynb"
+    if path.is_file():
+        return path
+    missing = f"there is no {name}.ipynb in the submission"
+    files = [other for other in everything(folder) if not other.is_dir()]
+    there = [other for other in files if not re.search(r"/(\.|__MACOSX/)", f"/{other.relative_to(folder).as_posix()}")]
+    notebooks = [other for other in there if other.suffix == ".ipynb"]
+    if beside := [other.name for other in notebooks if other.parent == folder]:
+        raise Problem(f"{missing} but {_some(beside)}: if that is it, rename it")
+    if below := [str(other.relative_to(folder)) for other in notebooks]:
+        raise Problem(f"{missing} but {_some(below)}: if that is it, move it up")
+    if packed := [other.name for other in there if other.suffix in (".zip", ".gz", ".tar", ".7z", ".rar")]:
+        raise Problem(f"{missing} but {_some(packed)}: unpack it")
+    if others := [other.name for other in there if other.name != "timestamp.txt"]:
+        raise Problem(f"{missing} but {_some(others)}: ask for the notebook")
+    raise Problem(f"{missing}: its folder is empty")
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names out of a submission, for a sentence."""
+    return ", ".join(f"{printable(name):.60}" for name in names[:3]) + (" and others" if len(names) > 3 else "")
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """A notebook as plain values, mended where that touches nothing that the student wrote.
+
+    Raises:
+        Problem: the file is no notebook, or one in a format that is not graded.
+    """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """A notebook as plain values, mended, and notes on what was.
+
+    Raises:
+        Problem: see `read_document`.
+    """
+    document, notes = read_mended(path.read_bytes(), path.name)
+    _refuse(path, _fault(document))
+    return document, notes
+
+
+def topic_of(cells: Sequence[dict[str, Any]], path: Path) -> Topic:
+    """The topic most graded cells belong to, else the one the notebook at `path` is named after.
+
+    Raises:
+        Problem: it is no topic's notebook.
+    """
+    topics = _topics_by_item()
+    votes = Counter(topics[name].name for cell in cells if (name := grade_id(cell)) in topics)
+    try:
+        return find_topic(votes.most_common(1)[0][0] if votes else path.stem)
+    except KeyError:
+        raise Problem(f"{path} holds no exercise of the course") from None
+
+
+def _topics_by_item() -> dict[str, Topic]:
+    return {item.name: topic for topic in TOPICS for item in topic.items}
+
+
+def _refuse(path: Path, wrong: str) -> None:
+    if wrong:
+        raise Problem(f"{path.name} is not a valid notebook ({wrong}): open it in JupyterLab and save it again")
+
+
+def _fault(document: dict[str, Any]) -> str:
+    """What is wrong first with a notebook, by the format's own schema where that is at hand; nothing if it is sound."""
+    cells = document.get("cells")
+    if not isinstance(cells, list):
+        return "it has no list of cells"
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
+            return f"cell {number} is neither code nor text"
+    if find_spec("nbformat") is None:  # a student's bare environment: nothing there opens notebooks either
+        return ""
+    return _misfit(document)
+
+
+def _misfit(document: dict[str, Any]) -> str:
+    """Where a notebook is not as the format's schema has it."""
+    import nbformat
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            nbformat.validate(nbformat.from_dict(_skeleton(document)))
+        except Exception as error:  # nbformat relies in many places on what it only then looks at
+            place = list(getattr(error, "absolute_path", ()))
+            where = f"cell {place[1] + 1}: " if place[:1] == ["cells"] else ""
+            return where + (str(getattr(error, "message", error)).splitlines() or [type(error).__name__])[0][:80]
+    return ""
+
+
+def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
+    """The notebook without its outputs and its cells' metadata, which grading clears or repairs."""
+    mended, _ = _with_ids(document)
+    cells = [{**cell, "metadata": {}} for cell in mended["cells"]]
+    for cell in cells:
+        if "outputs" in cell:
+            cell["outputs"] = []
+    drop_foreign_fields(cells)
+    return {**mended, "metadata": {}, "cells": cells}
+
+
+def _notes(document: dict[str, Any]) -> Iterator[str]:
+    if _with_ids(document)[1]:
+        yield "cells without ids got new ones"
+    for number, cell in enumerate(document["cells"], 1):
+        if cell["cell_type"] == "code" and (called := ends_kernel("".join(cell["source"]))):
+            yield f"cell {number} calls {called}, which ends a notebook there, and grading runs the cells below it"
+    if not any(map(grade_id, document["cells"])):
+        yield "its graded cells had lost their marks and were put back"
+
+
+def ends_kernel(source: str) -> str:
+    """What in a cell asks the kernel to end when the cell runs, as it is called; nothing where nothing does."""
+    tree = parsed(source)
+    waiting: list[ast.AST] = list(tree.body) if tree else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Expr | ast.Call):  # IPython calls `exit` on a line of its own
+            called = node.value if isinstance(node, ast.Expr) else node.func
+            if isinstance(called, ast.Name) and called.id in ("exit", "quit"):
+                return f"{called.id}()"
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return ""
+
+
+def _with_ids(document: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The notebook with an id for each cell, if its format asks for them, and whether any was missing."""
+    if document.get("nbformat_minor", 0) < 5:
+        return document, False
+    cells = document["cells"]
+    missing = [cell for cell in cells if isinstance(cell, dict) and "id" not in cell]
+    mended = [{"id": f"cell-{index}", **cell} for index, cell in enumerate(cells)]
+    return {**document, "cells": mended}, bool(missing)

@@ -1,0 +1,178 @@
+"""Reads a notebook's file however odd it is, as long as what the student wrote in it is whole.
+
+What grading makes anew or never looks at (outputs, counts, ids, the format's number, unknown fields) is put right on
+the way in, with a note. The file itself stays as it was handed in.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
+from typing import Any
+
+from course.grading.intake.untrusted import parse_notebook, printable
+from course.grading.problem import Problem
+
+NEWEST_MINOR = 5
+"""The minor number of a notebook format 4 in which every cell has an id."""
+
+ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What the format takes for a cell's id."""
+
+FIELDS = {
+    "code": {"cell_type", "id", "metadata", "source", "outputs", "execution_count"},
+    "markdown": {"cell_type", "id", "metadata", "source", "attachments"},
+    "raw": {"cell_type", "id", "metadata", "source", "attachments"},
+}
+"""What the format has a cell of each type hold."""
+
+NOTEBOOK = ("nbformat", "nbformat_minor", "metadata", "cells")
+"""What the format has a notebook hold."""
+
+MOST_NAMED = 5
+"""Cells, or unknown fields, that a note names one by one."""
+
+
+def read_mended(data: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the document of the notebook `name` in format 4, mended, and at most one note on what was mended.
+
+    What no mending helps, such as a cell without a source, is left for the format's own validation.
+
+    Raises:
+        Problem: it is not JSON, no notebook, or in a format that is not graded.
+    """
+    document = parse_notebook(data, name)
+    mended = list(_around(data))
+    version = document.get("nbformat")
+    if isinstance(version, float) and version.is_integer():
+        document["nbformat"] = version = int(version)
+        mended.append("its format's number")
+    if type(version) is not int:
+        raise Problem(f"{name} is not a notebook, whatever its name says")
+    if version in (1, 2, 3):
+        document = _converted(document, name)
+        mended.append(f"its format, which was {version}")
+    elif version != 4:
+        raise Problem(f"{name} is in notebook format {version}: open it in JupyterLab and save it again")
+    mended += _mend(document)
+    return document, [f"its file was mended, and no code or text changed ({', '.join(mended)})"] if mended else []
+
+
+def drop_foreign_fields(cells: Iterable[dict[str, Any]]) -> None:
+    """Drop what the format does not have cells of their types hold: nbclient and nbformat refuse the notebook for it.
+
+    A code cell's attachments are dropped here and not on the way in: it may be a text cell that was turned into code.
+    """
+    for cell in cells:
+        for field in cell.keys() - FIELDS.get(cell["cell_type"], cell.keys()):
+            del cell[field]
+
+
+def _around(data: bytes) -> Iterator[str]:
+    """What there was to mend about the file, before anything of it was read."""
+    if data.startswith(codecs.BOM_UTF8):
+        yield "a byte order mark"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        yield "its encoding, UTF-16"
+    elif data.rstrip().endswith(b"\0"):
+        yield "zero bytes at its end"
+
+
+def _converted(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A notebook of an older format in format 4, as nbgrader reads it.
+
+    Raises:
+        Problem: it cannot be converted.
+    """
+    told = f"{name} is in notebook format {document['nbformat']}: open it in JupyterLab and save it again"
+    if find_spec("nbformat") is None:  # a student's bare environment
+        raise Problem(told)
+    import nbformat
+
+    try:
+        converted: dict[str, Any] = nbformat.reads(json.dumps(document), as_version=4)
+    except Exception:  # nbformat relies in many places on what it only then looks at
+        raise Problem(told) from None
+    return converted
+
+
+def _mend(document: dict[str, Any]) -> Iterator[str]:
+    """Mend the document in place; yields what was mended."""
+    cells = document.get("cells")
+    minor = document.get("nbformat_minor")
+    if type(minor) is not int or minor < 0:
+        document["nbformat_minor"] = minor = NEWEST_MINOR
+        yield "its format's number"
+    if not isinstance(document.get("metadata"), dict):
+        document["metadata"] = {}
+        yield "its metadata"
+    elif not isinstance(document["metadata"].get("language", ""), str):  # which nbconvert reads
+        del document["metadata"]["language"]
+        yield "its metadata"
+    if unknown := sorted(document.keys() - set(NOTEBOOK)):
+        for field in unknown:
+            del document[field]
+        yield _listed("its field", unknown)
+    mended: dict[str, list[str]] = defaultdict(list)
+    for number, cell in enumerate(cells if isinstance(cells, list) else (), 1):
+        if isinstance(cell, dict):
+            for field in _mend_cell(cell, minor):
+                mended[field].append(str(number))
+    for field, numbers in islice(mended.items(), MOST_NAMED):
+        yield _listed(f"{printable(field)[:30]} of cell", numbers)
+    if len(mended) > MOST_NAMED:
+        yield "other fields"
+
+
+def _mend_cell(cell: dict[str, Any], minor: int) -> Iterator[str]:
+    """Mend a cell in place; yields the names of its fields that were mended."""
+    kind = cell.get("cell_type")
+    if not isinstance(kind, str) or kind not in FIELDS:
+        return
+    if not isinstance(cell.get("metadata"), dict):
+        cell["metadata"] = {}
+        yield "metadata"
+    for field in sorted(cell.keys() - FIELDS[kind] - {"attachments"}):
+        del cell[field]
+        yield field
+    if "id" in cell and (minor < NEWEST_MINOR or not isinstance(cell["id"], str) or not ID.fullmatch(cell["id"])):
+        del cell["id"]
+        yield "id"
+    if "attachments" in cell and (sound := _sound_attachments(cell["attachments"])) != cell["attachments"]:
+        cell["attachments"] = sound
+        yield "attachments"
+    if kind == "code" and not _are_outputs(cell.get("outputs")):
+        cell["outputs"] = []
+        yield "outputs"
+    if kind == "code" and ("execution_count" not in cell or type(cell["execution_count"]) not in (int, type(None))):
+        cell["execution_count"] = None
+        yield "execution_count"
+
+
+def _sound_attachments(attachments: Any) -> dict[str, Any]:
+    """The attachments of a cell that are some: data by type, each a text or lines of one."""
+    found = attachments.items() if isinstance(attachments, dict) else ()
+    return {name: bundle for name, bundle in found if isinstance(bundle, dict) and all(map(_is_text, bundle.values()))}
+
+
+def _is_text(data: Any) -> bool:
+    return isinstance(data, str) or (isinstance(data, list) and all(isinstance(line, str) for line in data))
+
+
+def _are_outputs(outputs: Any) -> bool:
+    """Whether nbformat can read a cell's outputs, which are cleared then."""
+    return isinstance(outputs, list) and all(
+        isinstance(one, dict) and isinstance(one.get("output_type", ""), str) and isinstance(one.get("data", {}), dict)
+        for one in outputs
+    )
+
+
+def _listed(what: str, names: list[str]) -> str:
+    """`id of cell 3`, or `id of cells 3, 4 and others`."""
+    some = ", ".join(printable(name)[:30] for name in names[:MOST_NAMED])
+    return f"{what}{'s' * (len(names) > 1)} {some}{' and others' * (len(names) > MOST_NAMED)}"

@@ -1,0 +1,33 @@
+"""Whom a platform named as the sender of what is in `submitted/`: kept from one download to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from course.files import write_atomically
+from course.grading.intake.platforms import Owner
+
+FOLDER = Path(".course", "owners")
+"""Where, in a course's folder, there is a file for each topic."""
+
+
+def read_owners(root: Path, topic: str) -> dict[str, Owner]:
+    """The senders by student; none where nothing is kept, or what is kept cannot be read."""
+    try:
+        plain = json.loads(_path(root, topic).read_text(encoding="utf-8"))
+        return {student: Owner(str(of), str(key), str(label)) for student, (of, key, label) in plain.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def write_owners(root: Path, topic: str, owners: Mapping[str, Owner]) -> None:
+    """Keep these senders in place of those that were kept."""
+    plain = {student: [owner.platform, owner.key, owner.label] for student, owner in sorted(owners.items())}
+    if owners or _path(root, topic).exists():
+        write_atomically(_path(root, topic), json.dumps(plain, indent=1, ensure_ascii=False).encode())
+
+
+def _path(root: Path, topic: str) -> Path:
+    return root / FOLDER / f"{topic}.json"

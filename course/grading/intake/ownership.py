@@ -1,0 +1,208 @@
+"""Whose each unpacked zip is, decided from all that says so before anything is copied: path, name and manifest.
+
+Nothing here reads a file. What says two things of one hand-in, or one thing of two students, is a conflict, and
+nobody is given the work that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+from unicodedata import normalize
+
+from course.grading.intake.platforms import Owner, owner_of
+from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
+
+MACHINE = "a machine's login"
+"""In place of a platform, where nothing but such a login says whose a zip is: the next may be somebody else's."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest says: `time` is written as in a zip's name."""
+
+    topic: str
+    student: str
+    time: str
+
+
+@dataclass
+class HandIn:
+    """One unpacked zip.
+
+    Args:
+        folder: where it was unpacked, below what was downloaded.
+        topic: of which it is.
+        student: whose it is: whom the manifest says, else the zip's name.
+        time: when it was packed, as in a zip's name.
+        owner: whom the platform names.
+        named: the student that its name says, if it does.
+        manifests: the students that manifests in it say.
+        files: what is in it, below `folder`.
+    """
+
+    folder: PurePosixPath
+    topic: str
+    student: str
+    time: str
+    owner: Owner | None
+    named: str
+    manifests: set[str] = field(default_factory=set)
+    files: list[PurePosixPath] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What `course submit` calls a zip of this topic, student and time."""
+        return f"{self.topic}-{self.student}-{self.time}"
+
+    @property
+    def is_split(self) -> bool:
+        """Whether its name and the manifests in it say several students."""
+        return len({self.student, self.named or self.student, *self.manifests}) > 1
+
+    def given_to(self, student: str) -> HandIn:
+        """The same, once somebody has decided whose it is."""
+        return replace(self, student=student, named=student, manifests={student})
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Work that nobody is given, and why; `collected` are students whose work in `submitted/` is part of it."""
+
+    reason: str
+    hand_ins: tuple[HandIn, ...]
+    collected: tuple[str, ...] = ()
+
+
+def find_hand_ins(
+    files: Iterable[PurePosixPath], manifests: Mapping[PurePosixPath, Manifest], topics: Iterable[str]
+) -> list[HandIn]:
+    """The unpacked zips that hold `files`, paths below what was downloaded; some files are of none.
+
+    Args:
+        manifests: those that can be read, by the folder that holds each.
+        topics: the folders of all topics there are.
+    """
+    head = re.compile(archive_head(topics))
+    found: dict[PurePosixPath, HandIn] = {}
+    roots: dict[PurePosixPath, PurePosixPath | None] = {}
+    for path in files:
+        if path.parent not in roots:
+            roots[path.parent] = _root(path.parent, manifests, head)
+        folder = roots[path.parent]
+        if folder is None:
+            continue
+        if folder not in found:
+            found[folder] = _hand_in(folder, manifests, head)
+        one = found[folder]
+        one.files.append(path.relative_to(folder))
+        if path.parent in manifests:
+            one.manifests.add(manifests[path.parent].student)
+    return list(found.values())
+
+
+def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> list[Conflict]:
+    """What is not to be collected, as it may be somebody else's.
+
+    Args:
+        hand_ins: all of one topic.
+        collected: who handed in what is in `submitted/` already, by student, where a platform said so.
+    """
+    agreed = [one for one in hand_ins if not one.is_split]
+    told = [Conflict(_split(one), (one,)) for one in hand_ins if one.is_split]
+    return [*told, *_of_one_name(agreed, collected), *_of_one_owner(agreed, collected)]
+
+
+def newest(hand_ins: Iterable[HandIn]) -> HandIn:
+    """The one of a student's hand-ins that counts."""
+    return max(hand_ins, key=lambda one: (one.time, str(one.folder)))
+
+
+def _split(one: HandIn) -> str:
+    says = f"manifest in it says {_listed(sorted(one.manifests))}"
+    return f"A zip is named {one.named}, and a {says}." if one.named else f"A zip has no name of ours, and a {says}."
+
+
+def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> Iterator[Conflict]:
+    """Those of one name whom a platform tells apart; on some systems Ada's folder is ada's, too."""
+    for name, group in _grouped(hand_ins, lambda one: one.student.casefold()).items():
+        before = {student: owner for student, owner in collected.items() if student.casefold() == name}
+        owners = dict.fromkeys([*before.values(), *(one.owner for one in group if one.owner)])
+        if not _differ(owners):
+            continue
+        student = group[0].student
+        if any(owner.platform == MACHINE for owner in owners):
+            reason = f"{student} is a login that machines give, and may be another student in each of these."
+        else:
+            reason = f"{_listed([owner.label for owner in owners])} handed in as {student}."
+        yield Conflict(reason, tuple(group), tuple(before))
+
+
+def _differ(owners: Iterable[Owner]) -> bool:
+    """Whether these are more than one sender: what two platforms call one is not to be compared."""
+    owners = set(owners)
+    if any(owner.platform == MACHINE for owner in owners):
+        return len(owners) > 1
+    return len(owners) > len({owner.platform for owner in owners})
+
+
+def _of_one_owner(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> Iterator[Conflict]:
+    """Those whom a platform names as one and whose zips have several names."""
+    sent = [one for one in hand_ins if one.owner]
+    for (owner, label), group in _grouped(sent, lambda one: (one.owner, one.owner and one.owner.label)).items():
+        before = [student for student, earlier in collected.items() if (earlier, earlier.label) == (owner, label)]
+        names = dict.fromkeys([*before, *(one.student for one in group)])
+        if len({name.casefold() for name in names}) > 1:
+            yield Conflict(f"{label} handed in as {_listed(list(names))}.", tuple(group), tuple(before))
+
+
+def _grouped(hand_ins: Iterable[HandIn], key: Callable[[HandIn], Any]) -> dict[Any, list[HandIn]]:
+    groups: dict[Any, list[HandIn]] = {}
+    for one in hand_ins:
+        groups.setdefault(key(one), []).append(one)
+    return groups
+
+
+def _root(
+    folder: PurePosixPath, manifests: Mapping[PurePosixPath, Manifest], head: re.Pattern[str]
+) -> PurePosixPath | None:
+    """The folder of the zip that `folder` came from: the innermost with such a name, else with a manifest."""
+    above = [place for place in (folder, *folder.parents) if place.name]
+    named = next((place for place in above if _said_by(place.name, head)), None)
+    return named or next((place for place in above if place in manifests), None)
+
+
+def _hand_in(folder: PurePosixPath, manifests: Mapping[PurePosixPath, Manifest], head: re.Pattern[str]) -> HandIn:
+    manifest = manifests.get(folder)
+    if named := _said_by(folder.name, head):
+        student = normalize("NFC", named["student_id"])
+        about = Manifest(named["topic"], manifest.student if manifest else student, named["timestamp"])
+        owner = owner_of(folder, folder.name[: named.start("topic")])
+        one = HandIn(folder, about.topic, about.student, about.time, owner, student)
+    else:
+        about = manifests[folder]
+        one = HandIn(folder, about.topic, about.student, about.time, owner_of(folder, folder.name), "")
+    if one.owner is None and one.student.casefold() in MACHINE_LOGINS:
+        one.owner = Owner(MACHINE, one.name, "")
+    return one
+
+
+def _said_by(name: str, head: re.Pattern[str]) -> re.Match[str] | None:
+    """What a zip's name says, where it is one of ours, with a time that there is."""
+    said = head.fullmatch(name)
+    if said is None:
+        return None
+    try:
+        datetime.strptime(said["timestamp"], STAMP)
+    except ValueError:
+        return None
+    return said
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`ada, bob and cy`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

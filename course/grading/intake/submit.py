@@ -1,0 +1,326 @@
+"""`course submit`: a notebook, its checkpoints and the files it needs in a zip, and a list of what is missing.
+
+The zip's name says topic, student and time. Unpacked into `submitted/<student>/<topic>/` it is graded as it is, and
+`nbgrader zip_collect` unpacks a folder of such zips by their names.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import platform
+import re
+import shlex
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from course.files import write_atomically
+from course.grading.catalogue import topic_called
+from course.grading.cells import SOLUTION_SUFFIX, STUBS, grade_id
+from course.grading.intake.check_submission import read_document, topic_of
+from course.grading.intake.copied_cells import choose_by_marks
+from course.grading.intake.needed_files import MANIFEST as MANIFEST
+from course.grading.intake.needed_files import gather
+from course.grading.intake.other_notebooks import look_around, name_all
+from course.grading.intake.untouched import source_of
+from course.grading.intake.untrusted import LARGEST
+from course.grading.own_cells import unanswered
+from course.grading.problem import Problem
+from course.notebook.folder import read_progress
+from course.notebook.provenance import defined, outdated
+from course.syllabus import OURS, TOPICS, Item, Topic
+
+STAMP = "%Y%m%dT%H%M%SZ"
+"""How the zip's name says when it was packed, in UTC."""
+
+
+def archive_head(topics: Iterable[str]) -> str:
+    """The expression for the zip's name, but for its ending, where it is of one of `topics`.
+
+    A platform may have put words before the name, digits and dates among them, and a browser a number behind it.
+    """
+    names = "|".join(re.escape(topic) for topic in sorted(set(topics)))
+    return (
+        rf"[^/\\]*(?P<topic>{names})-(?P<student_id>[^/\\]+)-(?P<timestamp>\d{{8}}T\d{{6}}Z)"
+        r"(?:-\d+| ?\(\d+\))?"
+    )
+
+
+def archive_pattern(topics: Iterable[str]) -> str:
+    """How `nbgrader zip_collect` reads the path of an unpacked file: the zip's name, then the file's."""
+    return rf".*[/\\]{archive_head(topics)}" r"[/\\](?P<file_id>.+)"
+
+
+KNOWN = tuple(dict.fromkeys(topic.folder for topic in (*OURS, *TOPICS)))
+"""The folders of all topics there are, those of ours that `course.toml` leaves out among them."""
+
+ARCHIVE = archive_pattern(KNOWN)
+"""What an `nbgrader_config.py` has for the expression."""
+
+MACHINE_LOGINS = frozenset(
+    {
+        *("admin", "administrator", "azureuser", "binder", "centos", "codespace", "coder", "colab", "debian"),
+        *("default", "docker", "ec2-user", "fedora", "gitpod", "guest", "jovyan", "jupyter", "kaggle", "nobody"),
+        *("notebook", "opc", "owner", "pi", "root", "rstudio", "runner", "sagemaker-user", "student"),
+        *("studio-lab-user", "ubuntu", "user", "username", "vagrant", "vscode"),
+    }
+)
+"""Logins that machines give to everybody: of hubs, notebooks in the cloud, containers, and rooms of computers."""
+
+SAY_WHO = "add --student and the name your class knows you by, as in --student ada"
+"""What to do where a login tells nobody from anybody."""
+
+STUDENT = r"\w[\w.@-]*"
+"""A name that can stand in the zip's."""
+
+LIBRARIES = ("sequence-course", "torch", "numpy", "ipykernel", "jupyterlab")
+CELL = dict[str, Any]
+
+
+def hand_in(what: str, student: str | None = None, folder: Path | None = None) -> int:
+    """Pack the notebook or topic `what`, print what went in and what is missing; the status is 1 if anything is.
+
+    Raises:
+        Problem: there is no such notebook, it cannot be read, it is blank beside another one with answers and nobody is
+            there to choose, or the student's name cannot stand in a path.
+    """
+    path, beside = _choose(find_notebook(what))
+    cells = read_document(path)["cells"]
+    topic = topic_of(cells, path)
+    name = _student(student)
+    files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(path.parent, topic)}
+    needed = gather(cells, path.parent, LARGEST - sum(map(len, files.values())))
+    files |= needed.files
+    missing = [*gaps(cells, topic, path.parent), *needed.left]
+    archive = pack(files, topic, name, missing, folder or path.resolve().parent.parent)
+    print(f"{archive}\n")
+    for file, content in files.items():
+        print(f"  {file}  {_size(len(content))}")
+    if needed.files:
+        print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
+    whose = "" if student else f", by the name of {name}: --student says another"
+    print(f"\n{topic.folder} {topic.title}{whose}")
+    if beside:
+        print(f"Not packed, although it holds other answers: {name_all(beside, path.parent)}")
+    print("\n".join(["Still missing:", *(f"  - {gap}" for gap in missing)] if missing else ["Nothing is missing."]))
+    return int(bool(missing))
+
+
+def find_notebook(what: str) -> Path:
+    """The notebook at the path `what`, or of the topic of that name, in or below this folder.
+
+    Raises:
+        Problem: there is none.
+    """
+    path = Path(what)
+    if path.suffix == ".ipynb":
+        if not path.is_file():
+            raise Problem(f"there is no {path}")
+        return path
+    topic = topic_called(what)
+    name = f"{topic.folder}.ipynb"
+    places = [
+        Path(name),
+        Path(topic.folder, name),
+        Path("assignments", topic.folder, name),
+        Path("..", topic.folder, name),
+    ]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise Problem(f"there is no {name} here: name the notebook's own path")
+    return found
+
+
+def _choose(path: Path) -> tuple[Path, list[Path]]:
+    """The notebook to pack, the one at `path` or another one beside it, and the others with answers of their own.
+
+    Raises:
+        Problem: the one at `path` is blank, another one is not, and nobody is there to choose.
+    """
+    others = look_around(path, read_document(path)["cells"], path.parent)
+    if not others.is_blank or not others.answered:
+        return path, list(others.answered)
+    other = next(iter(others.answered))
+    told = f"{path.name} holds no answer, but {name_all(others.answered, path.parent)} beside it does"
+    refusal = Problem(f"{told}: name the one to pack, as in `course submit {shlex.quote(str(other))}`")
+    if not sys.stdin.isatty():
+        raise refusal
+    print(f"{told}.")
+    try:
+        answer = input(f"Pack {other.relative_to(path.parent)} instead? [y/N] ")
+    except EOFError:
+        print()
+        raise refusal from None
+    chosen = other if answer.strip().lower() in ("y", "yes") else path
+    return chosen, [one for one in others.answered if one != chosen]
+
+
+# -- what is missing ---------------------------------------------------------------------------------------------------
+
+
+def gaps(cells: Sequence[CELL], topic: Topic, folder: Path) -> Iterator[str]:
+    """What would cost points, in the order of the notebook: a sentence each."""
+    graded = {name: cells[index] for name, index in choose_by_marks(cells).graded.items()}
+    copies = Counter(map(grade_id, cells))
+    code = defined(source_of(cell) for cell in cells if cell.get("cell_type") == "code")
+    known = read_progress(folder)
+    for item in topic.items:
+        said = list(_of_cells(item, graded, copies))
+        if not said and item.kind != "question" and known:
+            said += _of_checks(known.get(item.name, {}))
+        if item.budget is not None:
+            said += _of_checkpoint(folder / "checkpoints" / f"{item.name}.safetensors", item.name, code)
+        yield from (f"{item.name}: {sentence}" for sentence in said)
+    yield from (f"{name}: not answered yet" for name in unanswered(cells, topic))
+
+
+def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int]) -> Iterator[str]:
+    """What is missing in the cells of an item: `graded` has the one that counts, `copies` how many there are."""
+    name = item.name if item.kind == "question" else item.name + SOLUTION_SUFFIX
+    if name not in graded:
+        yield "the cell for your answer is gone; copy it from a fresh notebook"
+        return
+    text = source_of(graded[name])
+    if item.kind == "question":
+        if text.replace(STUBS[2], "").strip() == "":
+            yield "nothing is written yet"
+        return
+    lines = [line.strip() for line in text.splitlines()]
+    if STUBS[1] in lines:
+        yield (
+            "not answered yet" if lines.count(STUBS[1]) == 1 else f"{lines.count(STUBS[1])} parts are not answered yet"
+        )
+    elif not any(line and not line.startswith("#") for line in lines):
+        yield "the cell is empty"
+    if copies[name] > 1:
+        yield f"there are {copies[name]} cells for it, and only the last one that you changed counts"
+    if item.name not in graded:
+        yield "its check is gone: grading puts it back, but you do not see what it says"
+
+
+def _of_checks(facts: Mapping[str, Any]) -> Iterator[str]:
+    if "kind" not in facts:
+        yield "its check was never run here"
+    elif facts["kind"] != "passed":
+        yield f"{facts.get('passed', 0)} of {facts.get('of', '?')} public checks passed when it was last checked"
+
+
+def _of_checkpoint(path: Path, name: str, code: Mapping[str, set[str]]) -> Iterator[str]:
+    """What is wrong with a task's checkpoint: without a good one grading trains anew, on a CPU."""
+    then = f"run the cell with fit({name!r}, …), or grading trains it anew, on a CPU"
+    if not path.is_file() or path.is_symlink():
+        yield f"there is no checkpoint; {then}"
+        return
+    record = _record(path)
+    if record is None:
+        yield f"{path.name} is no checkpoint; {then}"
+        return
+    changed, gone = outdated(record.get("code"), code)
+    if changed or gone:
+        told = [f"{', '.join(names)} {verb}" for names, verb in ((changed, "changed"), (gone, "went")) if names]
+        yield f"the checkpoint is older than your code: since then {' and '.join(told)}; {then}"
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """What `fit` noted in a checkpoint; nothing of a file that is none."""
+    import safetensors
+
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            record = json.loads((file.metadata() or {}).get("record", "{}"))
+    except (safetensors.SafetensorError, OSError, ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else {}
+
+
+# -- the zip -----------------------------------------------------------------------------------------------------------
+
+
+def _checkpoints(folder: Path, topic: Topic) -> dict[str, bytes]:
+    """The checkpoints of the topic's tasks and of their variants, by their path from the notebook."""
+    tasks = tuple(f"{item.name}." for item in topic.items if item.budget)
+    found = sorted((folder / "checkpoints").glob("*.safetensors"))
+    plain = (path for path in found if path.name.startswith(tasks) and path.is_file() and not path.is_symlink())
+    return {f"checkpoints/{path.name}": path.read_bytes() for path in plain} if tasks else {}
+
+
+def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequence[str], folder: Path) -> Path:
+    """Write the zip of `files` with its manifest into `folder`, whole or not at all; returns its path.
+
+    Raises:
+        Problem: the files are more than is graded, or `folder` is not there or cannot be written.
+    """
+    import io
+
+    if not folder.exists():
+        raise Problem(f"there is no folder {folder}: --folder names one that is there")
+    size = sum(map(len, files.values()))
+    if size > LARGEST:
+        raise Problem(f"this is {_size(size)}, and {_size(LARGEST)} are graded: clear the notebook's outputs")
+    now = datetime.now(UTC)
+    about = manifest(files, topic, student, missing, now)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+        archive.writestr(MANIFEST, json.dumps(about, indent=1, ensure_ascii=False))
+    path = folder / f"{archive_name(topic.folder, student, now)}.zip"
+    try:
+        write_atomically(path, made.getvalue())
+    except OSError as error:
+        raise Problem(f"{path} cannot be written ({error.strerror}): --folder names another place") from error
+    return path
+
+
+def archive_name(topic: str, student: str, when: datetime) -> str:
+    """What the zip is called, but for its ending: `when` is in UTC, and `ARCHIVE` reads it back."""
+    return f"{topic}-{student}-{when:{STAMP}}"
+
+
+def manifest(
+    files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequence[str], now: datetime
+) -> dict[str, Any]:
+    """What stands in the manifest: names, sizes and digests of the files, versions, time, and what was missing."""
+    listed = [
+        {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in files.items()
+    ]
+    versions = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
+    for name in LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "topic": topic.folder,
+        "student": student,
+        "time": now.isoformat(timespec="seconds"),
+        "files": listed,
+        "versions": versions,
+        "missing": list(missing),
+    }
+
+
+def _student(name: str | None) -> str:
+    """The name that the zip is to carry: the one given, else the login, where it is a person's own."""
+    try:
+        student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
+    except (KeyError, OSError):  # a container's user without a name
+        raise Problem(f"this machine does not know your name: {SAY_WHO}") from None
+    if name is None and student.casefold() in MACHINE_LOGINS:
+        raise Problem(f"{student} is a login that machines give to everybody: {SAY_WHO}")
+    if not re.fullmatch(STUDENT, student):
+        raise Problem(f"{student!r} cannot name a folder: use letters, digits and any of . @ _ -")
+    return student
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:.1f} MB" if count >= 2**19 else f"{max(count / 2**10, 0.1):.1f} KB"

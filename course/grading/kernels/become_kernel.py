@@ -1,0 +1,75 @@
+"""How a fork of the zygote becomes the kernel of one notebook."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from course.grading.kernels.no_network_sockets import without_tcp, without_terminals
+from course.grading.kernels.protocol import Order
+from course.grading.sandbox.apply import confine
+
+
+def become_kernel(order: Order) -> None:
+    """Take the order's place in the world, give up everything else, and be an IPython kernel until the end."""
+    os.environ.clear()
+    os.environ.update(order.environment)
+    _forget()
+    confine(order.tier, order.confines)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    launch(order.arguments, order.seed)
+
+
+def launch(arguments: Sequence[str], seed: int | None = None) -> None:
+    """IPython's kernel, without its history, and without the TCP socket and the terminals it would use for children.
+
+    Random numbers are seeded when the first cell begins: how many are drawn before depends on who asked what when.
+    """
+    from course.grading.kernels.application import Application, without_modules
+
+    without_tcp()
+    without_terminals()
+    sys.argv = ["ipykernel_launcher", *arguments]
+    app = Application.instance()
+    with without_modules():
+        app.initialize([*arguments, "--HistoryManager.enabled=False"])
+    app.log.setLevel(app.log_level)  # or each message makes records that no handler takes
+    if seed is not None:
+        _at_the_first_cell(app.shell, partial(_reseed, seed))
+    app.start()
+
+
+def _at_the_first_cell(shell: Any, what: Callable[[], None]) -> None:
+    def begin() -> None:
+        shell.events.unregister("pre_execute", begin)
+        what()
+
+    shell.events.register("pre_execute", begin)
+
+
+def _forget() -> None:
+    """What libraries found when the zygote imported them is looked for again: their folders, an IPython to draw in."""
+    tempfile.tempdir = None
+    sys.modules.pop("matplotlib_inline.backend_inline", None)
+    datasets = sys.modules.get("datasets")
+    if datasets is not None:
+        home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
+        datasets.config.HF_CACHE_HOME = home
+        datasets.config.HF_DATASETS_CACHE = home / "datasets"
+
+
+def _reseed(seed: int) -> None:
+    """No two kernels share the zygote's random numbers, and the same notebook meets the same ones again."""
+    random.seed(seed)
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+    if torch is not None:
+        torch.manual_seed(seed)

@@ -1,0 +1,143 @@
+"""A process with everything imported that a notebook needs; it forks a kernel from itself whenever it is asked to.
+
+It is always a program started anew, never a fork of a grader, and what it has imported is what students may see: the
+student edition, no hidden tests. Until it forks it has one thread and runs no tensor operation that uses several, no
+event loop, and asks no accelerator whether it is there: none of these survives a fork.
+
+Started as `python -m course.grading.kernels.zygote SOCKET DESCRIPTOR`: it listens on SOCKET as soon as it is ready, and
+ends when the other end of DESCRIPTOR is closed. The folder of SOCKET is its own, and is removed then: whoever made it
+may have been killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pkgutil
+import select
+import shutil
+import signal
+import socket
+import struct
+import sys
+import threading
+from importlib import import_module
+from pathlib import Path
+
+from course.grading.kernels.become_kernel import become_kernel
+from course.grading.kernels.protocol import Line
+from course.grading.kernels.supervisor import Keeper
+from course.grading.kernels.usage import ancestors
+from course.grading.machine.lasting_imports import uncollected
+
+LIBRARIES = (
+    "faulthandler",
+    "numpy",
+    "numpy.ctypeslib",
+    "torch",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "einops",
+    "safetensors.torch",
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "IPython",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.logger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
+    "tornado.queues",
+    "ipywidgets",
+    "course.grading.kernels.application",
+)
+"""What notebooks import, and what their kernel is made of; what is not installed is left out."""
+
+TRAINING = ("datasets",)
+"""What notebooks take examples to train on from. Where weights are loaded, what little trains imports it for itself:
+to import it is a quarter of a zygote's beginning."""
+
+CREDENTIALS = struct.Struct("3i")
+"""What Linux says of who is at the other end of a Unix socket: process, user, group."""
+
+
+def warm_up() -> None:
+    """Import the libraries and the public side of the course, and have the collector never look at them again."""
+    import course
+
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
+    training = () if os.environ.get("COURSE_FIT_POLICY") == "checkpoint" else TRAINING
+    with uncollected():
+        for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
+            with contextlib.suppress(ImportError):
+                import_module(name)
+        _draw_inline()
+        if threading.active_count() > 1:
+            raise RuntimeError(f"an import started a thread: {', '.join(t.name for t in threading.enumerate())}")
+
+
+def _draw_inline() -> None:
+    """Figures become pictures in the notebook, as where a kernel imports matplotlib itself.
+
+    Said here as the answer is looked up in every installed package.
+    """
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is not None and "matplotlib_inline.backend_inline" in sys.modules:
+        matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
+
+
+def serve(address: str, lifeline: int) -> None:
+    """Fork a keeper for whoever connects, until `lifeline` falls silent."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{address}-unready")
+        server.listen(64)
+        Path(f"{address}-unready").rename(address)  # what is there listens: who is refused knows that it has ended
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no trace
+        while True:
+            waiting, _, _ = select.select([server.fileno(), lifeline], [], [])
+            if lifeline in waiting:
+                return
+            connection, _ = server.accept()
+            if _is_stranger(connection) and os.fork() == 0:
+                _become_keeper(server, lifeline, connection)
+            connection.close()
+
+
+def _is_stranger(connection: socket.socket) -> bool:
+    """Whether the caller is no descendant of this process: no kernel may order another one, outside its sandbox.
+
+    Below Landlock's ABI 9 a confined kernel can connect to every socket its user may write to, and a fork knows all
+    that this process knows, this socket's address as well. The caller's process number is the Linux kernel's word.
+    """
+    pid, _, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size))
+    line = ancestors(pid)
+    return bool(line) and os.getpid() not in line
+
+
+def _become_keeper(server: socket.socket, lifeline: int, connection: socket.socket) -> None:
+    status = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        server.close()
+        os.close(lifeline)
+        Keeper(Line(connection), become_kernel).serve()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _public_modules(package: str) -> list[str]:
+    """What a notebook can reach of the course: `data`, `show`, `blocks` and `notebook` with their modules."""
+    names = ["course.data", "course.show", "course.blocks", "course.notebook", "course.exercise.runner"]
+    for part in ("data", "show", "blocks", "notebook"):
+        names += [module.name for module in pkgutil.iter_modules([f"{package}/{part}"], f"course.{part}.")]
+    return names
+
+
+if __name__ == "__main__":
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]  # noqa: PTH109, as Python wrote it
+    warm_up()
+    serve(sys.argv[1], int(sys.argv[2]))
+    shutil.rmtree(Path(sys.argv[1]).parent, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""The machine that grades: its memory and cores, its faults, its signals, and `course doctor`."""

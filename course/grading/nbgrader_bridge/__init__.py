@@ -1,0 +1,1 @@
+"""Everything that nbgrader calls, and that calls nbgrader's applications."""

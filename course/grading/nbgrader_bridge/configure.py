@@ -1,0 +1,77 @@
+"""What an `nbgrader_config.py` needs for grading with the judge: `configure(c, root)`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from course.grading.nbgrader_bridge.config_file import stop_at_faults
+from course.grading.nbgrader_bridge.patches import guard_collecting, guard_exchange, guard_submissions, guard_topics
+from course.syllabus import OUTLINE
+
+RESULTS = Path(".course", "results")
+"""Where, in a course's folder, the results of executions are kept."""
+
+
+def configure(c: Any, root: Path | None = None) -> None:
+    """Add the judge to an nbgrader configuration: sanitising, execution, saving, feedback.
+
+    With the course's folder `root`, results are kept there, so that nothing is executed twice, and cells that the
+    course gave out and nothing graded depends on are not run.
+    """
+    stop_at_faults()
+    if root is not None:
+        c.JudgedExecute.results = str(root / RESULTS)
+        c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
+    # Of what was downloaded, what is damaged or nobody's does not keep the others from being collected.
+    c.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.EachAlone"
+    c.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.OfTheTopic"
+    # A name with a comma is one column of the exported table.
+    c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
+    # Widgets have a picture of themselves where nothing runs.
+    c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.add_pictures.AddStills")
+    # A submission is read however odd its file is.
+    c.Autograde.exporter_class = "course.grading.nbgrader_bridge.sanitise.Mended"
+    # The steps of `repair` undo what students do to notebooks.
+    c.Autograde.sanitize_preprocessors = [
+        "course.grading.nbgrader_bridge.sanitise.Repair",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "course.grading.nbgrader_bridge.sanitise.RestoreKernelspec",
+        "course.grading.nbgrader_bridge.sanitise.RestoreCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    # JudgedExecute runs the notebook and lets the judge decide, outside the student's process.
+    c.Autograde.autograde_preprocessors = [
+        "course.grading.nbgrader_bridge.judged_execute.JudgedExecute",
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "course.grading.nbgrader_bridge.save_verdicts.SaveVerdicts",
+        "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    # Feedback shows what a student wrote and what the judge said, and nothing of hidden tests. What late work loses is
+    # counted anew: a person gives some of the points after grading.
+    c.GenerateFeedback.preprocessors = [
+        "course.grading.nbgrader_bridge.late_penalty.KeepLatePenalties",
+        "nbgrader.preprocessors.GetGrades",
+        "course.grading.nbgrader_bridge.feedback_page.SubmissionNotes",
+        "course.grading.nbgrader_bridge.feedback_page.TrimHiddenTests",
+        "nbgrader.preprocessors.ClearHiddenTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+        "course.grading.nbgrader_bridge.feedback_page.Readable",
+    ]
+    # What students wrote stands in formgrader's pages and in feedback, and runs in neither.
+    c.HTMLExporter.preprocessors.append("course.grading.nbgrader_bridge.safe_html.Harmless")
+    c.HTMLExporter.filters.update({"markdown2html": "course.grading.nbgrader_bridge.safe_html.markdown2html"})
+    # A deleted test cell comes back and scores, instead of waiting for a manual grade for ever.
+    c.OverwriteCells.add_missing_cells = True
+    # With nbclient's default tag a student could have any cell skipped, tests included.
+    c.Execute.skip_cells_with_tag = ""
+    if OUTLINE is not None:  # late work loses what course.toml says; nbgrader knows when it came
+        c.AssignLatePenalties.plugin_class = "course.grading.nbgrader_bridge.late_penalty.LatePolicy"
+    guard_submissions()
+    guard_topics()
+    guard_collecting()
+    guard_exchange()

@@ -1,0 +1,148 @@
+"""What feedback shows: which work was graded, and of a test that failed its message and not its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade
+
+from course.grading.cells import is_test
+from course.grading.gradebook.scores import read_scores
+from course.grading.intake.check_submission import notes_on_work, read_document
+from course.grading.nbgrader_bridge.log_capture import quiet
+from course.grading.problem import Problem
+
+READABLE = """
+a { text-decoration: underline !important; color: #23527c !important; }
+.panel-primary > .panel-heading { background-color: #285e8e !important; }
+.panel-primary > .panel-heading, .panel-primary > .panel-heading a { color: #fff !important; }
+.highlight .c1, .highlight .c { color: #2f6363 !important; }
+.highlight .ow { color: #7a00c2 !important; }
+.highlight .ne { color: #b3261e !important; }
+th, td { padding: 2px 10px; }
+pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
+code { overflow-wrap: anywhere; }
+.anchor-link { display: none; }
+@media screen and (max-width: 40rem) {
+  th, td { overflow-wrap: anywhere; }
+  div.nbgrader_cell .panel-heading { display: flow-root; height: auto !important; }
+  .container, .panel-body, #notebook-container { padding: 5px !important; }
+}
+"""
+"""nbgrader's page with underlined links, colours that stand out enough, and lines that break at its end (WCAG AA).
+
+The marks behind headings, which a notebook shows under the mouse alone, stay out of sight.
+"""
+
+
+NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}{1}"; }}"""
+"""At the top of its page nbgrader calls each exercise "Test cell": its name comes after that."""
+
+OPEN = ", not graded yet"
+"""After the name of what nobody has graded, which nbgrader's page shows with 0 points."""
+
+
+class Readable(NbGraderPreprocessor):
+    """For feedback: what nbgrader's own style lacks, added to it."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Add the style to the page's others."""
+        about = resources["nbgrader"]
+        scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
+        given = scores.cells if scores else {}
+        names = (cell.metadata.nbgrader.grade_id for cell in nb.cells if is_grade(cell))
+        named = [
+            NAMED.format(name, OPEN if name in given and given[name] is None else "")
+            for name in names
+            if re.fullmatch(r"[\w-]+", name)
+        ]
+        resources.setdefault("inlining", {}).setdefault("css", []).append("\n".join([READABLE, *named]))
+        return nb, resources
+
+
+class SubmissionNotes(NbGraderPreprocessor):
+    """For feedback: at the top, which cells and which file were graded where more than one could be meant."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Add the notes above the first cell of `nb`."""
+        about, coursedir = resources["nbgrader"], CourseDirectory(config=self.config)
+        folder = coursedir.format_path(coursedir.submitted_directory, about["student"], about["assignment"])
+        path = Path(folder, f"{about['notebook']}.ipynb")
+        try:
+            notes = notes_on_work(path, read_document(path))
+        except (Problem, OSError):  # moved away, or replaced by what cannot be graded
+            return nb, resources
+        if notes:
+            text = "\n\n".join(f"**Note.** {_as_plain_text(note)}." for note in notes)
+            cell = new_markdown_cell(text, id="submission-notes")
+            if nb.nbformat_minor < 5:
+                del cell["id"]
+            nb.cells.insert(0, cell)
+        return nb, resources
+
+
+def _as_plain_text(text: str) -> str:
+    """Text that a notebook's Markdown shows as it is."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+
+class TrimHiddenTests(NbGraderPreprocessor):
+    """For feedback: the outputs of test cells with hidden tests do not tell what those were.
+
+    A traceback quotes the lines around a failing assertion, so it is cut to one line; the message of a hidden
+    assertion goes too.
+    """
+
+    begin, end = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
+        """Trim the error outputs of one cell."""
+        if cell.cell_type == "code" and is_test(cell):
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    self._trim(output, cell.source)
+        return cell, resources
+
+    def _trim(self, output: NotebookNode, source: str) -> None:
+        message = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
+        if self.begin in source and not self._failed_in_sight(output, source):
+            message = f"{output.ename} in a hidden test"
+            output.evalue = ""
+        output.traceback = [message]
+
+    def _failed_in_sight(self, output: NotebookNode, source: str) -> bool:
+        """Whether the line the traceback points at stands outside the hidden tests."""
+        text = strip_ansi("\n".join(output.traceback))
+        pointed = [int(number) for number in re.findall(r"^-+> (\d+) ", text, re.MULTILINE)]
+        lines = source.split("\n")
+        hidden = set(_between(lines, self.begin, self.end))
+        shown = re.search(r"Cell In\[|ipython-input", text) is not None
+        return shown and bool(pointed) and pointed[0] <= len(lines) and pointed[0] - 1 not in hidden
+
+
+def _between(lines: list[str], begin: str, end: str) -> Iterator[int]:
+    inside = False
+    for index, line in enumerate(lines):
+        inside = inside or begin in line
+        if inside:
+            yield index
+        inside = inside and end not in line
+
+
+def generate_feedback(coursedir: CourseDirectory, config: Any, assignment: str) -> list[Path]:
+    """Write nbgrader's feedback for all that was graded of an assignment, and return the pages."""
+    from nbgrader.converters import GenerateFeedback
+
+    with quiet():
+        converter = GenerateFeedback(coursedir=coursedir, config=config)
+        converter.force = True
+        converter.start()
+    return sorted(Path(coursedir.root, coursedir.feedback_directory).glob(f"*/{assignment}/{assignment}.html"))

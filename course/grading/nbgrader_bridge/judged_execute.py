@@ -1,0 +1,215 @@
+"""The step of autograding that executes a notebook and lets the judge decide, outside the student's process."""
+
+from __future__ import annotations
+
+import copy
+import hmac
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import Execute
+from traitlets import Bool, Dict, Enum, Float, Int, Unicode
+from traitlets import List as ListTrait
+
+from course.grading.cells import METADATA, checks_in, notebook_bytes, read_notebook, topics_of
+from course.grading.execution.execute import execute
+from course.grading.execution.result_store import Store
+from course.grading.execution.skippable_cells import needless
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.execution.time_limits import own_limits
+from course.grading.freshness.engine_fingerprint import fingerprint
+from course.grading.gradebook.class_secret import class_secret
+from course.grading.gradebook.scores import arrival
+from course.grading.intake.untrusted import is_ignored, read_files, write_files
+from course.grading.own_cells import own_code_in
+from course.grading.sandbox.spec import MEGABYTE, Allowance
+from course.syllabus import TOPICS
+
+SEEDS = 16
+"""Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
+
+
+_handed: dict[str, Outcome] = {}
+"""By the digests of their tasks, outcomes that whoever runs nbgrader's steps in this process has made already."""
+
+
+@contextmanager
+def handed_over(task: Task | None, outcome: Outcome | None) -> Iterator[None]:
+    """Let the step find the outcome of `task` within the block, without executing or reading anything."""
+    digest = task.digest() if task is not None and outcome is not None else ""
+    if outcome is not None:
+        _handed[digest] = outcome
+    try:
+        yield
+    finally:
+        _handed.pop(digest, None)
+
+
+class JudgedExecute(Execute):
+    """Executes a notebook under the judge: takes a stored outcome of the same task, or executes it now.
+
+    Its traits are those of nbgrader's `Execute`, whose settings (`c.Execute.timeout`, `--no-execute`) apply to it.
+    """
+
+    results = Unicode("", config=True, help="Folder where results are kept, by the digests of their tasks.")
+    given = Unicode("", config=True, help="Folder of nbgrader's source notebooks, to know the cells given out.")
+    demonstrations = Bool(False, config=True, help="Whether to run given cells that nothing graded depends on, too.")
+    require_sandbox = Bool(False, config=True, help="Whether to refuse to grade where there is no sandbox.")
+    gpu = Bool(False, config=True, help="Whether notebooks get an accelerator, and are not graded without one.")
+    memory = Float(3072, config=True, help="Megabytes of memory for a notebook's processes together; 0: no limit.")
+    processes = Int(64, config=True, help="Processes of a notebook at a time.")
+    disk = Float(512, config=True, help="Megabytes a notebook may write.")
+    printed = Float(4, config=True, help="Millions of characters kept of what a cell prints or draws.")
+    policy = Enum(
+        ("checkpoint", "retrain"),
+        "checkpoint",
+        config=True,
+        help="Whether `fit` loads the submitted weights or trains anew.",
+    )
+    call_timeout = Float(20.0, config=True, help="Seconds for judging an exercise; a task gets three times as many.")
+    notebook_timeout = Float(300.0, config=True, help="Seconds for a whole notebook beside training; 0: no limit.")
+    secret = Unicode("", config=True, help="Draws the hidden cases; by default kept beside the gradebook.")
+    environment = Dict(config=True, help="Variables added to the kernel's cleaned environment.")
+    ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], config=True, help="Files the kernel does not see.")
+
+    def preprocess(self, nb: NotebookNode, resources: dict, km: Any = None) -> tuple[NotebookNode, dict]:
+        """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.
+
+        Raises:
+            RuntimeError: the grading machine could not execute it.
+        """
+        folder = Path(resources["metadata"]["path"])
+        task = self.task(nb, resources, read_files(folder))
+        outcome = self._stored(task) or self._executed(task)
+        if outcome.fault:
+            raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
+        write_files(outcome.files, folder)
+        executed = _with_ids(read_notebook(outcome.notebook), nb)
+        if METADATA in executed.metadata and outcome.final:
+            executed.metadata[METADATA].update(task=task.digest(), work=task.work(), submission=task.submission())
+            executed.metadata[METADATA]["arrival"] = _arrival(resources.get("nbgrader", {}))
+        return executed, resources
+
+    def task(self, nb: NotebookNode, resources: dict, files: dict[str, bytes]) -> Task:
+        """What is to be executed: `nb` with `files` beside it but for those to `ignore`, and all that decides it."""
+        about = resources.get("nbgrader", {})
+        return Task(
+            name=about.get("notebook", "notebook"),
+            notebook=notebook_bytes(nb),
+            files={name: content for name, content in files.items() if not is_ignored(name, self.ignore)},
+            seed=self._seed(about),
+            policy=self.policy,
+            limits=self._limits(nb),
+            client={name: getattr(self, name) for name in PASSED_ON},
+            environment=dict(self.environment),
+            skip=() if self.demonstrations else needless(nb, self._given_out(about), own_code_in(nb)),
+            gpu=self.gpu,
+            engine=fingerprint(topics_of(checks_in(nb).values())),
+            isolated=self.require_sandbox,
+        )
+
+    def store(self) -> Store | None:
+        """Where results are kept, if anywhere."""
+        return Store(Path(self.results)) if self.results else None
+
+    def _given_out(self, about: dict) -> frozenset[str]:
+        """The sources of the plain code cells of one of the course's own notebooks as it was given out."""
+        name = about.get("notebook", "")
+        if not _is_ours(name):
+            return frozenset()
+        path = Path(self.given, about.get("assignment", ""), f"{name}.ipynb")
+        return plain_sources(path, path.stat().st_mtime_ns) if self.given and name and path.is_file() else frozenset()
+
+    def _limits(self, nb: NotebookNode) -> Limits:
+        limits = Limits(
+            _unless_endless(self.timeout),
+            call=self.call_timeout,
+            notebook=self.notebook_timeout or None,
+            output=int(self.printed * 1e6),
+            allowance=Allowance(
+                memory=int(self.memory * MEGABYTE) or None,
+                processes=self.processes or None,
+                disk=int(self.disk * MEGABYTE) or None,
+            ),
+        )
+        limits = own_limits(nb, limits)
+        if self.timeout_func is None:
+            return limits
+        asked = {index: _unless_endless(self.timeout_func(cell)) for index, cell in enumerate(nb.cells)}
+        return replace(limits, cells=asked)
+
+    def _seed(self, about: dict) -> int:
+        """One of `SEEDS` numbers, by class secret and submission."""
+        secret = self.secret or class_secret(about.get("db_url", ""))
+
+        def number(*parts: str) -> int:
+            return int.from_bytes(hmac.digest(secret.encode(), "/".join(parts).encode(), "sha256")[:4], "big")
+
+        place = number(about.get("student", ""), about.get("assignment", ""), about.get("notebook", ""))
+        return number("seed", str(place % SEEDS)) % 2**31
+
+    def _stored(self, task: Task) -> Outcome | None:
+        if (handed := _handed.get(task.digest())) is not None:
+            return handed
+        store = self.store()
+        return store.get(task) if store else None
+
+    def _executed(self, task: Task) -> Outcome:
+        outcome, store = execute(task.to_bytes()), self.store()
+        if store:
+            store.put(task, outcome)
+        return Outcome.from_bytes(outcome)
+
+
+def _unless_endless(seconds: float | None) -> float | None:
+    """A cell's time, and `None` for all the ways nbclient knows to set no limit."""
+    return seconds if seconds is not None and seconds > 0 else None
+
+
+@cache
+def plain_sources(path: Path, changed: int) -> frozenset[str]:
+    """The sources of a notebook's code cells that are no exercise; `changed` is when the file last was."""
+    cells = read_notebook(path.read_bytes()).cells
+    return frozenset(cell.source for cell in cells if cell.cell_type == "code" and "nbgrader" not in cell.metadata)
+
+
+PASSED_ON = (
+    "kernel_name",
+    "startup_timeout",
+    "iopub_timeout",
+    "raise_on_iopub_timeout",
+    "interrupt_on_timeout",
+    "error_on_timeout",
+    "extra_arguments",
+    "skip_cells_with_tag",
+    "store_widget_state",
+    "record_timing",
+    "coalesce_streams",
+)
+"""Traits of `Execute` that go with a task, being plain values."""
+
+
+def _arrival(about: dict) -> str:
+    """When the work came and by what rule it is late, as the gradebook has it by now."""
+    if not about.get("db_url"):
+        return ""
+    return arrival(about["db_url"], about.get("assignment", ""), about.get("student", ""))
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a notebook is of a topic of this course, and not of an instructor's own or of an ordinary course."""
+    return any(name == topic.folder and not topic.own for topic in TOPICS)
+
+
+def _with_ids(executed: NotebookNode, nb: NotebookNode) -> NotebookNode:
+    """`executed` with the ids `nb` has: a stored outcome may come from a reading of it that drew others."""
+    executed = copy.copy(executed)
+    for done, cell in zip(executed.cells, nb.cells):
+        if "id" in cell:
+            done["id"] = cell["id"]
+    return executed

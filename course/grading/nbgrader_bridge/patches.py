@@ -1,0 +1,259 @@
+"""What is put around nbgrader's own applications, so that they refuse and keep what ours do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from nbgrader.api import Gradebook
+
+
+def guard_submissions() -> None:
+    """Make nbgrader look at a submission before it copies its files, which is where it first follows a link.
+
+    A submission with a link or the like in it fails by itself, and the automatic scores of an earlier grading go before
+    a new one starts, so that one that fails leaves none behind. nbgrader has no hook at that place: the converter's
+    method is wrapped.
+    """
+    from nbgrader.converters import Autograde
+
+    copy_files = Autograde.init_assignment
+    if getattr(copy_files, "guarded", False):
+        return
+
+    def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
+        from course.grading.gradebook.scores import clear_scores, enrol, forget_arrival
+        from course.grading.intake.untrusted import refuse_links, refuse_name, refuse_shared
+
+        refuse_name(student_id)
+        names = [Path(notebook).stem for notebook in self.notebooks]
+        if self.create_student:
+            enrol(self.coursedir.db_url, student_id)
+        clear_scores(self.coursedir.db_url, assignment_id, student_id, names)
+        folder = Path(self._format_source(assignment_id, student_id))
+        refuse_shared(folder)
+        refuse_links(folder)
+        if self.coursedir.get_existing_timestamp(str(folder)) is None:
+            forget_arrival(self.coursedir.db_url, assignment_id, student_id)
+        copy_files(self, assignment_id, student_id)
+
+    init_assignment.guarded = True  # type: ignore[attr-defined]
+    Autograde.init_assignment = init_assignment
+
+
+def guard_topics() -> None:
+    """Make nbgrader's own autograding, formgrader's button included, wait its turn while somebody grades the topic.
+
+    What it says of a gradebook that fails, that it was recently upgraded, is told as it is. nbgrader has no hook here.
+    """
+    from nbgrader.converters import Autograde
+    from nbgrader.converters.base import NbGraderException
+
+    convert = Autograde.convert_notebooks
+    if getattr(convert, "guarded", False):
+        return
+
+    def convert_notebooks(self: Any) -> None:
+        from course.grading.gradebook.topic_lock import is_sole_grader, sole_grader
+        from course.grading.machine.faults import told
+        from course.grading.problem import Problem
+
+        root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
+        with ExitStack() as stack:
+            try:
+                if not is_sole_grader(root, topic):
+                    stack.enter_context(sole_grader(root, topic))
+            except (Problem, OSError) as error:
+                self.log.error(told(error) or str(error))
+                raise NbGraderException(told(error) or str(error)) from error
+            try:
+                convert(self)
+            except NbGraderException as error:
+                if fault := told(error.__context__):
+                    self.log.error(fault)
+                raise
+
+    convert_notebooks.guarded = True  # type: ignore[attr-defined]
+    Autograde.convert_notebooks = convert_notebooks
+
+
+def guard_collecting() -> None:
+    """Make `nbgrader zip_collect` decide whose work is whose, keep what it replaces, and end with what it left out.
+
+    nbgrader has no hook at these places.
+    """
+    from nbgrader.apps import ZipCollectApp
+
+    process, copy = ZipCollectApp.process_extracted_files, ZipCollectApp._transfer_files
+    if getattr(process, "guarded", False):
+        return
+
+    def process_extracted_files(self: Any) -> None:
+        from course.grading.nbgrader_bridge.zip_collect import collect_extracted
+
+        collect_extracted(self, process)
+
+    def transfer_files(self: Any, collected: dict[str, dict]) -> None:
+        from course.grading.nbgrader_bridge.zip_collect import transfer
+
+        transfer(self, copy, collected or {})
+
+    process_extracted_files.guarded = True  # type: ignore[attr-defined]
+    ZipCollectApp.process_extracted_files = process_extracted_files
+    ZipCollectApp._transfer_files = transfer_files
+
+
+def guard_exchange() -> None:
+    """Make `nbgrader collect` keep what it replaces in `submitted/`; nbgrader has no hook here."""
+    from nbgrader.exchange.default import ExchangeCollect
+
+    copy = ExchangeCollect.copy_files
+    if getattr(copy, "guarded", False):
+        return
+
+    def copy_files(self: Any) -> None:
+        from course.grading.intake.attempts import arrival, keep_folder
+        from course.grading.machine.faults import told
+
+        root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
+        try:
+            for record in self.src_records:
+                student, came = record["username"], record["timestamp"]
+                work = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, topic))
+                there = arrival(work)
+                is_newer = self.update and (there is None or came > there)
+                if work.is_dir() and (is_newer or (self.before_duedate and there != came)):
+                    keep_folder(root, student, topic, work)
+        except OSError as error:
+            self.fail(told(error) or str(error))
+        copy(self)
+
+    copy_files.guarded = True  # type: ignore[attr-defined]
+    ExchangeCollect.copy_files = copy_files
+
+
+def economise() -> None:
+    """Have nbgrader keep, in this process, what it would find out anew."""
+    _keep_engines()
+    _keep_tables()
+    _keep_schemas()
+    _keep_opened()
+
+
+@contextmanager
+def one_gradebook(db_url: str) -> Iterator[None]:
+    """Whoever opens this gradebook meanwhile works on one connection, and what they commit is saved at the end.
+
+    All of it or, after an exception, nothing: a grader that is stopped leaves no submission half saved.
+    """
+    from nbgrader.api import Gradebook
+    from sqlalchemy.orm import scoped_session, sessionmaker
+
+    with Gradebook(db_url) as gradebook, gradebook.engine.connect() as connection, connection.begin():
+        session = scoped_session(sessionmaker(bind=connection, join_transaction_mode="rollback_only"))
+        _opened[db_url] = _Opened(session, {gradebook.course_id})
+        try:
+            yield
+        finally:
+            _opened.pop(db_url).session.remove()
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A gradebook that is held open, and the courses it is known to have."""
+
+    session: Any
+    courses: set[str]
+
+
+def _keep_opened() -> None:
+    """Have nbgrader, which opens the gradebook ten times a submission, use the one that is held open."""
+    from nbgrader.api import Gradebook
+
+    start, end = Gradebook.__init__, Gradebook.close
+    if getattr(start, "economical", False):
+        return
+
+    def begin(self: Gradebook, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
+        held = _opened.get(db_url)
+        if held is None:
+            start(self, db_url, course_id, authenticator)
+            return
+        self.db, self.engine = held.session, held.session.bind
+        self.course_id, self.authenticator = course_id, authenticator
+        if course_id not in held.courses:
+            self.check_course(course_id)
+            held.courses.add(course_id)
+
+    def close(self: Gradebook) -> None:
+        if any(self.db is held.session for held in _opened.values()):
+            self.db.remove()
+        else:
+            end(self)
+
+    begin.economical = True  # type: ignore[attr-defined]
+    Gradebook.__init__, Gradebook.close = begin, close
+
+
+def _keep_engines() -> None:
+    """Have nbgrader keep a database's engine when it closes the gradebook, as it does a dozen times a submission.
+
+    With the engine go the statements it has compiled, which are a third of the work of saving. Connections are closed
+    all the same.
+    """
+    import nbgrader.api
+
+    if not hasattr(nbgrader.api.create_engine, "cache_info"):
+        nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
+
+
+def _keep_tables() -> None:
+    """Have nbgrader ask a database for its tables all at once, and not for one after the other, when it opens it."""
+    from nbgrader.api import Base, inspect
+
+    create = Base.metadata.create_all
+    if getattr(create, "economical", False):
+        return
+
+    def create_all(bind: Any) -> None:
+        if not set(Base.metadata.tables) <= set(inspect(bind).get_table_names()):
+            create(bind=bind)
+
+    create_all.economical = True  # type: ignore[attr-defined]
+    Base.metadata.create_all = create_all
+
+
+def _keep_schemas() -> None:
+    """Have nbgrader check the schema of its cells' metadata once, and not with each of the cells it looks at."""
+    from nbgrader.nbgraderformat import common
+
+    if common.jsonschema.validate is not _validate:
+        common.jsonschema = SimpleNamespace(validate=_validate)
+
+
+def _validate(instance: object, schema: object) -> None:
+    """What `jsonschema.validate` does."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(instance))
+    if error is not None:
+        raise error
+
+
+@cache
+def _validator(schema: str) -> Any:
+    from jsonschema.validators import validator_for
+
+    plain = json.loads(schema)
+    kind = validator_for(plain)
+    kind.check_schema(plain)
+    return kind(plain)
+
+
+_opened: dict[str, _Opened] = {}

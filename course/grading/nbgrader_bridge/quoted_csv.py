@@ -1,0 +1,56 @@
+"""nbgrader's own table of grades, in which a comma in a name begins no new column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from nbgrader.plugins import CsvExportPlugin
+
+from course.syllabus import Topic
+
+
+class QuotedCsv(CsvExportPlugin):
+    """nbgrader's exporter, which joins what it finds with commas: `King, Jr.` moved the grades one column on."""
+
+    def export(self, gradebook: Any) -> None:
+        """Write the table of everybody in `gradebook`, with late penalties counted anew."""
+        from course.grading.nbgrader_bridge.penalties import renew_penalties
+
+        for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
+            if changed := renew_penalties(self.config, gradebook, name):
+                self.log.warning("%s: late penalties counted anew for %s", name, ", ".join(changed))
+        super().export(_Quoting(gradebook))
+
+
+def write_csv(config: Any, topics: Sequence[Topic], path: Path) -> None:
+    """Write nbgrader's own table of these topics to `path`."""
+    from nbgrader.api import Gradebook
+
+    plugin = QuotedCsv(config=config)
+    plugin.to, plugin.assignment = str(path), [topic.folder for topic in topics]
+    with Gradebook(config.CourseDirectory.db_url) as gradebook:
+        plugin.export(gradebook)
+
+
+class _Field(str):
+    """A text that is written into a line of CSV in quotes, where it must be."""
+
+    def __format__(self, spec: str) -> str:
+        quoted = self.replace('"', '""')
+        return f'"{quoted}"' if set(self) & set(',"\r\n') else str(self)
+
+
+class _Quoting:
+    """What the exporter asks a gradebook for, its students with names that are fields."""
+
+    def __init__(self, gradebook: Any) -> None:
+        self.assignments, self.find_submission = gradebook.assignments, gradebook.find_submission
+        self.students = [
+            SimpleNamespace(
+                **{name: _Field(getattr(student, name) or "") for name in ("id", "last_name", "first_name", "email")}
+            )
+            for student in gradebook.students
+        ]

@@ -1,0 +1,232 @@
+"""The steps that undo what students do to notebooks: `Repair`, `RestoreKernelspec`, `RestoreCells`.
+
+`Mended` has nbgrader read a file however odd it is; `Sanitized` hands it a notebook that all this was done to already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import Exporter, NotebookExporter
+from nbformat import NotebookNode, from_dict
+from nbformat.v4 import to_notebook
+from nbformat.validator import iter_validate
+from nbgrader.api import MissingEntry
+from nbgrader.nbgraderformat import SCHEMA_VERSION
+from nbgrader.preprocessors import NbGraderPreprocessor, OverwriteCells, OverwriteKernelspec
+from traitlets import Unicode
+
+from course.grading.cells import METADATA, grade_id, mend_line_ends
+from course.grading.gradebook.released_notebook import ReleasedCell, ReleasedNotebook, read_released
+from course.grading.intake.copied_cells import Choice, choose, show_only
+from course.grading.intake.mending import drop_foreign_fields, read_mended
+from course.grading.intake.untouched import is_untouched, source_of
+from course.grading.intake.untrusted import printable
+from course.grading.problem import Problem
+
+PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
+"""Below a question that is put back: changed as it is, nbgrader leaves it to a person, and gives it no zero."""
+
+
+class Repair(NbGraderPreprocessor):
+    """First step of sanitising: a notebook's graded cells become what the gradebook says they are.
+
+    Of copies of a graded cell one stays graded (`choose` says which) and the others become ordinary cells. Deleted test
+    cells come back, and metadata no student's interface writes is dropped. A notebook with none of the released cells
+    and other graded ones is another assignment's, and refused.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Repair `nb` in place."""
+        with suppress(MissingEntry):  # nbgrader says so itself
+            self.repair(nb, _released(resources))
+        return nb, resources
+
+    def repair(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
+        """Bring the cells of `nb` in line with the gradebook's `notebook`.
+
+        Raises:
+            Problem: `nb` is another assignment's.
+        """
+        for key in ("widgets", METADATA):
+            nb.metadata.pop(key, None)
+        _drop_misfits(nb)
+        mend_line_ends(nb)
+        released = {cell.name: cell for cell in notebook.source_cells}
+        submitted = {grade_id(cell) for cell in nb.cells} - {""}
+        if submitted and not submitted & released.keys():
+            some = ", ".join(map(printable, sorted(submitted)[:3]))
+            raise Problem(f"none of its graded cells is this assignment's ({some}): is it the notebook of another one?")
+        answers = {cell.name for cell in notebook.solution_cells}
+        choice = choose(nb.cells, answers, list(released), lambda cell: _is_blank(cell, released))
+        for index, cell in enumerate(nb.cells):
+            self._repair_cell(index, cell, choice, released, notebook)
+        self._restore(nb, notebook)
+
+    def _repair_cell(
+        self,
+        index: int,
+        cell: NotebookNode,
+        choice: Choice,
+        released: dict[str, ReleasedCell],
+        notebook: ReleasedNotebook,
+    ) -> None:
+        if "nbgrader" not in cell.metadata:
+            return
+        name = grade_id(cell)
+        if name in released and choice.graded[name] == index:
+            cell.metadata.pop("tags", None)
+            cell.metadata["nbgrader"] = NotebookNode(_metadata(name, released[name], notebook))
+            return
+        del cell.metadata["nbgrader"]
+        if name in released:
+            self.log.warning("Cell '%s' was copied; cell %d is graded", name, choice.graded[name] + 1)
+        if name in released and index in choice.blank:
+            show_only(cell)
+
+    def _restore(self, nb: NotebookNode, notebook: ReleasedNotebook) -> None:
+        """Put deleted test cells back, each below the cell it followed, else above the next one still there."""
+        order = [cell.name for cell in notebook.source_cells]
+        graded = {cell.name: cell for cell in notebook.grade_cells}
+        sources = {cell.name: cell for cell in notebook.source_cells}
+        solutions = {cell.name for cell in notebook.solution_cells}
+        for position, name in enumerate(order):
+            places = {grade_id(cell): index for index, cell in enumerate(nb.cells)}
+            if name not in graded or name in places:
+                continue
+            self.log.warning("Cell '%s' was deleted; it is put back", name)
+            cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
+                sources[name], graded[name].max_score, is_solution=name in solutions
+            )
+            by_hand = name in solutions and sources[name].cell_type == "markdown"
+            cell = from_dict({**cell, "source": sources[name].source + (PUT_BACK if by_hand else "")})
+            if position and order[position - 1] in places:
+                index = self._behind_training(nb, name, places[order[position - 1]] + 1)
+            else:
+                index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
+            if nb.nbformat_minor >= 5:
+                cell.id = hashlib.sha256(name.encode()).hexdigest()[:16]
+            nb.cells.insert(index, cell)
+
+    @staticmethod
+    def _behind_training(nb: NotebookNode, name: str, index: int) -> int:
+        """Where the check of a task belongs that could stand at `index`: below the cell further down that trains."""
+        trains = re.compile(rf"\bfit\(\s*[\"']{re.escape(name)}[\"']")
+        later = enumerate(nb.cells[index:], index)
+        return next((at + 1 for at, cell in later if cell.cell_type == "code" and trains.search(cell.source)), index)
+
+
+class RestoreKernelspec(OverwriteKernelspec):
+    """nbgrader's `OverwriteKernelspec`, which says what kernel a notebook runs in, without a gradebook of its own."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Give `nb` the kernel it was released with."""
+        kernelspec = json.loads(_released(resources).kernelspec or "null")
+        if kernelspec:
+            nb.metadata["kernelspec"] = kernelspec
+        return nb, resources
+
+
+class RestoreCells(OverwriteCells):
+    """nbgrader's `OverwriteCells`, which restores locked cells, types and points, without a query for each cell."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Restore the cells of `nb`."""
+        about = resources["nbgrader"]
+        self.notebook_id, self.assignment_id = about["notebook"], about["assignment"]
+        self.gradebook = _released(resources)
+        nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+        if self.add_missing_cells:
+            nb, resources = self.add_missing_grade_cells(nb, resources)
+            nb, resources = self.add_missing_task_cells(nb, resources)
+        drop_foreign_fields(nb.cells)
+        return nb, resources
+
+
+class ReadMended(Exporter):
+    """Reads a notebook's file as `mending` does, and hands on the notebook."""
+
+    def from_file(self, file_stream: Any, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+        """Convert the notebook in a file that is open.
+
+        Raises:
+            Problem: it is no notebook.
+        """
+        document, _ = read_mended(file_stream.buffer.read(), Path(file_stream.name).name)
+        return self.from_notebook_node(to_notebook(document), resources=resources, **settings)
+
+
+class Mended(ReadMended, NotebookExporter):
+    """nbconvert's `NotebookExporter`, which writes a notebook again, however odd its file was."""
+
+
+class Sanitized(Mended):
+    """Exports what nbgrader's first pass, the sanitising one, would make of a notebook, where that is known already.
+
+    Its second pass makes what it makes.
+    """
+
+    text = Unicode(None, allow_none=True, config=True, help="The notebook's file as sanitising leaves it.")
+
+    def from_filename(self, filename: str, resources: Any = None, **settings: Any) -> tuple[Any, dict]:
+        """The known text, once; then nbconvert's own."""
+        if self.text is None:
+            return super().from_filename(filename, resources, **settings)
+        text, self.text = self.text, None
+        return f"{text}\n", self._init_resources(resources)
+
+
+def _is_blank(cell: Mapping[str, Any], released: dict[str, ReleasedCell]) -> bool:
+    """Whether a marked cell holds what was released in it, now or when the student got the notebook."""
+    known = released.get(grade_id(cell))
+    return is_untouched(cell) or (known is not None and source_of(cell).strip() == known.source.strip())
+
+
+def _drop_misfits(nb: NotebookNode) -> None:
+    """Drop the metadata that the format's schema has otherwise: nbconvert refuses the notebook for it.
+
+    Of what is wrong with a cell nbformat tells one thing at a time.
+    """
+    while misfits := {_metadata_key(list(error.absolute_path)) for error in iter_validate(nb, relax_add_props=True)} - {
+        ()
+    }:
+        for *place, key in misfits:
+            del reduce(getitem, place, nb)[key]
+
+
+def _metadata_key(path: list[Any]) -> tuple[Any, ...]:
+    """The place of the key of metadata that something at `path` belongs to, if it does."""
+    end = path.index("metadata") + 2 if "metadata" in path else len(path) + 1
+    return tuple(path[:end]) if len(path) >= end else ()
+
+
+def _released(resources: dict) -> ReleasedNotebook:
+    """The notebook as it was released, which the first step to ask leaves for the next."""
+    about = resources["nbgrader"]
+    if "released" not in about:
+        about["released"] = read_released(about["db_url"], about["assignment"], about["notebook"])
+    return about["released"]
+
+
+def _metadata(name: str, source: ReleasedCell, notebook: ReleasedNotebook) -> dict[str, Any]:
+    """nbgrader's metadata of a released cell, from the gradebook alone."""
+    points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    metadata = {
+        "grade_id": name,
+        "grade": name in {cell.name for cell in notebook.grade_cells},
+        "solution": name in {cell.name for cell in notebook.solution_cells},
+        "task": name in {cell.name for cell in notebook.task_cells},
+        "locked": bool(source.locked),
+        "schema_version": SCHEMA_VERSION,
+        "cell_type": source.cell_type,
+        "checksum": source.checksum,
+    }
+    return {**metadata, "points": points[name]} if name in points else metadata

@@ -1,0 +1,323 @@
+"""How `nbgrader zip_collect` reads what was downloaded: what it cannot collect is told at the end, all else collected.
+
+Whose a zip is, `ownership` decides. What is collected anew takes the place of what is in `submitted/`, which is kept
+in `attempts/`; nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+from unicodedata import normalize
+
+from nbgrader.plugins import FileNameCollectorPlugin
+
+from course.grading.intake import attempts
+from course.grading.intake.needed_files import unfit
+from course.grading.intake.owners import read_owners, write_owners
+from course.grading.intake.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
+from course.grading.intake.platforms import Owner, is_companion
+from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_pattern
+from course.grading.intake.untrusted import LARGEST, everything, parse_notebook, plain_files, printable, refuse_name
+from course.grading.machine.faults import told
+from course.grading.nbgrader_bridge.unpacking import EachAlone
+from course.grading.problem import Problem
+
+MOST_TOLD = 20
+"""Files that were not collected, named in a list: more would scroll away."""
+
+
+class OfTheTopic(FileNameCollectorPlugin):
+    """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
+
+    Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
+    ours, it is nbgrader's and no more.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.left: dict[str, list[Path]] = {}
+        """What was not collected, and is no manifest, by the reason."""
+        self.conflicts: list[Conflict] = []
+        """What was not collected, as it may be somebody else's."""
+        self.kept: list[Path] = []
+        """Attempts in `attempts/` that were replaced."""
+        self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
+        self._passed_over: set[Path] = set()
+        self._settled: set[str] = set()
+        self._topics: tuple[str, ...] = KNOWN
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether zips are known by the names that `course submit` gives."""
+        return bool(self.named_regexp == ARCHIVE)
+
+    @property
+    def topic(self) -> str:
+        """The assignment that is collected."""
+        return str(self.parent.coursedir.assignment_id)
+
+    @property
+    def root(self) -> Path:
+        """The course's folder."""
+        return Path(self.parent.coursedir.root)
+
+    def submitted(self, student: str) -> Path:
+        """Where the student's work goes."""
+        coursedir = self.parent.coursedir
+        return Path(coursedir.format_path(coursedir.submitted_directory, student, self.topic))
+
+    def decide(self, extracted: Path) -> None:
+        """Decide whose everything below `extracted` is; of several attempts of a student all but the newest are kept.
+
+        What `conflicts` holds is not touched, nor collected.
+        """
+        self._topics = (*KNOWN, self.topic)
+        files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
+        manifests = dict(self._manifests(files, extracted))
+        found = find_hand_ins([_below(path, extracted) for path in files], manifests, self._topics)
+        others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
+        found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
+        self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
+        self.conflicts = find_conflicts(found, self._collected())
+        split = [one for conflict in self.conflicts for one in conflict.hand_ins]
+        by_student: dict[str, list[HandIn]] = {}
+        for one in found:
+            if one in split:
+                self._passed_over.update(extracted / one.folder / file for file in one.files)
+            else:
+                by_student.setdefault(one.student, []).append(one)
+        for several in by_student.values():
+            self._keep_older(several, extracted)
+
+    def _as_an_instructor_decided(self, found: list[HandIn], extracted: Path) -> Iterator[HandIn]:
+        """The hand-ins; what lies in `submitted/` by another name already, manifest and all, has that name."""
+        disputed = [one for conflict in find_conflicts(found, self._collected()) for one in conflict.hand_ins]
+        for one in found:
+            is_open = one in disputed or not self.submitted(one.student).is_dir()
+            names = self._there(_files(one, extracted)) if is_open and one.manifests else []
+            if one.is_split:  # what lies by the manifest's name may be of whom this was copied from
+                names = [name for name in names if name == one.named]
+            yield one.given_to(names[0]) if names and one.student not in names else one
+
+    def _there(self, files: Mapping[str, Path]) -> list[str]:
+        """The students whose work in `submitted/` has just these files."""
+        works = sorted(self.submitted("student").parent.parent.glob(f"*/{self.topic}"))
+        ours = [work for work in works if work == self.submitted(work.parent.name)]
+        return [work.parent.name for work in ours if _holds(work, files)]
+
+    def _keep_older(self, several: list[HandIn], extracted: Path) -> None:
+        """Keep all but the newest of a student's hand-ins; the same in two zips is one."""
+        chosen = newest(several)
+        wanted = attempts.digest(_files(chosen, extracted))
+        for one in several:
+            if one is chosen:
+                continue
+            files = _files(one, extracted)
+            self._passed_over.update(files.values())
+            if attempts.digest(files) != wanted:
+                self.kept.append(attempts.keep(self.root, one.student, one.topic, one.time, files))
+
+    def collect(self, submitted_file: str) -> dict | None:
+        """Whose file this is and when it came, or None where it is not to be collected."""
+        if not self.is_ours:
+            return super().collect(submitted_file)
+        path = Path(submitted_file)
+        if _is_of_a_system(path) or path in self._passed_over:
+            return None
+        place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
+        if path not in self._of:
+            if is_companion(PurePosixPath(path)):
+                return None
+            reason = f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
+            self.left.setdefault(reason, []).append(path)
+            return None
+        one, file = self._of[path]
+        if one.topic != self.topic:
+            reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
+        elif not _is_a_name(one.student):
+            reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
+        elif _is_left_behind(file):
+            return None
+        elif not (reason := _uncollectable(path, file)):
+            return {**(self._match(f"/{one.name}/{file}") or {}), "student_id": one.student}
+        if path.name != MANIFEST:
+            self.left.setdefault(reason, []).append(path)
+        return None
+
+    def _match(self, filename: str) -> dict | None:
+        """What the expression finds; where it is ours, without a warning that nobody can read."""
+        if not self.is_ours:
+            return super()._match(filename)
+        found = re.match(archive_pattern(self._topics), filename)
+        return found.groupdict() if found else None
+
+    def make_room(self, collected: dict[str, dict]) -> dict[str, dict]:
+        """What of `collected` is to be copied into `submitted/`; what that replaces is in `attempts/` then.
+
+        The same work stays as it is. What is older than the work there goes to `attempts/` itself.
+        """
+        wanted = {}
+        for student, data in collected.items():
+            work = self.submitted(student)
+            pairs = zip(data["src_files"], data["dest_files"], strict=True)
+            files = {Path(to).relative_to(work).as_posix(): Path(of) for of, to in pairs}
+            there = dict(plain_files(work)) if work.is_dir() else {}
+            if _holds(work, files):
+                self.log.info("Nothing new of %s", student)
+            elif _is_older(data["timestamp"], attempts.arrival(work)):
+                time = f"{data['timestamp']:{STAMP}}"
+                self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
+                continue
+            elif there and not self.parent.force:
+                reason = "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/"
+                self.left.setdefault(reason, []).extend(files.values())
+                continue
+            else:
+                if there:
+                    self.kept.append(attempts.keep_folder(self.root, student, self.topic, work))
+                wanted[student] = data
+            self._settled.add(student)
+        return wanted
+
+    def note_owners(self) -> None:
+        """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
+        owners = self._collected()
+        for path, (one, _) in self._of.items():
+            is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
+            if is_there and one.owner is not None and one.owner.lasting:
+                owners[one.student] = one.owner
+        write_owners(self.root, self.topic, owners)
+
+    def notes(self) -> Iterator[str]:
+        """What an instructor should know of what was collected."""
+        if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
+            yield "\n".join(["Newer hand-ins count in place of these, which are kept:", *map("  {}".format, kept)])
+        for student in sorted(self._settled):
+            if student.casefold() in MACHINE_LOGINS:
+                place = f"submitted/{student}"
+                yield f"{student} is a login that machines give. Ask whose work it is, and rename {place} to their id."
+
+    def uncollected(self, extracted: Path) -> Iterator[str]:
+        """What was left out and why, in a few lines."""
+        for conflict in self.conflicts:
+            place = f"submitted/<student>/{self.topic}/"
+            yield f"{conflict.reason} Nothing below is collected; put each work into {place} yourself:"
+            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
+            yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
+        for reason, files in self.left.items():
+            yield f"{reason}:"
+            yield from (f"  {printable(path.relative_to(extracted).as_posix())}" for path in files[:MOST_TOLD])
+            if len(files) > MOST_TOLD:
+                yield f"  and {len(files) - MOST_TOLD} more"
+
+    def _collected(self) -> dict[str, Owner]:
+        """The senders of what is in `submitted/`, as far as they are known."""
+        owners = read_owners(self.root, self.topic)
+        return {student: owner for student, owner in owners.items() if self.submitted(student).is_dir()}
+
+    def _manifests(self, files: Iterable[Path], extracted: Path) -> Iterator[tuple[PurePosixPath, Manifest]]:
+        """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
+        for path in files:
+            if path.name == MANIFEST and path.parent != extracted and not path.is_symlink():
+                said = _read(path)
+                if said is not None:
+                    yield _below(path.parent, extracted), said
+
+
+def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
+    """Do what `process`, a method of nbgrader's application, does with what is unpacked, and say how it went.
+
+    Whatever was left out ends it with status 1.
+    """
+    extractor, collector = app.extractor_plugin_inst, app.collector_plugin_inst
+    extracted = Path(app._format_collect_path(app.extracted_directory))
+    if not isinstance(collector, OfTheTopic) or not isinstance(extractor, EachAlone):
+        process(app)
+        return
+    try:
+        if collector.is_ours and extracted.is_dir():
+            collector.decide(extracted)
+        process(app)
+        collector.note_owners()
+    except OSError as error:
+        sys.exit(f"nbgrader zip_collect: {told(error) or error}; then run it again with --force, which begins anew")
+    for note in collector.notes():
+        print(note)
+    if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
+        sys.exit(f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}")
+
+
+def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
+    """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
+    collector = app.collector_plugin_inst
+    copy(app, collector.make_room(collected) if isinstance(collector, OfTheTopic) else collected)
+
+
+def _sender(owner: Owner | None) -> str:
+    return f", from {owner.label}" if owner is not None and owner.label else ""
+
+
+def _read(manifest: Path) -> Manifest | None:
+    """What a manifest says; None of a file that is none."""
+    try:
+        about = parse_notebook(manifest.read_bytes(), MANIFEST)
+        topic, student = str(about.get("topic")), normalize("NFC", str(about.get("student")))
+        when = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
+    except (Problem, OSError, ValueError, OverflowError):
+        return None
+    is_one = re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", topic) and re.fullmatch(STUDENT, student)
+    return Manifest(topic, student, f"{when:{STAMP}}") if is_one else None
+
+
+def _is_a_name(student: str) -> bool:
+    try:
+        refuse_name(student)
+    except Problem:
+        return False
+    return True
+
+
+def _is_left_behind(file: PurePosixPath) -> bool:
+    """Whether a file lies in a folder that Jupyter, Python or the course made beside the work."""
+    return any(part.startswith(".") or part == "__pycache__" for part in file.parts)
+
+
+def _uncollectable(path: Path, file: PurePosixPath) -> str:
+    """Why the file at `path`, in its zip `file`, is not collected; nothing where it is."""
+    if file.name == MANIFEST:
+        return ""
+    if path.is_file() and path.stat().st_size > LARGEST:
+        return f"larger than {LARGEST // 2**20} MB, which is more than is graded"
+    if reason := unfit(path.name) or unfit(file.as_posix()):
+        return f"not collected, because {reason}; if its notebook needs it, put it into submitted/ yourself"
+    return ""
+
+
+def _is_of_a_system(path: Path) -> bool:
+    """Whether a Mac or another system packed this along with the files."""
+    return path.name.startswith(".") or "__MACOSX" in path.parts
+
+
+def _holds(work: Path, files: Mapping[str, Path]) -> bool:
+    """Whether a folder of work has just these files, among others."""
+    if not all((work / name).is_file() for name in files):
+        return False
+    return attempts.digest({name: work / name for name in files}) == attempts.digest(files)
+
+
+def _is_older(came: datetime | None, there: datetime | None) -> bool:
+    return came is not None and there is not None and came < there
+
+
+def _below(path: Path, folder: Path) -> PurePosixPath:
+    return PurePosixPath(path.relative_to(folder).as_posix())
+
+
+def _files(one: HandIn, extracted: Path) -> dict[str, Path]:
+    """The files of a hand-in, by their path in it."""
+    return {file.as_posix(): extracted / one.folder / file for file in one.files}

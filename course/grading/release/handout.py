@@ -1,0 +1,82 @@
+"""What an instructor hands out: the student wheel, and a zip of it with the released notebooks."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from course.grading.course_folder import notebook_path
+from course.grading.release.wheel import build_wheel
+from course.grading.reproducible_zip import add
+from course.syllabus import OUTLINE, TOPICS
+
+LEFT_BEHIND = frozenset({".course", ".ipynb_checkpoints", "__pycache__", "checkpoints"})
+"""What working in a released notebook leaves beside it."""
+
+START = """\
+# {title}
+
+Python 3.11 to 3.14 is all you need beforehand. In this folder:
+
+    python -m venv .venv
+    .venv/bin/pip install './{wheel}[lab]'
+    .venv/bin/jupyter lab assignments
+
+(On Windows, `.venv\\Scripts\\pip` and `.venv\\Scripts\\jupyter`.) Open a notebook, fill in the cells that say
+`YOUR CODE HERE`, and run the check below each. What is there, with points and due dates; what is wrong, if something
+does not work; and, with the name your class knows you by, the zip to hand in:
+
+    .venv/bin/course list
+    .venv/bin/course doctor
+    .venv/bin/course submit assignments/{topic}/{topic}.ipynb --student ada
+"""
+
+
+def hand_out(root: Path) -> list[Path]:
+    """Write `dist/<wheel>` and `dist/<course>.zip` of the course in `root`, in place of earlier ones; returns both.
+
+    Earlier ones stay until both are made, and whatever else lies in `dist/` stays.
+
+    Raises:
+        Problem: as `build_wheel` does.
+    """
+    folder = root / "dist"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as place:
+        wheel = build_wheel(root, Path(place))
+        made = [path.replace(folder / path.name) for path in (wheel, _pack(root, wheel))]
+    for path in folder.glob("sequence_course-*.whl"):
+        if path not in made:
+            path.unlink()
+    return made
+
+
+def _pack(root: Path, wheel: Path) -> Path:
+    """Write the zip of the wheel and the released notebooks beside the wheel, and return its path."""
+    target = wheel.parent / f"{root.name}.zip"
+    title = OUTLINE.title if OUTLINE is not None else "Sequence models"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        add(
+            archive,
+            f"{root.name}/START.md",
+            START.format(title=title, wheel=wheel.name, topic=TOPICS[0].folder).encode(),
+        )
+        add(archive, f"{root.name}/{wheel.name}", wheel.read_bytes())
+        for path in released(root):
+            add(archive, f"{root.name}/{path.relative_to(root).as_posix()}", path.read_bytes())
+    return target
+
+
+def released(root: Path) -> Iterator[Path]:
+    """The files of `assignments/` that belong to no topic, or that a release made for one of the course's."""
+    notebooks = {notebook_path(root, topic).relative_to(root / "solutions") for topic in TOPICS}
+    folders = {topic.folder for topic in TOPICS}
+    for path in sorted((root / "assignments").rglob("*")):
+        place = path.relative_to(root / "assignments")
+        if not path.is_file() or LEFT_BEHIND & set(place.parts):
+            continue
+        copied = place.parts[0] in folders and (root / "solutions" / place).is_file()
+        if len(place.parts) == 1 or place in notebooks or copied:
+            yield path

@@ -1,0 +1,306 @@
+"""Reads a topic's notebook as an editor would: what a machine can notice before a student does."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from course.grading.authoring.setup_cell import is_setup
+from course.grading.authoring.source import build
+from course.grading.authoring.widget_pictures import is_still
+from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
+from course.grading.course_folder import notebook_path, release_path, source_path
+from course.grading.problem import Problem
+from course.source import parsed
+from course.syllabus import TOPICS, Topic
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+LONGEST_CELL = 30
+"""Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
+WIDEST_LINE = 100
+"""Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
+
+# What notebooks may import: the course's public side, and libraries it installs.
+PUBLIC = frozenset({"blocks", "data", "show"})
+PRIVATE = frozenset({"exercise", "judge", "grading", "hidden", "reference", "notebook", "cli"})
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One thing to mend: `where` names file and cell, `what` says it in a sentence."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
+    """All complaints about the topic's source and, where there is one, about its release."""
+    source = source_path(root, topic)
+    if not source.is_file():
+        return [Complaint(str(source.relative_to(root)), f"{topic.named_in} has this topic, but here is no source")]
+    try:
+        notebook = build(source, topic)
+    except Problem as problem:
+        return [Complaint(str(source.relative_to(root)), str(problem))]
+    released = release_path(root, topic)
+    places = (released.parent, notebook_path(root, topic).parent)  # a release copies what lies in the second
+    complaints = lint_source(notebook, topic, places, source.name)
+    if released.is_file():
+        complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
+    complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
+    if topic.own:  # the tests of our topics are proved by tests of the course
+        from course.grading.release.prove_tests import prove
+
+        complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in prove(topic)]
+    elif topic in TOPICS:
+        complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
+    return complaints
+
+
+def _streams(topic: Topic) -> Iterator[str]:
+    """The tasks whose training has a budget and no batches."""
+    from course.data.streams import STREAMS
+
+    for item in topic.items:
+        if item.budget is not None and item.name not in STREAMS:
+            what = f"has no batches for {item.name}, which {topic.named_in} gives a training budget"
+            yield f"STREAMS in course/data/streams.py {what}"
+
+
+def _declarations(topic: Topic) -> Iterator[str]:
+    """What keeps the hidden tests of one of our topics from being used."""
+    from course.hidden import Undeclared, find
+
+    for item in topic.items:
+        try:
+            if item.kind != "question":
+                find(item.name)
+        except Undeclared as fault:
+            yield str(fault)
+
+
+def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:
+    """Complaints about a built notebook with its solutions; relative links are followed from one of `folders`."""
+    cells = notebook.cells
+    found = [
+        *_titles(cells, topic),
+        *_imports(cells),
+        *_items(cells, topic),
+        *_check_cells(cells, topic),
+        *_solution_markers(cells),
+        *_lengths(cells),
+        *_pictures(cells),
+        *_links(cells, folders),
+    ]
+    return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
+
+
+def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> list[Complaint]:
+    """Complaints about a released notebook: a solution's line left in it, a marker, an output."""
+    allowed = set(STUBS) | {line.strip() for cell in solved.cells for line in given_lines(cell)}
+    found: list[Complaint] = []
+    for index, cell in enumerate(released.cells):
+        where = f"{name}, cell {index + 1}"
+        if BEGIN in cell.source or END in cell.source:
+            found.append(Complaint(where, "a solution's marker is left"))
+        strange = [line.strip() for line in cell.source.splitlines() if line.strip() not in allowed]
+        if strange:
+            what = f"this line is given nowhere in the source, or the release is old: {strange[0]!r}"
+            found.append(Complaint(where, what))
+        if not all(map(is_still, cell.get("outputs", ()))):
+            found.append(Complaint(where, "it has outputs"))
+    return found
+
+
+def given_lines(cell: NotebookNode) -> Iterator[str]:
+    """The lines of a source cell that students receive: those outside its solution."""
+    marks = cell.metadata.get("nbgrader", {})
+    if cell.cell_type == "markdown" and marks.get("solution") and BEGIN not in cell.source:
+        return
+    hidden = False
+    for line in cell.source.splitlines():
+        if line.strip() == BEGIN:
+            hidden = True
+        elif line.strip() == END:
+            hidden = False
+        elif not hidden:
+            yield line
+
+
+def solution_lines(notebook: NotebookNode) -> list[str]:
+    """The lines that only the solutions hold, stripped: none of them may reach a student."""
+    given = {line.strip() for cell in notebook.cells for line in given_lines(cell)}
+    every = (line.strip() for cell in notebook.cells for line in cell.source.splitlines())
+    return sorted({line for line in every if line and line not in given and line not in (BEGIN, END)})
+
+
+Found = Iterator[tuple[int | None, str]]
+
+
+def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    titles = [(index, line[2:]) for index, line in _markdown_lines(cells) if line.startswith("# ")]
+    if not cells or not titles or titles[0][0] != 0:
+        yield 0, "the notebook does not open with a title"
+        return
+    if titles[0][1] != (wanted := f"{topic.number} {topic.title}"):
+        yield 0, f"the title is {titles[0][1]!r}; by {topic.named_in} it is {wanted!r}"
+    for index, title in titles[1:]:
+        yield index, f"a second title, {title!r}: sections begin with ##"
+    last = 1
+    for index, line in _markdown_lines(cells):
+        level = len(line) - len(line.lstrip("#"))
+        if line.startswith("#") and line[level:].startswith(" "):
+            if level > last + 1:
+                yield index, f"the heading {line!r} skips a level"
+            last = level
+
+
+def _imports(cells: Sequence[NotebookNode]) -> Found:
+    code = [(index, cell) for index, cell in enumerate(cells) if cell.cell_type == "code" and not is_setup(cell)]
+    for position, (index, cell) in enumerate(code):
+        tree = parsed(cell.source)
+        if tree is None:
+            yield index, "this is no Python"
+            continue
+        kinds = [isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body]
+        if position == 0 and not all(kinds):
+            yield index, "the first code cell holds something besides imports"
+        if position and any(kinds):
+            yield index, "imports belong in the first code cell"
+        for module in imported_modules(tree):
+            if _is_private(module):
+                yield index, f"a notebook has no business importing {module}"
+
+
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of all that a module imports, `from course import data` as `course.data`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_private(module: str) -> bool:
+    parts = module.split(".")
+    return parts[0] == "course" and len(parts) > 1 and parts[1] in PRIVATE
+
+
+def _items(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    ids = Counter(cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata)
+    for item in topic.items:
+        wanted = [item.name] if item.kind == "question" else [item.name, item.name + SOLUTION_SUFFIX]
+        for grade_id in wanted:
+            if ids[grade_id] != 1:
+                kind = "solution" if grade_id != item.name else "question" if item.kind == "question" else "check"
+                yield None, f"{item.name!r} has {ids[grade_id] or 'no'} {kind} cell{'s' * (ids[grade_id] > 1)}"
+
+
+def _check_cells(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    items = {item.name for item in topic.items}
+    for index, cell in enumerate(cells):
+        marks = cell.metadata.get("nbgrader", {})
+        name = marks.get("grade_id", "")
+        if name not in items:  # an instructor's own, which nbgrader grades
+            continue
+        if marks.get("grade") and marks.get("solution"):
+            if index == 0 or cells[index - 1].cell_type != "markdown":
+                yield index, f"the question {name!r} has no prompt in the cell above"
+        elif marks.get("grade"):
+            if not re.fullmatch(rf'check\("{re.escape(name)}", [\w.]+\)', cell.source):
+                yield index, f'a check cell is one line, check("{name}", ...)'
+            above = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells[max(0, index - 2) : index]]
+            near = above if name.endswith("_task") else above[-1:]
+            if name + SOLUTION_SUFFIX not in near:
+                yield index, f"the check of {name!r} does not stand right below its solution"
+
+
+def _solution_markers(cells: Sequence[NotebookNode]) -> Found:
+    for index, cell in enumerate(cells):
+        marks = [line.strip() for line in cell.source.splitlines() if line.strip() in (BEGIN, END)]
+        balanced = marks == [BEGIN, END] * (len(marks) // 2)
+        is_answer = cell.metadata.get("nbgrader", {}).get("solution", False)
+        if is_answer and (not balanced or (not marks and cell.cell_type == "code")):
+            yield index, f"a solution cell needs lines {BEGIN!r} and {END!r}, in pairs"
+        elif marks and not is_answer:
+            yield index, "solution markers outside a solution cell"
+        elif not marks and ("BEGIN SOLUTION" in cell.source or "END SOLUTION" in cell.source):
+            yield index, f"nbgrader would take this for a marker; write {BEGIN!r} on a line of its own"
+
+
+def _lengths(cells: Sequence[NotebookNode]) -> Found:
+    for index, cell in enumerate(cells):
+        if cell.cell_type == "code" and (count := _code_lines(cell)) > LONGEST_CELL:
+            yield index, f"{count} lines of code; {LONGEST_CELL} fit a screen"
+        widest = max((len(line) for line in cell.source.splitlines()), default=0)
+        if cell.cell_type == "code" and widest > WIDEST_LINE:
+            yield index, f"a line of {widest} characters; {WIDEST_LINE} fit a screen"
+
+
+def _code_lines(cell: NotebookNode) -> int:
+    """Lines with code on them: no blank lines, no docstrings."""
+    lines = {number for number, line in enumerate(cell.source.splitlines(), 1) if line.strip()}
+    for node in ast.walk(parsed(cell.source) or ast.Module([], [])):
+        is_definition = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
+        if is_definition and ast.get_docstring(node) is not None:  # type: ignore[arg-type]
+            docstring = node.body[0]  # type: ignore[attr-defined]
+            lines -= set(range(docstring.lineno, docstring.end_lineno + 1))
+    return len(lines)
+
+
+def _pictures(cells: Sequence[NotebookNode]) -> Found:
+    for index, line in _markdown_lines(cells):
+        for image in re.findall(r"!\[([^\]]*)\]\(", line):
+            if not image.strip():
+                yield index, "a picture without alt text"
+        for image in re.findall(r"<img\b[^>]*>", line):
+            if not re.search(r"""\balt=["'][^"']""", image):
+                yield index, "an <img> without alt text"
+
+
+def _links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
+    anchors = {_anchor(line.lstrip("#").strip()) for _, line in _markdown_lines(cells) if line.startswith("#")}
+    for index, line in _markdown_lines(cells):
+        for target in re.findall(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)", line):
+            path, _, anchor = unquote(target).partition("#")
+            if re.match(r"[a-z][a-z0-9+.-]*:", target) or target.startswith("//"):
+                continue
+            if path and not any((folder / path).exists() for folder in folders):
+                yield index, f"the link {target} leads nowhere from {folders[0].name}/"
+            elif not path and _anchor(anchor) not in anchors:
+                yield index, f"no heading is called {anchor!r}"
+
+
+def _anchor(heading: str) -> str:
+    """Jupyter's anchor of a heading, without its markup and ignoring case (GitHub's is in lower case)."""
+    return re.sub(r"[`*_$]", "", heading).replace(" ", "-").lower()
+
+
+def _markdown_lines(cells: Sequence[NotebookNode]) -> Iterator[tuple[int, str]]:
+    """The lines of all Markdown cells with the cell's index, code blocks left out."""
+    for index, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        fenced = False
+        for line in cell.source.splitlines():
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+            elif not fenced:
+                yield index, line
+
+
+def _read(path: Path) -> NotebookNode:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)

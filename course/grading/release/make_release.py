@@ -1,0 +1,204 @@
+"""Releases: the notebooks students get, without solutions, and what the gradebook must know to grade them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course.grading.authoring.index_notebook import write_home
+from course.grading.authoring.source import refresh
+from course.grading.course_folder import release_path, source_path
+from course.grading.machine.faults import told
+from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
+from course.grading.problem import Problem
+from course.syllabus import OUTLINE, TOPICS, Topic
+
+if TYPE_CHECKING:
+    pass
+
+
+def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Path]:
+    """Write the student notebooks of `topics` into `assignments/` and record their cells in the gradebook.
+
+    The home notebook and its map are written anew with them, and whatever else lies in `assignments/` stays. When all
+    topics are asked for, our repository's without a source are passed over. Returns the notebooks written.
+
+    Raises:
+        Problem: a source is missing or faulty, nbgrader refuses it, or somebody has worked in the released notebook
+            and `force` was not given.
+    """
+    ready = [topic for topic in topics if source_path(root, topic).is_file()]
+    for topic in topics:
+        if topic not in ready and (topic.own or OUTLINE is not None or not ready or tuple(topics) != TOPICS):
+            raise Problem(_without_source(root, topic))
+    if not force:
+        for topic in ready:
+            _refuse_if_worked_in(release_path(root, topic))
+    _try_tests(ready)
+    _generate(root, ready)
+    write_home(root)
+    return [release_path(root, topic) for topic in ready]
+
+
+def _without_source(root: Path, topic: Topic) -> str:
+    path = source_path(root, topic)
+    ours = Path(__file__).parents[3] / "solutions" / path.name
+    where = ours if ours.is_file() else f"{path.name} from solutions/ of the course's repository"
+    what = "write it first" if topic.own or OUTLINE is None else f"copy {where} there"
+    return f"there is no {path} to release {topic.folder} from: {what}"
+
+
+def register(root: Path, topic: Topic, db_url: str | None = None) -> None:
+    """Record the topic's cells in the gradebook (`db_url`, or the course's own); `assignments/` stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        _generate(root, [topic], db_url=db_url, release_directory=folder)
+
+
+def render(root: Path, topic: Topic, folder: Path) -> Path:
+    """Write the release of `topic` below `folder` without a gradebook; returns the notebook."""
+    _generate(root, [topic], release_directory=str(folder), no_database=True)
+    return folder / topic.folder / f"{topic.folder}.ipynb"
+
+
+def is_registered(root: Path, topic: Topic, db_url: str | None = None) -> bool:
+    """Whether the gradebook knows the topic's notebook."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(db_url or load_config(root).CourseDirectory.db_url) as gradebook:
+        try:
+            gradebook.find_notebook(topic.folder, topic.folder)
+        except MissingEntry:
+            return False
+    return True
+
+
+def is_worked_in(notebook: Path) -> bool:
+    """Whether a released notebook holds outputs, or an answer that is no longer the one nbgrader put there."""
+    import nbformat
+    from nbgrader.utils import compute_checksum, is_solution
+
+    from course.grading.authoring.widget_pictures import is_still
+
+    cells = nbformat.read(notebook, as_version=nbformat.NO_CONVERT).cells
+    answers = [cell for cell in cells if is_solution(cell)]
+    changed = any(compute_checksum(cell) != cell.metadata.nbgrader.get("checksum") for cell in answers)
+    return changed or not all(is_still(output) for cell in cells for output in cell.get("outputs", ()))
+
+
+def _refuse_if_worked_in(notebook: Path) -> None:
+    if not notebook.is_file():
+        return
+    try:
+        worked_in = is_worked_in(notebook)
+    except Exception as error:
+        raise Problem(f"{notebook} cannot be read as a notebook; move it away or use --force") from error
+    if worked_in:
+        raise Problem(f"somebody has worked in {notebook}; move it away, or use --force to replace it")
+
+
+def _generate(
+    root: Path,
+    topics: Sequence[Topic],
+    db_url: str | None = None,
+    release_directory: str | None = None,
+    no_database: bool = False,
+) -> None:
+    """nbgrader's `generate_assignment` under the course's own configuration.
+
+    nbgrader empties the folder it writes to, and removes it when it fails. So it writes to one of its own, and once all
+    is made there it is moved to `release_directory`, by default `assignments/`.
+    """
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.converters.base import NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+
+    for topic in topics:
+        if topic.own:
+            _demand_tests(topic)
+    refresh(root, tuple(topics))
+    config = load_config(root)
+    if db_url:
+        config.CourseDirectory.db_url = db_url
+    config.SaveCells.enabled = not no_database
+    target = root / (release_directory or config.CourseDirectory.release_directory)
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".course-release-", dir=target) as made:
+        config.CourseDirectory.release_directory = made
+        for topic in topics:
+            config.CourseDirectory.assignment_id = topic.folder
+            coursedir = CourseDirectory(config=config)
+            with quiet() as said:
+                converter = GenerateAssignment(coursedir=coursedir, config=config, no_database=no_database)
+                try:
+                    converter.start()
+                except (NbGraderException, SystemExit) as error:
+                    reason = told(said.cause) or reason_of(said, error)
+                    if reason.startswith("Cannot add or remove cells"):
+                        raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
+                    raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error
+            if OUTLINE is not None and not no_database:
+                set_due(topic, coursedir.db_url)
+        _move(Path(made), target)
+
+
+def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
+    """Why a topic cannot be released once its submissions are in the gradebook, and what can be done."""
+    import nbformat
+
+    from course.grading.cells import grade_id
+    from course.grading.course_folder import notebook_path
+    from course.grading.gradebook.released_notebook import read_released
+
+    cells = nbformat.read(notebook_path(root, topic), as_version=4).cells
+    now = {grade_id(cell) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
+    released = read_released(db_url, topic.folder, topic.folder)
+    then = {cell.name for cell in (*released.grade_cells, *released.task_cells)}
+    told = [
+        f"{', '.join(sorted(names))} {what}" for names, what in ((now - then, "new"), (then - now, "gone")) if names
+    ]
+    changed = f" ({'; '.join(told)})" if told else ""
+    return (
+        f"submissions of {topic.folder} are in the gradebook, and so its exercises must stay as they are{changed}: "
+        "put new ones into another topic. `nbgrader db assignment remove "
+        f"{topic.folder} --force` forgets all grades of this one, also those given by hand"
+    )
+
+
+def _move(made: Path, target: Path) -> None:
+    """Move the files below `made` to the same places below `target`, over those of the same name and no others."""
+    for path in sorted(made.rglob("*")):
+        place = target / path.relative_to(made)
+        if path.is_dir():
+            place.mkdir(exist_ok=True)
+        else:
+            path.replace(place)
+
+
+def set_due(topic: Topic, db_url: str) -> None:
+    """Tell the gradebook when the topic is due, or that it no longer is; nbgrader keeps such dates in UTC."""
+    from nbgrader.api import Gradebook
+
+    due = topic.due.astimezone(UTC).replace(tzinfo=None) if topic.due else None
+    with Gradebook(db_url) as gradebook:
+        gradebook.update_or_create_assignment(topic.folder, duedate=due)
+
+
+def _demand_tests(topic: Topic) -> None:
+    """Raise `Undeclared` unless the tests of an instructor's own topic can be used."""
+    from course.hidden import exercises
+
+    exercises(topic)
+
+
+def _try_tests(topics: Sequence[Topic]) -> None:
+    """Raise `Undeclared` where the tests of an instructor's own topic cannot be run, before anything is written."""
+    from course.hidden import write_key
+
+    with tempfile.TemporaryDirectory() as folder:
+        for topic in topics:
+            if topic.own:
+                write_key(Path(folder), topic)

@@ -1,0 +1,78 @@
+"""`course new`: an instructor's course, begun from ours."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from course.grading.authoring.source import refresh
+from course.grading.catalogue import counted
+from course.grading.course_folder import demand_fit, find_root, source_path
+from course.grading.problem import Problem
+from course.outline import FILE
+from course.syllabus import OUTLINE, Topic
+
+IGNORED = (
+    "solutions/*/*.ipynb",
+    ".course*",
+    "checkpoints/",
+    ".ipynb_checkpoints/",
+    "downloaded/",
+    "submitted/",
+    "attempts/",
+    "autograded/",
+    "feedback/",
+    "reports/",
+    "exports/",
+    "gradebook.db*",
+    "grades.csv",
+    ".nbgrader.log",
+    "dist/",
+)
+"""What a course's folder holds that is made anew, or is nobody else's business."""
+
+HEAD = """\
+# This course, as its students get it. `course list` shows what stands here; after a change, run `course release`.
+title = "Sequence models"
+
+[late]                # what late work loses, by the time stamps nbgrader collects
+percent_per_day = 0   # of its score, for every day begun
+grace_hours = 0       # it loses nothing within these
+most_percent = 100    # and never more than this
+
+# A topic is in the course while its table stands here. Give it a due date by taking the `#` away.
+"""
+
+
+def begin(folder: Path, topics: Sequence[Topic]) -> str:
+    """Make a course of `topics` in `folder`, and say what it holds and what to do next.
+
+    Raises:
+        Problem: the folder is not empty, or this is no course of ours to start from.
+    """
+    if OUTLINE is not None:
+        raise Problem(f"{OUTLINE.path.parent} is a course of somebody's own: start the new one in the folder of ours")
+    repository = find_root()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
+    root = folder.resolve()
+    demand_fit(root)
+    for name in ("solutions", "exercises"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    for topic in topics:
+        shutil.copy(source_path(repository, topic), source_path(root, topic))
+    shutil.copy(repository / "nbgrader_config.py", root)
+    (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
+    (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
+    refresh(root, tuple(topics))
+    return f"{counted(len(topics), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
+
+
+def _table(topic: Topic) -> str:
+    width = max(len(item.name) for item in topic.items)
+    points = "".join(f"{item.name:{width}} = {item.points}\n" for item in topic.items)
+    return (
+        f"\n[topics.{topic.folder}]  # {topic.title}\n# due = 2027-01-31T23:59:00+01:00\n"
+        f"[topics.{topic.folder}.points]\n{points}"
+    )

@@ -1,0 +1,73 @@
+"""The student wheel of a course, built with hatchling."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import course
+from course.grading.problem import Problem
+from course.grading.student_edition import assemble, copy_package
+from course.syllabus import OUTLINE
+
+
+def build_wheel(root: Path, folder: Path) -> Path:
+    """Write the student wheel of the course in `root` into `folder` and return its path.
+
+    That of an instructor's own course is made of our package and their outline, and its version says so.
+
+    Raises:
+        Problem: hatchling is not installed, or its build failed.
+    """
+    if find_spec("hatchling") is None:
+        raise Problem("building a wheel needs hatchling: pip install hatchling")
+    folder = folder.resolve()
+    with _buildable(root) as place:
+        keys = place / "course" / "keys"
+        shutil.rmtree(keys, ignore_errors=True)
+        shutil.copytree(assemble() / "course" / "keys", keys, copy_function=shutil.copyfile)  # as of now
+        built = subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+            cwd=place,
+            env={**os.environ, "COURSE_EDITION": "student"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if built.returncode:
+        raise Problem((built.stderr or built.stdout).strip().splitlines()[-1])
+    return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime_ns)
+
+
+BUILT_FROM = (".gitignore", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE")
+"""What a wheel needs beside the package."""
+
+
+@contextmanager
+def _buildable(root: Path) -> Iterator[Path]:
+    """A folder that hatchling can build the course of `root` from: itself, or a copy of ours with its outline."""
+    if (root / "hatch_build.py").is_file():
+        yield root
+        return
+    ours = Path(course.__file__).parents[1]
+    if OUTLINE is None or not (ours / "hatch_build.py").is_file():
+        raise Problem(f"{root} holds no hatch_build.py, so no wheel can be built from it")
+    with tempfile.TemporaryDirectory(prefix="course-wheel-") as made:
+        place = Path(made)
+        for name in BUILT_FROM:
+            shutil.copy(ours / name, place)
+        copy_package(Path(course.__file__).parent, place / "course")
+        project = place / "pyproject.toml"
+        versioned = re.sub(
+            r'(?m)^version = "([^"]+)"$', rf'version = "\1+{assemble().name[:8]}"', project.read_text("utf-8"), count=1
+        )
+        project.write_text(versioned, encoding="utf-8")
+        yield place

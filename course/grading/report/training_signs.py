@@ -1,0 +1,115 @@
+"""What can be known of how a trained model came to be, where it earned points: a sign where that does not fit `fit`.
+
+Where the weights are found was noted while grading; the record of the training stands in the checkpoint, which is a
+student's file: it can be made up, but rarely is it made up well.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from course.grading.classroom.graded import Graded
+from course.grading.report.checkpoint_files import Checkpoint, read_checkpoint
+from course.grading.report.tampering import Sign
+from course.notebook.provenance import defined, outdated
+from course.syllabus import Budget, Item
+
+ORIGINS = {
+    "none": "what was checked has no weights, and is nothing that fit trained",
+    "elsewhere": "the model that was checked has other weights than the checkpoint of fit",
+    "replaced": "the checkpoint handed in does not fit the model, or was replaced: one written at grading was judged",
+}
+"""What is said of where a model's weights come from; of the other origins there is nothing to say."""
+
+FASTEST = 1e-4
+"""Seconds that a step of training takes at the very least: PyTorch needs more for its own calls alone."""
+
+MORE = 1.1
+"""As many times its budget a training may have seen: the last batch goes over it, and a budget may have changed."""
+
+FALLEN = 0.95
+"""A loss that ends above so much of what it began with has not fallen: in the four tasks measured it halves."""
+
+
+def of_trainings(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
+    """What is worth a second look about the trained models of one submission.
+
+    Args:
+        work: what became of it.
+        folder: what was handed in.
+        notebook: the one in it, or None where it cannot be read.
+        items: the topic's exercises.
+    """
+    for item in items:
+        verdict = work.verdicts.get(item.name)
+        if item.budget is None or verdict is None or verdict.score <= 0:
+            continue
+        origin = work.origins.get(item.name, "")
+        told = [ORIGINS[origin]] if origin in ORIGINS else []
+        path = folder / "checkpoints" / f"{item.name}.safetensors"
+        if not told and origin != "trained anew" and path.is_file() and not path.is_symlink():
+            checkpoint = read_checkpoint(path)
+            told += _of_record(checkpoint, item.name, item.budget) if checkpoint is not None else ()
+            told += _of_code(checkpoint, notebook) if checkpoint is not None and notebook is not None else ()
+        yield from (Sign(work.student, what, exercise=item.name) for what in told)
+
+
+def _of_record(checkpoint: Checkpoint, name: str, budget: Budget) -> Iterator[str]:
+    record = checkpoint.record
+    if not record:
+        yield "the checkpoint holds no record of a training, and fit writes one"
+        return
+    if record.get("name") != name:
+        yield f"the checkpoint's record is of another training: {str(record.get('name'))[:60]!r}"
+    examples, seconds = _number(record.get("examples")), _number(record.get("seconds"))
+    losses = _numbers(record.get("losses"))
+    device = str(record.get("device"))[:20]
+    allowed = budget.cpu if device == "cpu" else budget.gpu
+    if examples is None or seconds is None or losses is None:
+        yield "the checkpoint's record is not one that fit writes: examples, seconds or losses are no numbers"
+        return
+    if examples > MORE * allowed:
+        yield f"the record says {examples:,.0f} examples on {device}, and fit hands out {allowed:,} there"
+    if len(losses) > examples:
+        yield f"the record has {len(losses):,} losses for {examples:,.0f} examples"
+    elif seconds < FASTEST * len(losses):
+        yield f"the record says {len(losses):,} steps took {seconds:.3g} s: no machine is that fast"
+    if len(losses) >= 20 and not _fell(losses):
+        yield f"the loss in the record begins near {_begin(losses):.3g} and does not fall"
+
+
+def _of_code(checkpoint: Checkpoint, notebook: NotebookNode) -> Iterator[str]:
+    """Whether the code a model was trained with is that of the notebook, which only the same Python can tell."""
+    version = str(notebook.metadata.get("language_info", {}).get("version", "")).split(".")[:2]
+    if version != [str(part) for part in sys.version_info[:2]]:
+        return
+    code = defined(cell.source for cell in notebook.cells if cell.get("cell_type") == "code")
+    changed, gone = outdated(checkpoint.record.get("code"), code)
+    if changed or gone:
+        yield f"it was trained with other code than was handed in: {', '.join(map(str, [*changed, *gone]))[:80]}"
+
+
+def _begin(losses: Sequence[float]) -> float:
+    return statistics.fmean(losses[: max(1, len(losses) // 50)])
+
+
+def _fell(losses: Sequence[float]) -> bool:
+    end, begin = statistics.fmean(losses[-max(1, len(losses) // 10) :]), _begin(losses)
+    return not (math.isfinite(begin) and math.isfinite(end)) or end < FALLEN * begin or end < begin - 1
+
+
+def _number(written: Any) -> float | None:
+    return float(written) if type(written) in (int, float) and 0 <= written < 1e15 else None
+
+
+def _numbers(written: Any) -> list[float] | None:
+    if not isinstance(written, list) or not all(type(one) in (int, float) for one in written):
+        return None
+    return [float(one) if abs(one) < 1e300 else math.inf for one in written]

@@ -1,0 +1,141 @@
+"""Which sandbox this machine can give, found out by a real run of each, strongest first."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from course.grading.problem import Problem
+from course.grading.sandbox import bubblewrap
+from course.grading.sandbox.spec import Confines
+
+TIERS = ("bubblewrap", "landlock", "none")
+"""Strongest first; `none` keeps to limits of time, memory and the like, and stops nobody who means harm."""
+
+NOT_ISOLATED = "NOT ISOLATED"
+"""How an execution without a sandbox is called, in reports and in the notebook's metadata."""
+
+PATIENCE = 30.0
+"""Seconds a probe may take, which takes a fraction of one."""
+
+_LOOK = """
+import os, socket, sys, zmq
+inside, canary, port = sys.argv[1:]
+open(os.path.join(inside, "written"), "w").close()
+open_ways = []
+try:
+    open(canary).close()
+    open_ways.append("a file outside could be read")
+except OSError:
+    pass
+try:
+    with socket.socket() as line:
+        line.settimeout(2)
+        line.connect(("127.0.0.1", int(port)))
+    open_ways.append("the network could be reached")
+except OSError:
+    pass
+sys.exit(", ".join(open_ways) or None)
+"""
+"""Run in a sandbox: the prober's own file and port, which are really there, must be out of reach."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A sandbox that works here; `reasons` say why the stronger ones do not."""
+
+    name: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How it is called in reports."""
+        return NOT_ISOLATED if self.name == "none" else self.name
+
+
+def how_executed(label: str) -> str:
+    """What every report says of the way it came about."""
+    if label == NOT_ISOLATED:
+        return f"Executed {NOT_ISOLATED}: with no sandbox around the student's code."
+    return f"Executed in a sandbox ({label})."
+
+
+@cache
+def strongest() -> Tier:
+    """The strongest sandbox there is on this machine; `COURSE_SANDBOX` names a weaker one to be used."""
+    wanted = os.environ.get("COURSE_SANDBOX", "")
+    if wanted and wanted not in TIERS:
+        raise Problem(f"COURSE_SANDBOX is {wanted!r}; it can be {', '.join(TIERS)}")
+    reasons: list[str] = []
+    for name in TIERS[TIERS.index(wanted) if wanted else 0 :]:
+        reason = _probe(name)
+        if not reason:
+            return Tier(name, tuple(reasons))
+        reasons.append(f"{name}: {reason}")
+    raise AssertionError("a process without a sandbox always works")
+
+
+def required() -> Tier:
+    """The strongest sandbox, if there is any.
+
+    Raises:
+        Problem: there is none; the message says why, tier by tier.
+    """
+    tier = strongest()
+    if tier.name == "none":
+        why = "; ".join(tier.reasons) or "COURSE_SANDBOX asks for none"
+        raise Problem(f"a sandbox is required, and there is none on this machine ({why})")
+    return tier
+
+
+def _probe(name: str) -> str:
+    """Why a tier does not work here; empty when it does."""
+    if name == "none":
+        return ""
+    if not sys.platform.startswith("linux"):
+        return "only on Linux"
+    if name == "bubblewrap" and bubblewrap.program() is None:
+        return "not installed"
+    return _look(name)
+
+
+def _look(name: str) -> str:
+    """What a process in a sandbox of this tier can do that it must not, or why it could not be run; empty when all is
+    well."""
+    with (
+        tempfile.TemporaryDirectory(prefix="probe-") as outside,
+        tempfile.TemporaryDirectory(prefix="probe-") as inside,
+        contextlib.ExitStack() as stack,
+    ):
+        canary = Path(outside, "canary")
+        canary.touch()
+        try:
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        except OSError as error:
+            return f"whether the network is out of reach cannot be tried, as nothing can listen on 127.0.0.1: {error}"
+        port = listener.getsockname()[1]
+        return _try(name, Confines(inside), [_LOOK, inside, str(canary), str(port)])
+
+
+def _try(name: str, confines: Confines, script: list[str]) -> str:
+    if name == "bubblewrap":
+        argv = [*bubblewrap.command(confines), sys.executable, "-c", *script]
+    else:
+        confined = (
+            "import sys; from course.grading.sandbox.apply import confine;"
+            f"from course.grading.sandbox.spec import Confines; confine({name!r}, Confines({confines.private!r}))\n"
+        )
+        argv = [sys.executable, "-c", confined + script[0], *script[1:]]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.strip().splitlines()
+    return "" if done.returncode == 0 else (said[-1] if said else f"ended with status {done.returncode}")

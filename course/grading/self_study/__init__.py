@@ -1,0 +1,1 @@
+"""For somebody who learns alone: one notebook graded, one solution shown."""

@@ -1,0 +1,182 @@
+"""Grades one notebook for somebody who learns alone: all the cases, with the reports that say what they show."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.grading.cells import grade_id, mend_line_ends, notebook_bytes
+from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.intake.check_submission import read_document, topic_of
+from course.grading.intake.copied_cells import choose_by_marks, show_only
+from course.grading.intake.mending import drop_foreign_fields
+from course.grading.intake.needed_files import gather
+from course.grading.problem import Problem
+from course.judge.verdict import Verdict
+from course.syllabus import Topic
+
+UNANSWERED = "not answered yet"
+"""What the judge says of an answer that still raises NotImplementedError."""
+
+PATIENCE = 60.0
+"""Seconds for a cell that does not train."""
+
+BESIDE = 64 * 2**20
+"""Bytes of the files beside the notebook that go along, smallest first; much larger ones are no part of an exercise."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A graded notebook: its topic, and the verdicts in the order of its exercises."""
+
+    topic: Topic
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The points earned, in all."""
+        return sum(verdict.score for verdict in self.verdicts)
+
+    @property
+    def points(self) -> float:
+        """The points there were to earn, in all."""
+        return sum(verdict.points for verdict in self.verdicts)
+
+    def text(self) -> str:
+        """The reports, the sum of it all, and where to go from here."""
+        from course.judge import report
+
+        blank = [one.exercise for one in self.verdicts if one.kind == "missing" and one.message.endswith(UNANSWERED)]
+        told = [report.text(verdict) for verdict in self.verdicts if verdict.exercise not in blank]
+        left = [f"○ not answered yet: {', '.join(blank)}"] if blank else []
+        title = f"{self.topic.folder}  {self.topic.title}"
+        total = f"{self.score:g} of {self.points:g} points, in {self.seconds:.0f} s"
+        return "\n".join([title, "", *told, *left, "", total, *self._further()])
+
+    def _further(self) -> Iterator[str]:
+        lost = (verdict for verdict in self.verdicts if verdict.score < verdict.points)
+        tried = [verdict.exercise for verdict in lost if verdict.kind not in ("missing", "not-graded")]
+        if tried:
+            yield f'hint("{tried[0]}") in the notebook helps on; `course solution {tried[0]}` shows how it can be done.'
+        for item in self.topic.items:
+            if item.kind == "question":
+                yield f"{item.name} is read by a person: compare yours with `course solution {item.name}`."
+
+
+def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
+    """Execute the notebook at `path` in a kernel of its own and judge its exercises with all their cases.
+
+    The notebook is not changed, and nothing is saved.
+
+    Raises:
+        Problem: it is no notebook of the course, could not be executed, or there are no hidden tests here.
+    """
+    if find_spec("course.hidden") is None:
+        raise Problem("this is the student edition, which holds no hidden tests: `check` runs the public ones")
+    from course.grading.execution.corpora_cache import fill_cache
+    from course.grading.execution.execute import execute
+    from course.grading.execution.time_limits import own_limits
+
+    nb = _read(path)
+    topic = topic_of(nb.cells, path)
+    _mark_exercises(nb, topic)
+    task = Task(
+        name=path.stem,
+        notebook=notebook_bytes(nb),
+        files=gather(nb.cells, path.parent, BESIDE).files | _files(path.parent),
+        seed=seed,
+        policy=policy,
+        limits=own_limits(nb, Limits(PATIENCE)),
+        client={"kernel_name": "python3", "skip_cells_with_tag": ""},
+    )
+    fill_cache(topic)
+    outcome = Outcome.from_bytes(execute(task.to_bytes()))
+    if outcome.fault:
+        raise Problem(outcome.fault)
+    order = [item.name for item in topic.items]
+    verdicts = sorted(outcome.verdicts, key=lambda verdict: order.index(verdict.exercise))
+    return Marked(topic, tuple(verdicts), outcome.seconds)
+
+
+def _read(path: Path) -> NotebookNode:
+    try:
+        document = read_document(path)
+    except FileNotFoundError:
+        raise Problem(f"there is no {path}") from None
+    for cell in document["cells"]:
+        if "outputs" in cell:  # whatever stands in them: they are made anew
+            cell["outputs"] = []
+    drop_foreign_fields(document["cells"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        notebook = nbformat.reads(json.dumps(document), as_version=4)
+    mend_line_ends(notebook)
+    return notebook
+
+
+def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
+    """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end.
+
+    Of copied cells those count that count in a class.
+    """
+    from course.grading.cells import checks
+
+    items = {item.name: item for item in topic.items if item.kind != "question"}
+    found: dict[str, NotebookNode] = {}
+    choice = choose_by_marks(nb.cells)
+    for index, cell in enumerate(nb.cells):
+        name, marks = grade_id(cell), cell.metadata.pop("nbgrader", None)
+        cell.metadata.pop("tags", None)
+        if index in choice.blank:
+            show_only(cell)
+        elif cell.cell_type == "code" and name in items and checks(cell.source, name) and index <= choice.graded[name]:
+            found[name] = cell
+        if name and not marks.get("grade") and index == choice.graded[name]:
+            cell.metadata["nbgrader"] = marks
+    for name, item in items.items():
+        if name not in found:
+            answer = "record.model" if item.budget else name
+            found[name] = nbformat.v4.new_code_cell(f"check({name!r}, {answer})")
+            nb.cells.append(found[name])
+        found[name].metadata["nbgrader"] = {
+            "grade": True,
+            "solution": False,
+            "locked": True,
+            "grade_id": name,
+            "points": item.points,
+            "schema_version": 3,
+        }
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files beside the notebook and its checkpoints; of what lies deeper, only what it refers to goes along."""
+    beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
+    plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")
+    files: dict[str, bytes] = {}
+    left = BESIDE
+    for path in sorted(plain, key=lambda path: path.stat().st_size):
+        name, size = path.relative_to(folder).as_posix(), path.stat().st_size
+        fits = size <= left and name.isprintable() and os.access(path, os.R_OK)
+        if fits and not path.name.startswith("."):
+            files[name] = path.read_bytes()
+            left -= size
+    return files
+
+
+def grade_one(path: Path, policy: str) -> int:
+    """Grade one notebook, print what the judge says, and return the exit status."""
+    if sys.stderr.isatty():
+        print(f"Running {path.name} and its hidden tests. The first time, corpora are prepared, too.", file=sys.stderr)
+    marked = grade_notebook(path, policy)
+    print(marked.text())
+    return int(any(verdict.kind == "not-graded" for verdict in marked.verdicts))

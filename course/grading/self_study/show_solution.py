@@ -1,0 +1,138 @@
+"""`course solution`: an exercise's reference with a commentary, for somebody who has tried."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import course
+from course.grading.catalogue import counted
+from course.grading.course_folder import released_at
+from course.grading.problem import Problem
+from course.syllabus import BRANCH, SOURCE, Item, Topic, find_item, near
+
+WIDTH = 100
+
+
+def show(name: str, asked: bool = False) -> int:
+    """Print the solution of the exercise `name`; unless `asked`, ask first whether it has been tried.
+
+    Raises:
+        Problem: there is no such exercise, this edition holds no solutions, or nobody is there to be asked.
+    """
+    topic, item = _item(name)
+    _demand_solutions(topic)
+    if asked or _has_tried(topic, item):
+        print(text(topic, item))
+    else:
+        print(f'Good. `hint("{name}")` in the notebook gives a next, stronger hint each time.')
+    return 0
+
+
+def text(topic: Topic, item: Item) -> str:
+    """The solution, what it rests on, what is examined, and the wrong turns that are known."""
+    heading = f"{item.name}  {topic.folder}, {counted(item.points, 'point')}"
+    return "\n\n".join([heading, *(f"{title}\n\n{body}" for title, body in _sections(topic, item))])
+
+
+def _sections(topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
+    if item.kind == "question":
+        yield "The model answer", _cell(topic, item.name)
+        return
+    from course.hidden import find
+
+    declared = find(item.name)
+    if item.kind == "task":
+        yield "The notebook's own training", _cell(topic, f"{item.name}-solution")
+    else:
+        where = f"The reference, from course/reference/{topic.name}.py" if not topic.own else "The reference"
+        yield where, inspect.getsource(declared.reference).strip()
+        yield "What it rests on", inspect.getdoc(sys.modules[declared.reference.__module__]) or ""
+    if note := inspect.getdoc(declared.make_cases):
+        yield "What is examined", note
+    if declared.misconceptions:
+        yield "Wrong turns, and what shows them", "\n".join(map(_turn, declared.misconceptions))
+
+
+def _turn(misconception: Any) -> str:
+    """A known mistake by its name, with the experiment that shows it."""
+    convention = f" (Right under another convention: {misconception.convention}.)" if misconception.convention else ""
+    line = f"- {misconception.name.replace('_', ' ')}. {misconception.hint}{convention}"
+    return textwrap.fill(line, WIDTH, subsequent_indent="  ")
+
+
+def _cell(topic: Topic, grade_id: str) -> str:
+    """The notebook's cell of that id with its solution, the markers left out."""
+    from course.grading.authoring.source import build
+    from course.grading.course_folder import source_path
+
+    source = source_path(Path(course.__file__).parents[1], topic)
+    if not source.is_file():
+        raise Problem(f"{grade_id.removesuffix('-solution')} is solved in {_address(f'solutions/{source.name}')}")
+    cells = build(source, topic).cells
+    (cell,) = (one for one in cells if one.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+    lines = (line for line in cell.source.splitlines() if not line.strip().startswith("###"))
+    return "\n".join(lines)
+
+
+def _item(name: str) -> tuple[Topic, Item]:
+    try:
+        return find_item(name)
+    except KeyError as error:
+        raise Problem(f"{error.args[0]}{near(name)} (`course list 3` names those of topic 3)") from None
+
+
+def _demand_solutions(topic: Topic) -> None:
+    if find_spec("course.hidden") is None or find_spec("course.reference") is None:
+        where = _address(f"course/reference/{topic.name}.py")
+        raise Problem(f"this is the student edition, which holds no solutions: they are at {where}")
+
+
+def _address(path: str) -> str:
+    return f"{SOURCE}/blob/{BRANCH}/{path}"
+
+
+def _has_tried(topic: Topic, item: Item) -> bool:
+    """Whether the person has tried, by what `check` remembers, or else by their own word."""
+    known = _known(topic).get(item.name, {})
+    if known.get("kind") == "passed":
+        return True
+    if not sys.stdin.isatty():
+        raise Problem("it asks first whether you have tried, and nobody is there to answer: add --yes")
+    try:
+        answer = input(f"{_question(item, known)} [y/N] ")
+    except EOFError:
+        print()
+        raise Problem("it asks first whether you have tried, and nobody answered: add --yes") from None
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _question(item: Item, known: dict[str, Any]) -> str:
+    if item.kind == "question":
+        return "Have you written your own answer?"
+    hints = int(known.get("hints", 0))
+    taken = f" and asked for {hints} hint{'s' * (hints != 1)}" if hints else ""
+    if known.get("kind") in (None, "missing"):
+        return f"Here you have not tried {item.name} yet{taken}: it takes about {item.minutes} minutes. Show it anyway?"
+    return f"You have tried{taken}; {known.get('passed', 0)} of {known.get('of', '?')} public checks pass. Show it?"
+
+
+def _known(topic: Topic) -> dict[str, Any]:
+    """What `check` remembers beside the topic's notebook: here, in a copy below, or where releases lie above here."""
+    here = Path.cwd()
+    released = ((above / released_at(topic)).parent for above in (here, *here.parents))
+    beside = [here, here / topic.folder, *sorted(here.glob(f"*/{topic.folder}")), *released]
+    for folder in beside:
+        try:
+            known = json.loads((folder / ".course" / "progress.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(known, dict) and any(item.name in known for item in topic.items):
+            return {name: facts for name, facts in known.items() if isinstance(facts, dict)}
+    return {}

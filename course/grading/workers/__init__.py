@@ -1,0 +1,1 @@
+"""The processes that execute: on this machine, or on a Dask cluster."""

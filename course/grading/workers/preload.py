@@ -1,0 +1,26 @@
+"""What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
+
+Imported by the fork server of `ready`, or, where there is none, by each worker.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from course.grading.machine.lasting_imports import uncollected
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+with uncollected():
+    import nbformat
+
+    import course
+    from course.grading.freshness.exercise_fingerprint import shared_by_all
+
+    for name in ("course.grading.execution.execute", "course.judge.session", "matplotlib", "IPython.paths"):
+        import_module(name)
+    for minor in (4, 5):  # the first of its kind to be validated has the schema translated
+        nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
+    shared_by_all(Path(course.__file__).parent)

@@ -1,0 +1,48 @@
+"""What takes seconds, begun while the grader still imports and reads: where workers come from, and where kernels do."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FORKS = sys.platform == "linux"
+"""Whether workers and kernels are forked; elsewhere each is begun anew."""
+
+HANDS = "course.grading.workers.preload"
+"""What the server that workers are forked from has imported."""
+
+
+def get_ready(policy: str) -> None:
+    """Begin the server that workers are forked from, and a zygote.
+
+    The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
+
+    Raises:
+        Problem: there are no hidden tests to make answer keys from.
+    """
+    if not FORKS:
+        return
+    from multiprocessing.forkserver import ensure_running
+
+    from course.grading.student_edition import assemble
+
+    edition = assemble()
+    origin_of_workers()  # which tells the server what to import
+    ensure_running()
+
+    from course.grading.kernels.environment import environment
+    from course.grading.kernels.zygote_client import nursery
+
+    with tempfile.TemporaryDirectory() as home:
+        nursery(environment(Path(home), edition, None, policy))
+
+
+def origin_of_workers() -> Any:
+    """How worker processes come to be: where there is a fork server, from one that has imported their hands."""
+    context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+    if FORKS:
+        context.set_forkserver_preload([HANDS])
+    return context

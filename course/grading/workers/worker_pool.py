@@ -1,0 +1,294 @@
+"""Executes tasks many at a time, on this machine's cores or on a Dask cluster: one path for both.
+
+A task goes out as bytes and comes back as bytes. A worker that dies, and an execution that failed by a fault of the
+machine, cost another attempt and never a grade.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from typing import Any, Protocol
+
+from course.grading.execution.task import Outcome, Task
+from course.grading.intake.untrusted import remove
+from course.grading.machine.faults import SHORT, Fault, told
+from course.grading.machine.resources import cores_at_hand, memory_at_hand
+from course.grading.machine.shutdown import held_back, pass_over, undisturbed
+from course.grading.problem import Problem
+from course.grading.workers.start_early import FORKS, HANDS, origin_of_workers
+
+EXPECTED = "expected"
+"""Where, in a crew's folder, the keys to judge with are shared."""
+
+ATTEMPTS = 3
+"""How often work is tried when the grading machine fails."""
+
+
+PAUSES = (0.1, 1.0, 5.0)
+"""Seconds until workers are begun anew that could not be begun: a server that was killed takes a while to be gone."""
+
+ROOM = 2**30
+"""Bytes of memory a worker is counted with: what the hungriest solved notebook of the course takes."""
+
+
+def most_workers() -> int:
+    """How many workers begin where nobody says: one for each core, or fewer where they would not have `ROOM`."""
+    cores, memory = cores_at_hand(), memory_at_hand()
+    return max(1, min(cores, int(memory / ROOM))) if memory else cores
+
+
+class Crew(Protocol):
+    """Those who execute."""
+
+    @property
+    def size(self) -> int:
+        """How many tasks they execute at a time."""
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed."""
+
+    def renew(self) -> None:
+        """Replace workers after some have died."""
+
+
+def execute_all(jobs: Iterable[tuple[str, Task]], crew: Crew) -> Iterator[tuple[str, Task, bytes]]:
+    """Have the crew execute the jobs, never more than two a worker at a time; yields them as they are done.
+
+    A job that failed `ATTEMPTS` times comes back with an outcome that says why. Where workers die, nobody knows whose
+    work it was: all that was under way is tried again one at a time, and only who fails alone has failed.
+    """
+    work = _Work(jobs, crew)
+    while work.begin():
+        yield from work.collect()
+
+
+class _Work:
+    """The jobs of a crew: those that run, those to be tried again, and those suspected of killing workers."""
+
+    def __init__(self, jobs: Iterable[tuple[str, Task]], crew: Crew) -> None:
+        self.crew, self.waiting = crew, iter(jobs)
+        self.running: dict[Future[bytes], tuple[str, Task]] = {}
+        self.again: list[tuple[str, Task]] = []
+        self.suspects: deque[tuple[str, Task]] = deque()
+        self.alone = False
+        self.tries: Counter[str] = Counter()
+
+    def begin(self) -> bool:
+        """Submit what may run just now: a suspect, alone, once all the others are done. Says whether anything runs."""
+        self.alone = bool(self.suspects) and not self.running
+        if self.alone:
+            self._submit(self.suspects.popleft())
+        elif not self.suspects:
+            while len(self.running) < 2 * self.crew.size and (job := self._next()):
+                self._submit(job)
+        return bool(self.running)
+
+    def collect(self) -> Iterator[tuple[str, Task, bytes]]:
+        """Wait until some are done; yields those that need no other attempt."""
+        done, _ = wait(self.running, return_when=FIRST_COMPLETED)
+        own = self.alone or (len(self.running) == 1 and not self.suspects)
+        for future in done:
+            job = self.running.pop(future)
+            outcome, broken = _result(future, job[1])
+            if broken:
+                self.crew.renew()
+            if broken and not own:
+                self.suspects.append(job)
+            elif self._is_settled(job[0], outcome):
+                yield (*job, outcome)
+            else:
+                (self.suspects if broken else self.again).append(job)
+
+    def _submit(self, job: tuple[str, Task]) -> None:
+        self.running[self.crew.submit(job[1].to_bytes())] = job
+
+    def _next(self) -> tuple[str, Task] | None:
+        return self.again.pop() if self.again else next(self.waiting, None)
+
+    def _is_settled(self, name: str, outcome: bytes) -> bool:
+        """Whether an attempt of its own was a job's last."""
+        self.tries[name] += 1
+        return Outcome.from_bytes(outcome).final or self.tries[name] >= ATTEMPTS
+
+
+def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
+    """What came back, and whether workers were lost on the way."""
+    try:
+        return future.result(), False
+    except BrokenProcessPool:
+        return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
+    except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
+        fault = told(error) or f"{type(error).__name__}: {error}"
+        return Outcome(task.notebook, fault=fault).to_bytes(), False
+
+
+class LocalCrew:
+    """Worker processes on this machine, forked from a server that is a program of its own.
+
+    So nothing of the grader's memory is in them, and what they need is imported once.
+
+    They share one zygote for kernels with `environment`, begun here unless `ready` has begun it, and a folder: what
+    is expected of answers lies there, and whatever they need for a while.
+    """
+
+    def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
+        from course.grading.kernels.zygote_client import nursery
+
+        self.size = size
+        self._nursery = nursery(environment) if environment and FORKS else None
+        self._address = (self._nursery.address, environment) if self._nursery and environment else None
+        self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
+        try:
+            Path(self._folder, EXPECTED).mkdir()
+            self._pool = self._start()
+        except BaseException:
+            remove(Path(self._folder))
+            raise
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed by one of the processes.
+
+        Raises:
+            Fault: none can be begun.
+        """
+        if self._nursery:
+            self._nursery.mend()
+        for seconds in (*PAUSES, None):
+            try:
+                with held_back():  # a process that is begun halfway is nobody's to end
+                    return self._pool.submit(_execute, task)
+            except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
+                if seconds is not None:
+                    time.sleep(seconds)
+                    self._begin_anew()
+        raise Fault("worker processes end as soon as they begin, perhaps for want of memory: fewer --workers need less")
+
+    def renew(self) -> None:
+        """Start all processes anew, unless that happened since they broke."""
+        if getattr(self._pool, "_broken", False):
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Other processes from here on; what the former had to do is for them to do, or to fail at."""
+        self._pool.shutdown(wait=False)
+        self._pool = self._start()
+
+    def close(self, at_once: bool = False) -> None:
+        """End the processes, when they are done or `at_once`."""
+        if at_once:
+            for process in multiprocessing.active_children():
+                process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._nursery:
+            self._nursery.close()
+        remove(Path(self._folder))
+
+    def _start(self) -> ProcessPoolExecutor:
+        begin = dict(os.environ), self._address, self._folder
+        try:
+            return ProcessPoolExecutor(self.size, mp_context=origin_of_workers(), initializer=_begin, initargs=begin)
+        except OSError as error:
+            if error.errno in SHORT:
+                raise
+            needs = "they need /dev/shm, a file system in memory that can be written"
+            raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
+
+
+class DaskCrew:
+    """The workers of a Dask cluster, by the address of its scheduler."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+            from distributed.comm import get_address_host_port
+        except ImportError as error:
+            raise Problem('a scheduler needs Dask: pip install "sequence-course[cluster]"') from error
+        try:
+            get_address_host_port(address)  # a client of an address without a port does not come to an end
+            self._client = Client(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
+        self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)
+
+    @property
+    def size(self) -> int:
+        """How many tasks the cluster executes at a time just now; at least one, as workers may still be coming."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have a task executed somewhere on the cluster."""
+        return self._executor.submit(_execute, task)
+
+    def renew(self) -> None:
+        """Dask brings its own workers back."""
+
+    def close(self, at_once: bool = False) -> None:
+        """Leave the cluster to others."""
+        self._executor.shutdown(wait=not at_once)
+        self._client.close()
+
+
+@contextmanager
+def crew(
+    workers: int, scheduler: str | None = None, environment: Callable[[], dict[str, str]] | None = None
+) -> Iterator[LocalCrew | DaskCrew]:
+    """A crew for as long as the `with` block; whatever ends it early ends the work at once.
+
+    Args:
+        workers: processes on this machine.
+        scheduler: the address of a Dask scheduler, to be used instead.
+        environment: what the kernels of a local crew have in common.
+    """
+    made = DaskCrew(scheduler) if scheduler else LocalCrew(workers, environment() if environment else None)
+    try:
+        yield made
+        made.close()
+    except BaseException:
+        with undisturbed():
+            made.close(at_once=True)
+        raise
+
+
+def _execute(task: bytes) -> bytes:
+    import torch
+
+    from course.grading.execution.execute import execute
+
+    torch.set_num_threads(1)
+    return execute(task)
+
+
+def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None, folder: str) -> None:
+    """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
+    os.environ.clear()
+    os.environ.update(variables)
+    signal.signal(signal.SIGINT, pass_over)  # a terminal sends it to everybody: the grader says when it is over
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    tempfile.tempdir = folder
+    if zygote is not None:
+        from course.grading.kernels.zygote_client import Nursery, share
+
+        share(Nursery(*zygote))
+    import_module(HANDS)
+    import_module("course.judge.expected").share(Path(folder, EXPECTED))
+
+
+def _end_with_parent(folder: str) -> None:
+    """A grader that was killed cannot say goodbye: its workers see it gone, tidy up, and go too."""
+    parent: Any = multiprocessing.parent_process()
+    wait_for([parent.sentinel])
+    remove(Path(folder))
+    os._exit(1)

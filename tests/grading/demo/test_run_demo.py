@@ -1,0 +1,102 @@
+"""The made-up class: who is in it, and that a wrong verdict is noticed."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+
+import nbformat
+import pytest
+
+from course.exercise.key import key_of
+from course.exercise.runner import run
+from course.grading.classroom.graded import Graded
+from course.grading.course_folder import notebook_path
+from course.grading.demo.made_up_students import Expected, Pupil, pupils, standing_alone
+from course.grading.demo.run_demo import _make_class, _make_course
+from course.grading.gradebook.scores import Scores
+from course.grading.intake.check_submission import examine
+from course.grading.problem import Problem
+from course.grading.release.make_release import render
+from course.hidden import exercises, find
+from course.judge import judge
+from course.judge.verdict import Verdict
+from course.syllabus import TOPICS
+
+from ..lesson import TOPIC
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_code_of_misconceptions_stands_alone(topic):
+    """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
+    for exercise in exercises(topic):
+        if exercise.name.endswith("_task"):
+            continue
+        sources = {m.name: standing_alone(m.wrong, exercise.name) for m in exercise.misconceptions}
+        assert any(sources.values()), exercise.name
+        name, source = next((name, source) for name, source in sources.items() if source)
+        space: dict = {}
+        exec(compile(source, "cell", "exec"), space)
+        verdict = judge(key_of(exercise, 3), lambda script, answer=space[exercise.name]: run(script, answer), 2.0)
+        assert (verdict.misconception, verdict.score < 2) == (name, True)
+
+
+@pytest.fixture(scope="module")
+def repository():
+    from course.grading.course_folder import find_root
+
+    return find_root()
+
+
+def test_everybody_is_there(repository, tmp_path):
+    from course.grading.authoring.source import refresh
+
+    refresh(repository, (TOPIC,))
+    solution = nbformat.read(notebook_path(repository, TOPIC), as_version=4)
+    release = nbformat.read(render(repository, TOPIC, tmp_path), as_version=4)
+    group = pupils(TOPIC, solution, release, find)
+    names = [pupil.name for pupil in group]
+    assert len(names) == len(set(names)) >= 14
+    kinds = {"perfect", "blank", "half_done", "raises", "endless_loop", "edits_the_tests", "copied_cell", "no_notebook"}
+    assert kinds <= set(names)
+    recognised = [e for pupil in group for e in pupil.expected.values() if e.misconception]
+    assert len(recognised) == sum(item.kind == "exercise" for item in TOPIC.items)
+
+
+@pytest.mark.parametrize(
+    ("expected", "verdict", "score", "surprise"),
+    [
+        (Expected(True), Verdict("softmax", "passed", 2, 2), 2.0, ""),
+        (Expected(True), Verdict("softmax", "partial", 1, 2), 1.0, "got 1.0 of 2"),
+        (Expected(False, "time"), Verdict("softmax", "error", 0, 2), 0.0, "judged error"),
+        (Expected(False, misconception="overflows"), Verdict("softmax", "wrong", 0, 2), 0.0, "no misconception"),
+    ],
+)
+def test_a_wrong_verdict_is_noticed(expected, verdict, score, surprise):
+    pupil = Pupil("ada", "", {"softmax": expected})
+    graded = Graded("ada", Scores(score, 2, {"softmax": score}, {"softmax": 2}), {"softmax": verdict})
+    told = pupil.surprises(graded)
+    assert (surprise in told[0]) if surprise else not told
+
+
+def test_a_refusal_is_expected_with_its_reason():
+    pupil = Pupil("ada", "", refused="is not valid JSON")
+    assert not pupil.surprises(Graded("ada", reason="x.ipynb is not valid JSON (line 1)"))
+    assert pupil.surprises(Graded("ada", reason="there is no x.ipynb"))
+    assert pupil.surprises(Graded("ada"))
+
+
+def test_who_is_to_be_refused_is_refused_for_that_reason(repository, tmp_path):
+    root = _make_course(repository, TOPIC, tmp_path)
+    solution = nbformat.read(notebook_path(root, TOPIC), as_version=4)
+    for pupil in _make_class(root, TOPIC, solution, {}):
+        with pytest.raises(Problem, match=re.escape(pupil.refused)) if pupil.refused else nullcontext():
+            examine(root / "submitted" / pupil.name / TOPIC.folder, TOPIC.folder)
+
+
+@pytest.mark.slow
+def test_the_demo_runs(tmp_path, capsys):
+    from course.grading.demo.run_demo import run as run_demo
+
+    assert run_demo(TOPIC, tmp_path / "demo") == 0
+    assert "every verdict as expected" in capsys.readouterr().out

@@ -1,0 +1,80 @@
+"""What decides a notebook's results is part of the engine's name: its topics' tests, and what topics share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import course
+from course.grading.freshness import engine_fingerprint
+from course.outline import Outline
+from course.syllabus import Topic
+
+
+@pytest.mark.parametrize(
+    ("file", "decides"),
+    [
+        ("hidden/rnn.py", True),
+        ("hidden/reading.py", True),
+        ("hidden/__init__.py", True),
+        ("reference/rnn.py", True),
+        ("judge/compare.py", True),
+        ("data/pretrained.safetensors", True),
+        ("hidden/lstm_gru.py", False),
+        ("reference/lora.py", False),
+        ("cli.py", False),
+    ],
+)
+def test_what_decides_the_results_of_a_topic(file, decides):
+    package = Path(course.__file__).parent
+    assert (package / file in engine_fingerprint._files(package, frozenset({"rnn"}))) == decides
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch) -> Iterator[Path]:
+    """The course in a folder where it can be changed, with nothing kept of what was asked before."""
+    copy = shutil.copytree(Path(course.__file__).parent, tmp_path / "course", ignore=shutil.ignore_patterns("keys"))
+    monkeypatch.setattr("course.__file__", str(copy / "__init__.py"))
+    engine_fingerprint.fingerprint.cache_clear()
+    yield copy
+    engine_fingerprint.fingerprint.cache_clear()
+
+
+def states(*topics: str) -> dict[str, str]:
+    engine_fingerprint.fingerprint.cache_clear()
+    return {topic: engine_fingerprint.fingerprint(frozenset({topic})) for topic in topics}
+
+
+@pytest.mark.parametrize(
+    ("file", "changed", "same"),
+    [
+        ("reference/multi_head_attention.py", "encoder_decoder", "cbow"),
+        ("reference/positional_encoding.py", "encoder_decoder", "masking"),
+        ("reference/rnn.py", "lstm_gru", "lora"),
+        ("hidden/reading.py", "lstm_gru", "encoder_decoder"),
+    ],
+)
+def test_what_a_topic_imports_of_another_decides_its_results(package, file, changed, same):
+    before = states(changed, same)
+    with (package / file).open("a", encoding="utf-8") as module:
+        module.write("\nCORRECTED = True\n")
+    after = states(changed, same)
+    assert before[changed] != after[changed] and before[same] == after[same]
+
+
+def test_an_instructors_own_tests_name_what_they_rest_on(package, tmp_path, monkeypatch):
+    topic = Topic(13, "smoothing", "Smoothing", "", own=True)
+    folder = tmp_path / "exercises" / topic.folder
+    folder.mkdir(parents=True)
+    tests = folder / "hidden.py"
+    tests.write_text("def right():\n    from course.reference import rnn\n    return rnn\n")
+    monkeypatch.setattr(engine_fingerprint, "OUTLINE", Outline(tmp_path / "course.toml"))
+    monkeypatch.setattr(engine_fingerprint, "TOPICS", (topic,))
+    files = set(engine_fingerprint._files(package, frozenset({"smoothing"})))
+    assert package / "reference" / "rnn.py" in files and package / "reference" / "lora.py" not in files
+
+    tests.write_text("def right(:")
+    assert package / "reference" / "rnn.py" not in engine_fingerprint._files(package, frozenset({"smoothing"}))

@@ -1,0 +1,38 @@
+"""One grader at a time for a topic, and one sentence where that cannot be seen to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+import pytest
+
+from course.grading.gradebook.topic_lock import is_sole_grader, sole_grader
+from course.grading.problem import Problem
+
+
+def test_the_second_is_told(tmp_path):
+    with sole_grader(tmp_path, "03_rnn"):
+        assert is_sole_grader(tmp_path, "03_rnn") and not is_sole_grader(tmp_path, "04_lstm_gru")
+        with pytest.raises(Problem, match="03_rnn is being graded by another process"), sole_grader(tmp_path, "03_rnn"):
+            pass
+        with sole_grader(tmp_path, "04_lstm_gru"):
+            pass
+    assert not is_sole_grader(tmp_path, "03_rnn")
+    with sole_grader(tmp_path, "03_rnn"):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows locks files in another way")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_disk_without_locks_is_one_sentence(tmp_path, monkeypatch, number):
+    """Network disks are mounted so; the system's own error does not say what was to be locked."""
+
+    def flock(descriptor: int, operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    told = r"03_rnn\.lock cannot be locked .*: put the course on a disk with locks"
+    with pytest.raises(Problem, match=told), sole_grader(tmp_path, "03_rnn"):
+        pass

@@ -1,0 +1,168 @@
+"""The lints: silent on a good notebook, one sentence for each fault."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+import pytest
+
+from course.grading.authoring.source import build
+from course.grading.course_folder import source_path
+from course.grading.release.lint import lint_release, lint_source, lint_topic
+from course.syllabus import TOPICS, Budget, Topic
+from tests.grading.sample import SAMPLE, make_course, sample_source
+
+ROOT = Path(__file__).parents[3]
+CHECK = '# %% check="double"\ncheck("double", double)\n'
+
+
+def _complaints(tmp_path: Path, text: str) -> list[str]:
+    root = make_course(tmp_path / "course", text)
+    (root / "README.md").touch()
+    (root / "assignments" / SAMPLE.folder).mkdir(parents=True)
+    return [str(complaint) for complaint in lint_topic(root, SAMPLE)]
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
+def test_the_courses_notebooks_are_clean(topic: Topic) -> None:
+    assert [str(complaint) for complaint in lint_topic(ROOT, topic)] == []
+
+
+def test_the_sample_is_clean(tmp_path: Path) -> None:
+    assert _complaints(tmp_path, sample_source()) == []
+
+
+OWN = """
+# %% nbgrader={"grade_id": "mine", "grade": true, "points": 1}
+assert double(2) == 4
+assert double(3) == 6
+
+# %% [markdown] nbgrader={"grade_id": "why", "grade": true, "points": 1, "solution": true}
+# ![which](map.png)
+#
+# ### BEGIN SOLUTION
+# This one.
+# ### END SOLUTION
+"""
+
+
+def test_an_instructors_own_cells_are_nbgraders_and_a_picture_lies_beside_the_notebook(tmp_path: Path) -> None:
+    beside = tmp_path / "course" / "solutions" / SAMPLE.folder
+    assert ["map.png" in complaint for complaint in _complaints(tmp_path, sample_source() + OWN)] == [True]
+    beside.mkdir(parents=True)
+    (beside / "map.png").touch()
+    root = tmp_path / "course"
+    assert lint_topic(root, SAMPLE) == []
+    solved = build(source_path(root, SAMPLE), SAMPLE)
+    released = nbformat.from_dict(solved)
+    released.cells[-1].source = "![which](map.png)\n\nYOUR ANSWER HERE"
+    strange = [complaint.where for complaint in lint_release(released, solved, "a")]
+    assert f"a, cell {len(solved.cells)}" not in strange
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("# # 99 Doubling", "# Doubling", "does not open with a title"),
+        ("# # 99 Doubling", "# # 99 Trebling", "by the syllabus it is '99 Doubling'"),
+        ("# ## Counting", "# # Counting", "a second title"),
+        ("# ## Counting", "# #### Counting", "skips a level"),
+        ("import torch\n", "import torch\n\nx = 1\n", "something besides imports"),
+        ("double(torch.arange(3))", "import math\n\ndouble(torch.arange(3))", "imports belong in the first"),
+        ("import check, fit", "import check, fit, reference", "no business importing course.reference"),
+        ("import torch\n", "import torch\nfrom course.hidden import find\n", "no business importing course.hidden"),
+        (CHECK, "", "'double' has no check cell"),
+        (CHECK, CHECK + "\n" + CHECK, "'double' has 2 check cells"),
+        ('solution="double"', "", "'double' has no solution cell"),
+        ('check("double", double)', 'check("double", double)\nprint(1)', "a check cell is one line"),
+        ('check("double", double)', 'check("Counter", double)', "a check cell is one line"),
+        (CHECK, "# %% [markdown]\n# Ready?\n\n" + CHECK, "does not stand right below"),
+        ("### BEGIN SOLUTION", "# begin", "needs lines"),
+        ("### BEGIN SOLUTION", "### BEGIN  SOLUTION", "needs lines"),
+        ("double(torch.arange(3))", "### BEGIN SOLUTION\n1\n### END SOLUTION", "outside a solution cell"),
+        ("double(torch.arange(3))", "# BEGIN SOLUTION", "would take this for a marker"),
+        ("double(torch.arange(3))", "\n".join(f"double({i})" for i in range(31)), "31 lines of code"),
+        ("double(torch.arange(3))", f"double({'1' * 93})", "a line of 101 characters"),
+        ("double(torch.arange(3))", "double(", "this is no Python"),
+        ("![a number and its double on a line]", "![]", "without alt text"),
+        ("# Triple.", '# <img src="data:x">', "without alt text"),
+        ("../../README.md", "../README.md", "leads nowhere"),
+        ("#Counting", "#Countess", "no heading is called 'Countess'"),
+        ("# %% [markdown]\n# ## In your own words\n#\n# Why is twice twice not three?\n\n", "", "no prompt"),
+    ],
+)
+def test_each_fault_gets_its_sentence(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    assert old in sample_source()
+    found = _complaints(tmp_path, sample_source().replace(old, new, 1))
+    assert any(complaint in line for line in found), found
+    assert all(line.startswith(("99_sample.py", "solutions/99_sample.py")) for line in found)
+
+
+def test_docstrings_and_blank_lines_do_not_make_a_cell_long(tmp_path: Path) -> None:
+    docstring = "\n".join(f"    line {i}" for i in range(40))
+    text = sample_source().replace('    """Twice `x`, any shape."""', f'    """Twice.\n\n{docstring}\n    """')
+    assert _complaints(tmp_path, text) == []
+
+
+def test_links_inside_code_are_left_alone(tmp_path: Path) -> None:
+    text = sample_source().replace("# Triple.", "# ```\n# [a](nowhere)\n# ```")
+    assert _complaints(tmp_path, text) == []
+
+
+def test_a_missing_source_is_a_complaint(tmp_path: Path) -> None:
+    root = make_course(tmp_path / "course")
+    source_path(root, SAMPLE).unlink()
+    (complaint,) = lint_topic(root, SAMPLE)
+    assert "no source" in str(complaint)
+
+
+@pytest.mark.parametrize(
+    ("left", "complaint"),
+    [("    twice_the_value = torch.add(x, x)", "given nowhere"), ("    ### BEGIN SOLUTION", "marker")],
+)
+def test_a_leftover_solution_is_found(tmp_path: Path, left: str, complaint: str) -> None:
+    root = make_course(tmp_path / "course")
+    solved = build(source_path(root, SAMPLE), SAMPLE)
+    released = nbformat.from_dict(solved)
+    for cell in released.cells:
+        cell.source = "# YOUR CODE HERE"
+    assert lint_release(released, solved, "release") == []
+    released.cells[3].source += "\n" + left
+    assert complaint in str(lint_release(released, solved, "release")[0])
+
+
+def test_outputs_in_a_release_are_found(tmp_path: Path) -> None:
+    solved = build(source_path(make_course(tmp_path / "course"), SAMPLE), SAMPLE)
+    released = nbformat.from_dict(solved)
+    released.cells = [nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text="hi")])]
+    assert [complaint.what for complaint in lint_release(released, solved, "release")] == ["it has outputs"]
+
+
+def test_lint_source_counts_cells_from_one(tmp_path: Path) -> None:
+    root = make_course(tmp_path / "course", "# %%\nx = 1\n")
+    notebook = build(source_path(root, SAMPLE), SAMPLE)
+    assert lint_source(notebook, SAMPLE, (root,), "a.py")[0].where == "a.py, cell 1"
+
+
+def test_a_task_without_batches_and_exercises_without_tests_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = Budget(cpu=10, gpu=20)
+    items = tuple(replace(item, budget=budget) if item.kind == "task" else item for item in SAMPLE.items)
+    topic = replace(SAMPLE, items=items)
+    root = make_course(tmp_path / "course")
+    for module in ("course.syllabus", "course.grading.release.lint"):
+        monkeypatch.setattr(f"{module}.TOPICS", (topic,))
+    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    assert "course/data/streams.py has no batches for sample_task" in said[0]
+    assert said[1:] == ["99_sample: there is no course/hidden/sample.py: write it first"]
+    monkeypatch.setitem(sys.modules, "course.hidden.sample", ModuleType("sample"))
+    monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "sample.py").touch()
+    said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
+    assert "99_sample: course/hidden/sample.py declares no exercise double, which the syllabus names" in said
+    assert len(said) == 4

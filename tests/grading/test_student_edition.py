@@ -1,0 +1,197 @@
+"""The student edition: answer keys, and not a line of an answer."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import course
+from course.grading.authoring.source import build
+from course.grading.course_folder import source_path
+from course.grading.problem import Problem
+from course.grading.release.wheel import build_wheel
+from course.grading.student_edition import assemble
+from course.syllabus import TOPICS
+from hatch_build import _demand_keys
+from tests.clone import clone
+
+ROOT = Path(course.__file__).parents[1]
+PRIVATE = [ROOT / "course" / part / f"{topic.name}.py" for topic in TOPICS for part in ("reference", "hidden")]
+
+
+@pytest.fixture(scope="module")
+def edition() -> Path:
+    return assemble()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The student wheel, built from a copy of the repository so that no keys are left in this one."""
+    copy = clone(tmp_path_factory.mktemp("clone") / "course")
+    return build_wheel(copy, copy / "dist")
+
+
+def _squeezed(code: str) -> str:
+    return "".join(code.split())
+
+
+def _telling(tree: ast.AST) -> Iterator[str]:
+    """Statements long enough that finding one elsewhere is no accident, without spaces; nothing of signatures."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
+            text = _squeezed(ast.unparse(node))
+            if len(text) >= 24:
+                yield text
+
+
+@cache
+def _answers() -> dict[str, str]:
+    """Telling statements of references, hidden tests and notebooks' solutions, with where each stands."""
+    found: dict[str, str] = {}
+    for path in PRIVATE:
+        found.update(dict.fromkeys(_telling(ast.parse(path.read_text("utf-8"))), path.name))
+    for topic in TOPICS:
+        for cell in build(source_path(ROOT, topic), topic).cells:
+            marks = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "code" and marks.get("solution"):
+                found.update(dict.fromkeys(_telling(ast.parse(cell.source)), topic.folder))
+    return found
+
+
+def _leaks(name: str, content: bytes) -> list[str]:
+    if name.endswith(".pyc"):
+        return []
+    text = _squeezed(ast.unparse(ast.parse(content))) if name.endswith(".py") else _squeezed(content.decode("latin-1"))
+    return [f"{name} holds {line} of {where}" for line, where in _answers().items() if line in text]
+
+
+def test_there_is_something_to_look_for() -> None:
+    assert len(_answers()) > 50
+
+
+def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
+    names = {path.relative_to(edition).as_posix() for path in edition.rglob("*") if path.is_file()}
+    assert not [name for name in names if "hidden" in name or "reference" in name]
+    assert {f"course/keys/{topic.name}.key" for topic in TOPICS} <= names
+    leaks = [leak for name in sorted(names) for leak in _leaks(name, (edition / name).read_bytes())]
+    assert leaks == []
+
+
+def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Path] = []
+    monkeypatch.setattr("course.hidden.write_keys", made.append)
+    edition = assemble(tmp_path)
+    assert assemble(tmp_path) == edition and len(made) == 1
+    assert made[0].parts[-2:] == ("course", "keys") and made[0].parent.parent != edition, "it was filled in place"
+    assert list(tmp_path.iterdir()) == [edition]
+
+
+def test_it_can_be_read_by_a_sandboxed_user(edition: Path) -> None:
+    assert edition.stat().st_mode & 0o055 == 0o055
+
+
+def _run(code: str, edition: Path, folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(edition)}
+    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_every_module_of_it_can_be_imported(edition: Path, tmp_path: Path) -> None:
+    code = """
+import importlib, importlib.util, pkgutil, course
+for module in pkgutil.walk_packages(course.__path__, "course."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+assert not importlib.util.find_spec("course.hidden") and not importlib.util.find_spec("course.reference")
+print(course.__file__)
+"""
+    assert _run(code, edition, tmp_path).strip() == str(edition / "course" / "__init__.py")
+
+
+def test_it_makes_no_further_edition(edition: Path, tmp_path: Path) -> None:
+    code = """
+from course.grading.student_edition import assemble
+from course.grading.problem import Problem
+try:
+    assemble()
+except Problem as problem:
+    print(problem)
+"""
+    assert "this is the student edition" in _run(code, edition, tmp_path)
+
+
+def test_the_wheel_holds_no_line_of_an_answer(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
+    assert not [name for name in names if "hidden" in name or "reference" in name or name.startswith("solutions")]
+    assert {f"course/keys/{topic.name}.key" for topic in TOPICS} <= set(names)
+    assert "course/cli.py" in names
+    assert [leak for name in names for leak in _leaks(name, archive.read(name))] == []
+
+
+def test_the_instructors_wheel_holds_the_answers_and_no_keys(wheel: Path) -> None:
+    names = _hatch(wheel.parents[1], edition="", folder=wheel.parent / "full")
+    assert "course/hidden/__init__.py" in names and "course/reference/__init__.py" in names
+    assert not [name for name in names if name.startswith("course/keys")]
+
+
+def _hatch(root: Path, edition: str, folder: Path, target: str = "wheel") -> list[str]:
+    environment = {**os.environ, "COURSE_EDITION": edition}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    built = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    if built.returncode:
+        raise Problem(built.stderr)
+    (path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(path).namelist()
+
+
+def _refusal(root: Path, **options: str) -> str:
+    with pytest.raises(Problem) as refused:
+        _hatch(root, folder=root / "none", **options)
+    assert not list((root / "none").glob("*"))
+    return str(refused.value).strip()
+
+
+def test_the_hook_refuses_in_one_sentence(wheel: Path) -> None:
+    root = wheel.parents[1]
+    assert "the only edition" in _refusal(root, edition="teacher")
+    assert "is a wheel only" in _refusal(root, edition="student", target="sdist")
+    os.utime(root / "course" / "hidden" / "__init__.py")
+    assert "is older than the exercises" in _refusal(root, edition="student")
+    name = TOPICS[-1].name
+    (root / "course" / "keys" / f"{name}.key").unlink()
+    refusal = _refusal(root, edition="student")
+    assert f"no answer key for {name}: " in refusal and "\n" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        ("reference/rnn.py", True),
+        ("hidden/rnn.py", True),
+        ("exercise/runner.py", True),
+        ("data/recall.py", True),
+        ("data/pretrained.safetensors", True),
+        ("syllabus.py", True),
+        ("grading/export/moodle.py", False),
+        ("data/__pycache__/recall.cpython-313.pyc", False),
+    ],
+)
+def test_keys_are_as_new_as_all_they_are_made_from(changed: str, refused: bool, tmp_path: Path) -> None:
+    for name, seconds in {**{f"keys/{topic.name}.key": 2 for topic in TOPICS}, "__init__.py": 1, changed: 3}.items():
+        path = tmp_path / "course" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        os.utime(path, (seconds, seconds))
+    with pytest.raises(SystemExit, match="is older than the exercises") if refused else nullcontext():
+        _demand_keys(tmp_path)
