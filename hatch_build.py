@@ -6,15 +6,23 @@ import os
 import sys
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path, PurePath
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LEFT_OUT = ("course/reference", "course/hidden", "course/grading/authoring/stills")
 KEYS = "course/keys"
 UNUSED = "course/grading"
 """What no answer key depends on."""
+
+
+def _table() -> Any:
+    """`course/edition.py`, which says what the student's wheel holds: read alone, as the package imports more."""
+    spec = spec_from_file_location("edition", Path(__file__).parent / "course" / "edition.py")
+    table = module_from_spec(spec)
+    spec.loader.exec_module(table)
+    return table
 
 
 class EditionHook(BuildHookInterface):
@@ -36,7 +44,9 @@ class EditionHook(BuildHookInterface):
         if self.target_name != "wheel" or version == "editable":
             raise SystemExit("the student edition is a wheel only: an sdist or an editable install holds the solutions")
         _demand_keys(Path(self.root))
-        self.build_config.target_config["exclude"] = [f"/{folder}" for folder in LEFT_OUT]
+        self.build_config.target_config["exclude"] = [f"/{name}" for name in _left_out(Path(self.root))]
+        for group in _table().GRADERS_ENTRY_POINTS:
+            self.metadata.core.entry_points.pop(group, None)
         build_data["force_include"][str(Path(self.root, KEYS))] = KEYS
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -45,10 +55,23 @@ class EditionHook(BuildHookInterface):
             return
         with zipfile.ZipFile(artifact_path) as wheel:  # closed before it is deleted, as Windows demands
             names = wheel.namelist()
-        leaked = [name for name in names if name.startswith(tuple(f"{folder}/" for folder in LEFT_OUT))]
+        inside = (PurePath(name).relative_to("course") for name in names if name.startswith("course/"))
+        table = _table()
+        leaked = [
+            f"course/{path}"
+            for path in inside
+            if path.parts[0] != table.KEYS and not table.is_held(path, table.STUDENTS)
+        ]
         if leaked:
             Path(artifact_path).unlink()
             raise SystemExit(f"the student wheel would have held {leaked[0]}, so it was deleted")
+
+
+def _left_out(root: Path) -> list[str]:
+    """The files of the package that students do not get, as seen from the repository."""
+    table, package = _table(), root / "course"
+    files = (path.relative_to(package) for path in package.rglob("*") if path.is_file())
+    return [f"course/{path.as_posix()}" for path in files if not table.is_held(path, table.STUDENTS)]
 
 
 def _topics(root: Path) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -57,7 +58,10 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
     except ModuleNotFoundError as missing:
         if (missing.name or "course").split(".")[0] == "course":
-            raise
+            if find_spec("course.hidden") is not None:
+                raise
+            _tell(f"course {arguments.command}: this is the student edition, which {_lacks(arguments.command)}")
+            return 2
         what = f'{missing.name}, which is not installed: pip install "sequence-course[grading]"'  # as cmd quotes, too
         _tell(f"course {arguments.command}: this needs {what}")
         return 2
@@ -76,6 +80,18 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         where = f"{error.filename}: " if error.filename else ""  # a folder where a file should be, and the like
         _tell(f"course {arguments.command}: {where}{error.strerror or error}")
         return 2
+
+
+def _lacks(command: str) -> str:
+    """Why a command is none of the student edition's, and what to do instead."""
+    from course.syllabus import SOURCE
+
+    whole = f"the whole course is at {SOURCE}"
+    lacking = {
+        "grade": "holds no hidden tests: `check` runs the public ones",
+        "solution": f"holds no solutions: {whole}",
+    }
+    return lacking.get(command, f"cannot do that: {whole}")
 
 
 def _see_to_streams() -> None:

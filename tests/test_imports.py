@@ -25,8 +25,8 @@ ROOMS: dict[str, set[str]] = {
     "cells": set(),
     "reproducible_zip": set(),
     "course_folder": set(),
-    "student_edition": set(),
     "freshness": set(),
+    "student_edition": {"freshness"},
     "sandbox": set(),
     "gradebook": set(),
     "own_cells": {"cells", "course_folder", "gradebook"},
@@ -71,6 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "syllabus": {"outline"},
     "source": set(),
     "files": set(),
+    "edition": set(),
     "blocks": set(),
     "data": set(),
     "show": {"blocks", "data"},
@@ -79,7 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
     "notebook": {"exercise", "judge", "data", "hidden", "blocks"},
-    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline"},
+    "grading": {"exercise", "judge", "hidden", "data", "notebook", "outline", "edition"},
     "cli": {"grading", "outline"},
 }
 

@@ -1,4 +1,4 @@
-"""Where the `nbgrader_config.py` of a course made by version 0.1.0 looks for `configure`."""
+"""Kept for old courses: where the `nbgrader_config.py` of a course made by version 0.1.0 looks for `configure`."""
 
 from course.grading.nbgrader_bridge.configure import configure
 

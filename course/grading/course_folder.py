@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from course.grading.problem import Problem
-from course.syllabus import Topic
+
+if TYPE_CHECKING:
+    from course.syllabus import Topic  # which a faulty course.toml keeps from being imported
 
 UNFIT = "?*[]"
 """What a path must not hold: patterns of files, and what an address of a database ends at."""

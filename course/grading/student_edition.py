@@ -1,6 +1,6 @@
-"""The student edition: this package without the references and the hidden tests, with answer keys in their place.
+"""The edition that students' code runs on while it is graded, whatever is installed around it, and its answer keys.
 
-Code of students runs on it, whatever is installed around it, and the wheel students install is made of it.
+What it holds of the package is said in `course/edition.py`. The wheel that students install has the same keys.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 import course
 from course.data.cache import cache_folder
-from course.grading.problem import Problem
+from course.edition import KERNELS, KEYS, SOLUTIONS, is_held
+from course.grading.freshness.key_fingerprint import key_fingerprint
 from course.outline import CARRIED
-from course.syllabus import OUTLINE, TOPICS
+from course.syllabus import OUTLINE, TOPICS, Topic
 
-LEFT_OUT = frozenset({"reference", "hidden", "keys", "stills", "__pycache__"})
-"""Folders of the package that the student edition does not take over; its `keys` are written for it."""
+ANSWER_KEYS = "answer-keys"
+"""Where in the course's cache answer keys are kept, a file a topic and state of its tests."""
+
+EARLIER_KEYS = 3
+"""Keys of a topic that are kept beside a new one: another version of the course may be in use, too."""
 
 
 def assemble(editions: Path | None = None) -> Path:
@@ -29,12 +32,8 @@ def assemble(editions: Path | None = None) -> Path:
 
     It is made once for every state of the package (its name is a hash of all that goes into it) below `editions`
     (by default in the course's cache) and appears there in one step.
-
-    Raises:
-        Problem: this is the student edition already, and holds nothing to make answer keys from.
     """
     package = Path(course.__file__).parent
-    _demand_hidden(package)
     folder = editions or cache_folder() / "editions"
     edition = folder / _digest(package)
     if edition.is_dir():
@@ -53,48 +52,71 @@ def assemble(editions: Path | None = None) -> Path:
     return edition
 
 
-def _demand_hidden(package: Path) -> None:
-    if not (package / "hidden").is_dir():
-        raise Problem("this is the student edition: grading needs the instructor's, with course.hidden")
-
-
 def _fill(package: Path, edition: Path) -> None:
-    """Copy the package, its keys made anew, and compile it, as kernels may not write there."""
-    from course.hidden import write_keys
-
+    """Copy the package, with a key for each topic, and compile it, as kernels may not write there."""
     copy_package(package, edition)
-    write_keys(edition / "keys")
+    (edition / KEYS).mkdir()
+    for topic in TOPICS:
+        shutil.copyfile(answer_key(topic, package), edition / KEYS / f"{topic.name}.key")
     compileall.compile_dir(edition, quiet=2)
 
 
+def answer_key(topic: Topic, package: Path) -> Path:
+    """The answer key of a topic, made when it is first asked for and kept until what it is made from changes.
+
+    Raises:
+        OSError: it cannot be kept.
+    """
+    from course.hidden import write_key
+
+    folder = cache_folder() / ANSWER_KEYS
+    place = folder / f"{topic.folder}-{key_fingerprint(topic, package)}.key"
+    if place.is_file():
+        return place
+    folder.mkdir(parents=True, exist_ok=True)
+    earlier = list(folder.glob(f"{topic.folder}-*.key"))
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as making:
+        write_key(Path(making), topic)
+        Path(making, f"{topic.name}.key").replace(place)
+    for path in sorted(earlier, key=lambda path: path.stat().st_mtime)[:-EARLIER_KEYS]:
+        path.unlink(missing_ok=True)
+    return place
+
+
 def copy_package(package: Path, edition: Path) -> None:
-    """Copy what students may have of the package, and the outline of the instructor's course."""
-    shutil.copytree(package, edition, ignore=lambda _, names: LEFT_OUT.intersection(names))
+    """Copy what a graded notebook's kernel may have of the package, and the outline of the instructor's course."""
+    for name in held_files(package):
+        (edition / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(package / name, edition / name)
     if OUTLINE is not None:
         shutil.copy(OUTLINE.path, edition / CARRIED.name)
 
 
-@cache
-def _state() -> str:
-    """What besides the package's own files decides what an answer key holds."""
-    return f"{sys.version_info[:2]} torch {version('torch')}"
+def held_files(package: Path) -> list[Path]:
+    """The files that a graded notebook's kernel may have, as seen from the package, in order."""
+    found = (path.relative_to(package) for path in package.rglob("*") if path.is_file())
+    return sorted(path for path in found if is_held(path, KERNELS))
 
 
 def _digest(package: Path) -> str:
-    digest = hashlib.sha256(_state().encode())
-    for path in sorted(package.rglob("*")):
-        relative = path.relative_to(package)
-        if path.is_file() and not {"keys", "stills", "__pycache__"}.intersection(relative.parts):
-            digest.update(f"\0{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    for path in _of_the_instructor():
+    """A name for all that goes into the edition of the package."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
+    for name in held_files(package):
+        digest.update(f"\0{name.as_posix()}\0".encode() + hashlib.sha256((package / name).read_bytes()).digest())
+    for path in _behind_the_keys(package):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:32]
 
 
-def _of_the_instructor() -> list[Path]:
-    """The files of an instructor's course that the answer keys are made from."""
+def _behind_the_keys(package: Path) -> list[Path]:
+    """The files that no edition holds and that decide what is in its keys, those of an instructor's course included."""
+    ours = sorted(path for folder in SOLUTIONS for path in (package / folder).rglob("*.py"))
     if OUTLINE is None:
-        return []
+        return ours
     from course.hidden import own_tests
 
-    return [OUTLINE.path, *(own_tests(topic) for topic in TOPICS if topic.own)]
+    return [*ours, OUTLINE.path, *(own_tests(topic) for topic in TOPICS if topic.own)]
+
+
+if __name__ == "__main__":
+    assemble()

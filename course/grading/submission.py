@@ -1,4 +1,4 @@
-"""Where the `nbgrader_config.py` of a course made by version 0.1.0 looks for what `course submit` packs."""
+"""Kept for old courses: the `nbgrader_config.py` of one made by version 0.1.0 looks here for the names of zips."""
 
 from course.grading.intake.submit import ARCHIVE, MANIFEST
 

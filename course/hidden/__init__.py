@@ -14,7 +14,7 @@ from types import ModuleType
 from ..exercise import Exercise
 from ..exercise.key import NoKey, write_key_file
 from ..outline import Faulty
-from ..syllabus import OUTLINE, TOPICS, Topic, find_item
+from ..syllabus import OUTLINE, Topic, find_item
 
 
 class Undeclared(Faulty):
@@ -98,17 +98,6 @@ def _left_out(topic: Topic, name: str) -> Undeclared:
 def exercises(topic: Topic) -> list[Exercise]:
     """The declarations of a topic, in the order of its notebook."""
     return [find(item.name) for item in topic.items if item.kind != "question"]
-
-
-def write_keys(folder: Path) -> None:
-    """Writes the answer keys of the student edition, `<topic>.key` each, into `folder`.
-
-    Raises:
-        Undeclared: as `write_key` does.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for topic in TOPICS:
-        write_key(folder, topic)
 
 
 def write_key(folder: Path, topic: Topic) -> None:

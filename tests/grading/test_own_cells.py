@@ -20,7 +20,7 @@ from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import regraded, table
 from course.grading.course_folder import release_path
 from course.grading.execution.judged_outputs import record
-from course.grading.execution.same_work import same_answer
+from course.grading.execution.same_written_answer import same_answer
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import Scores
 from course.grading.intake.submit import gaps

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
 from course.grading.classroom.grade_class import Classroom, grade_class
 from course.grading.classroom.grade_command import grade_topic
@@ -192,14 +193,14 @@ def test_a_fault_of_the_machine_leaves_the_grading_there_is(undisturbed, tmp_pat
 
 def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tmp_path, monkeypatch):
     root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    examine = classrooms.examine
+    examine = choose.examine
 
     def locked(folder: Path, name: str) -> list[str]:
         if folder.parent.name == "s00":
             raise PermissionError(13, "Permission denied", str(folder))
         return examine(folder, name)
 
-    monkeypatch.setattr(classrooms, "examine", locked)
+    monkeypatch.setattr(choose, "examine", locked)
     one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
     assert one.reason.endswith("may not be read or written by you: change its rights") and not other.reason
 

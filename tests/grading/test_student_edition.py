@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,16 +16,19 @@ from pathlib import Path
 import pytest
 
 import course
+from course.edition import STUDENTS
+from course.grading import student_edition
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
 from course.grading.student_edition import assemble
-from course.syllabus import TOPICS
+from course.syllabus import TOPICS, Topic
 from hatch_build import _demand_keys
 from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
+PACKAGE = ROOT / "course"
 PRIVATE = [ROOT / "course" / part / f"{topic.name}.py" for topic in TOPICS for part in ("reference", "hidden")]
 
 
@@ -88,11 +92,39 @@ def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
 
 def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
-    monkeypatch.setattr("course.hidden.write_keys", made.append)
+    monkeypatch.setattr(student_edition, "copy_package", lambda package, place: made.append(place) or place.mkdir())
     edition = assemble(tmp_path)
     assert assemble(tmp_path) == edition and len(made) == 1
-    assert made[0].parts[-2:] == ("course", "keys") and made[0].parent.parent != edition, "it was filled in place"
+    assert made[0].name == "course" and made[0].parent != edition, "it was filled in place"
     assert list(tmp_path.iterdir()) == [edition]
+    assert {path.stem for path in (edition / "course" / "keys").iterdir()} == {topic.name for topic in TOPICS}
+
+
+def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another edition, after an edit elsewhere, has the same keys; a key is made anew where its tests are others."""
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
+    made: list[str] = []
+
+    def write(folder: Path, topic: Topic) -> None:
+        made.append(topic.name)
+        (folder / f"{topic.name}.key").write_bytes(b"")
+
+    monkeypatch.setattr("course.hidden.write_key", write)
+    package = shutil.copytree(PACKAGE, tmp_path / "course", ignore=shutil.ignore_patterns("keys", "__pycache__"))
+    keys = {topic.name: student_edition.answer_key(topic, package) for topic in TOPICS}
+    assert sorted(made) == sorted(keys)
+
+    def made_after(edited: str) -> set[str]:
+        with (package / edited).open("a", encoding="utf-8") as module:
+            module.write("\nCORRECTED = True\n")
+        made.clear()
+        for topic in TOPICS:
+            student_edition.answer_key(topic, package)
+        return set(made)
+
+    assert made_after("grading/export/canvas.py") == made_after("judge/report.py") == made_after("cli.py") == set()
+    assert made_after("hidden/lora.py") == {"lora"}
+    assert made_after("exercise/runner.py") == set(keys)
 
 
 def test_it_can_be_read_by_a_sandboxed_user(edition: Path) -> None:
@@ -118,16 +150,45 @@ print(course.__file__)
     assert _run(code, edition, tmp_path).strip() == str(edition / "course" / "__init__.py")
 
 
-def test_it_makes_no_further_edition(edition: Path, tmp_path: Path) -> None:
-    code = """
-from course.grading.student_edition import assemble
-from course.grading.problem import Problem
-try:
-    assemble()
-except Problem as problem:
-    print(problem)
-"""
-    assert "this is the student edition" in _run(code, edition, tmp_path)
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("grade", "my.ipynb"), "holds no hidden tests: `check` runs the public ones"),
+        (("solution", "softmax"), "holds no solutions: the whole course is at https://"),
+        (("release", "3"), "cannot do that: the whole course is at https://"),
+    ],
+)
+def test_what_it_cannot_do_it_says_in_a_sentence(
+    edition: Path, tmp_path: Path, command: tuple[str, ...], told: str
+) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(edition)}
+    (tmp_path / "my.ipynb").write_text("{}")
+    (tmp_path / "nbgrader_config.py").touch()
+    (tmp_path / "solutions").mkdir()
+    asked = [sys.executable, "-m", "course", *command]
+    done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith(f"course {command[0]}: this is the student edition, which ")
+    assert told in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
+    names = [name.removeprefix("course/") for name in zipfile.ZipFile(wheel).namelist() if name.startswith("course/")]
+    grading = {name.split("/")[1] for name in names if name.startswith("grading/")}
+    assert grading == STUDENTS
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {
+        *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
+        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show"),
+    }
+    code = [name for name in names if not name.startswith("keys/")]
+    assert all(name.endswith((".py", ".safetensors")) for name in code), code
+    assert sum(zipfile.ZipFile(wheel).getinfo(f"course/{name}").file_size for name in code) < 2 * 2**20
+
+
+def test_the_wheel_names_nothing_that_it_does_not_hold(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (entries,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
+    assert archive.read(entries).decode().split() == ["[console_scripts]", "course", "=", "course.cli:main"]
 
 
 def test_the_wheel_holds_no_line_of_an_answer(wheel: Path) -> None:

@@ -28,7 +28,7 @@ from course.grading.classroom.handed_in import HandedIn
 from course.grading.classroom.progress_bars import Progress, Silence
 from course.grading.classroom.timings import Timings
 from course.grading.execution.result_store import Store
-from course.grading.execution.same_work import same_answer
+from course.grading.execution.same_written_answer import same_answer
 from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
 from course.grading.gradebook.scores import (

@@ -21,7 +21,7 @@ from course.syllabus import Topic
 FILLED = "filled"
 """Folder of the cache with a note on each corpus it holds: from what state of the course, and as which entries."""
 
-GRADERS = ("editions", "keys", FILLED)
+GRADERS = ("editions", "answer-keys", "keys", FILLED)
 """Folders of the cache that are the grader's: other states of the course, expected answers, and its notes."""
 
 FILLING = 300.0

@@ -18,7 +18,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
@@ -30,10 +29,10 @@ from course.grading.cells import (
     topics_of,
 )
 from course.grading.execution import corpora_cache
+from course.grading.execution.examination import Examination
+from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.execution.judged_outputs import record
-from course.grading.execution.judging import Examination
 from course.grading.execution.notebook_run import KernelFault, NotebookRun
-from course.grading.execution.off_limits import of_the_class
 from course.grading.execution.task import Outcome, Task
 from course.grading.execution.weight_origin import origins
 from course.grading.freshness.engine_fingerprint import fingerprint
@@ -47,10 +46,6 @@ from course.grading.sandbox.spec import Confines
 from course.judge.verdict import Verdict
 from course.notebook.unfinished import judged_early, unfinished
 from course.syllabus import TOPICS, find_item
-
-if TYPE_CHECKING:
-    pass
-
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Files of these names are not kept after an execution."""

@@ -39,8 +39,8 @@ from course.grading.intake.untrusted import MOST_NESTED, depth
 from course.grading.kernels.environment import ACCELERATOR
 from course.grading.kernels.protocol import Order
 from course.grading.kernels.provisioner import NAME as CONFINED
+from course.grading.kernels.resource_watch import Excess
 from course.grading.kernels.supervisor import LOG
-from course.grading.kernels.usage import Excess
 from course.grading.kernels.zygote_client import Handle
 from course.grading.machine.faults import told
 from course.notebook.while_graded import asking

@@ -138,7 +138,7 @@ class Outcome:
     wall time of the whole notebook and `spent` that of each judged cell; `memory` (bytes, at the peak) and `cpu`
     (seconds) are what its processes used; `isolation` is the sandbox's name; `why_cold` says why its kernel was not
     forked; `fault` is set when the grading machine failed, and then nothing else counts. `origins` says of each task
-    that is trained where the weights of the judged model are found, as its kernel tells them: see `origins.py`;
+    that is trained where the weights of the judged model are found, as its kernel tells them: see `weight_origin.py`;
     `unfinished` has a sentence for each whose training a clock ended.
     """
 

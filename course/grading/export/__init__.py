@@ -29,8 +29,8 @@ def export_grades(
     from course.grading.export.moodle import write_moodle
     from course.grading.gradebook.grades import read_grades
     from course.grading.nbgrader_bridge.config_file import load_config
-    from course.grading.nbgrader_bridge.penalties import renew_all
     from course.grading.nbgrader_bridge.quoted_csv import write_csv
+    from course.grading.nbgrader_bridge.renew_penalties import renew_all
     from course.grading.problem import Problem
 
     config = load_config(root)

@@ -1,20 +1,33 @@
-"""The state of the grading machine that decides results: tests, course, Python and torch, as one short name."""
+"""The state of all that decides results: tests, course, what executes a notebook, Python and torch, as one short name.
+
+What only reports, exports or saves is no part of it, nor are docstrings and comments: whoever edits those has no class
+executed again.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 import course
 from course.grading.freshness.import_graph import OWN, data_files, reached
+from course.source import tree
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
 """What decides nothing."""
+
+EXECUTION = ("grading/execution/execute.py", "grading/student_edition.py")
+"""Where executing a notebook begins: of the grading machine, what these lead to decides a result."""
+
+STARTED_BY_NAME = ("grading/kernels", "grading/sandbox")
+"""Folders whose modules are programs of their own, which no import leads to."""
 
 
 @cache
@@ -22,11 +35,35 @@ def fingerprint(topics: frozenset[str]) -> str:
     """A name for all that decides the results of notebooks on these topics, beside the notebooks themselves."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     package = Path(course.__file__).parent
-    for path in sorted(_files(package, topics)):
-        digest.update(path.relative_to(package).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
+    for path in sorted(decisive_files(package, topics)):
+        digest.update(path.relative_to(package).as_posix().encode() + said_by(path))
     for decisive in _of_the_instructor(topics):
         digest.update(decisive)
     return digest.hexdigest()[:16]
+
+
+@cache
+def said_by(path: Path) -> bytes:
+    """A hash of what a file says: of a module, its statements without docstrings."""
+    content = path.read_bytes()
+    if path.suffix == ".py":
+        with suppress(SyntaxError, ValueError):
+            content = ast.dump(_without_docstrings(tree(content))).encode()
+    return hashlib.sha256(content).digest()
+
+
+def _without_docstrings(module: ast.Module) -> ast.Module:
+    for node in ast.walk(module):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
+            first = body[0]
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                node.body = body[1:] or [ast.Pass()]
+    return module
 
 
 def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
@@ -52,12 +89,20 @@ def _own_tests(topic: Topic) -> Path:
     return OUTLINE.own_folder(topic.folder) / "hidden.py"
 
 
-def _files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
+def decisive_files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
     """What decides the results of these topics: of the folders with a module for each, what theirs rest on."""
-    needed = reached(package, (file for topic in TOPICS if topic.name in topics for file in modules_of(topic)))
+    tests = reached(package, (file for topic in TOPICS if topic.name in topics for file in modules_of(topic)))
+    machine = reached(package, (*EXECUTION, *_programs(package)), within=("grading",))
     for path in package.rglob("*.py"):
         relative = path.relative_to(package)
-        spared = relative.parts[0] in OWN and path.name != "__init__.py" and relative.as_posix() not in needed
+        name, room = relative.as_posix(), relative.parts[0]
+        spared = room in OWN and path.name != "__init__.py" and name not in tests
+        spared = spared or (room == "grading" and name not in machine)
         if not spared and not set(BESIDE) & set(relative.parts):
             yield path
     yield from data_files(package)
+
+
+def _programs(package: Path) -> Iterable[str]:
+    for folder in STARTED_BY_NAME:
+        yield from (path.relative_to(package).as_posix() for path in (package / folder).glob("*.py"))

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from course.grading.kernels.protocol import Line, Order
-from course.grading.kernels.usage import Excess, Watch, everybody, family
+from course.grading.kernels.resource_watch import Excess, Watch, everybody, family
 from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.apply import confine
 

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from course.grading.kernels.become_kernel import become_kernel
 from course.grading.kernels.protocol import Line
+from course.grading.kernels.resource_watch import ancestors
 from course.grading.kernels.supervisor import Keeper
-from course.grading.kernels.usage import ancestors
 from course.grading.machine.lasting_imports import uncollected
 
 LIBRARIES = (

@@ -20,7 +20,7 @@ from typing import Any
 import course
 from course.grading.kernels.environment import matplotlib_folder
 from course.grading.kernels.protocol import Line, Order
-from course.grading.kernels.usage import Excess
+from course.grading.kernels.resource_watch import Excess
 
 if sys.platform != "win32":
     import fcntl

@@ -18,9 +18,9 @@ from nbgrader.plugins import FileNameCollectorPlugin
 
 from course.grading.intake import attempts
 from course.grading.intake.needed_files import unfit
-from course.grading.intake.owners import read_owners, write_owners
 from course.grading.intake.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Owner, is_companion
+from course.grading.intake.senders import read_owners, write_owners
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_pattern
 from course.grading.intake.untrusted import LARGEST, everything, parse_notebook, plain_files, printable, refuse_name
 from course.grading.machine.faults import told

@@ -7,7 +7,6 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ def show(name: str, asked: bool = False) -> int:
         Problem: there is no such exercise, this edition holds no solutions, or nobody is there to be asked.
     """
     topic, item = _item(name)
-    _demand_solutions(topic)
     if asked or _has_tried(topic, item):
         print(text(topic, item))
     else:
@@ -86,12 +84,6 @@ def _item(name: str) -> tuple[Topic, Item]:
         return find_item(name)
     except KeyError as error:
         raise Problem(f"{error.args[0]}{near(name)} (`course list 3` names those of topic 3)") from None
-
-
-def _demand_solutions(topic: Topic) -> None:
-    if find_spec("course.hidden") is None or find_spec("course.reference") is None:
-        where = _address(f"course/reference/{topic.name}.py")
-        raise Problem(f"this is the student edition, which holds no solutions: they are at {where}")
 
 
 def _address(path: str) -> str:

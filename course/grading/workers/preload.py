@@ -1,6 +1,6 @@
 """What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
 
-Imported by the fork server of `ready`, or, where there is none, by each worker.
+Imported by the fork server of `start_early`, or, where there is none, by each worker.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ with uncollected():
     import nbformat
 
     import course
+    from course.grading.freshness.engine_fingerprint import decisive_files, said_by
     from course.grading.freshness.exercise_fingerprint import shared_by_all
 
     for name in ("course.grading.execution.execute", "course.judge.session", "matplotlib", "IPython.paths"):
@@ -24,3 +25,5 @@ with uncollected():
     for minor in (4, 5):  # the first of its kind to be validated has the schema translated
         nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
     shared_by_all(Path(course.__file__).parent)
+    for path in decisive_files(Path(course.__file__).parent, frozenset()):
+        said_by(path)

@@ -19,9 +19,6 @@ def get_ready(policy: str) -> None:
     """Begin the server that workers are forked from, and a zygote.
 
     The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
-
-    Raises:
-        Problem: there are no hidden tests to make answer keys from.
     """
     if not FORKS:
         return

@@ -266,8 +266,9 @@ def test_setup_makes_the_environment(autograder, tmp_path):
     environment = {"PATH": f"{programs}:/usr/bin:/bin", "COURSE_AUTOGRADER": str(root)}
     subprocess.run(["bash", str(root / "source/setup.sh")], env=environment, check=True, capture_output=True)
     lines = log.read_text().splitlines()
-    assert [line.split()[0] for line in lines] == ["apt-get", "apt-get", "venv", "pip"]
-    assert "bubblewrap" in lines[1] and "-r requirements.txt" in lines[-1]
+    assert [line.split()[0] for line in lines] == ["apt-get", "apt-get", "venv", "pip", "pip"]
+    assert "bubblewrap" in lines[1] and "-r requirements.txt" in lines[-2]
+    assert lines[-1].endswith("-m course.grading.student_edition"), "the answer keys are made beforehand"
     assert "torch==" in (root / "source/requirements.txt").read_text()
     assert (root / "source/settings.json").stat().st_mode & 0o007 == 0
 

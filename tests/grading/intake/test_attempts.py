@@ -9,7 +9,7 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 
-from course.grading.execution.off_limits import of_the_class
+from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.intake.attempts import keep, keep_folder
 from course.grading.nbgrader_bridge.patches import guard_exchange
 

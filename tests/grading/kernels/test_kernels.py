@@ -31,7 +31,7 @@ from course.grading.cells import notebook_bytes
 from course.grading.execution import corpora_cache, notebook_run
 from course.grading.execution import execute as execution
 from course.grading.execution.execute import execute
-from course.grading.execution.off_limits import of_the_class
+from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.kernels import environment as kernels
 from course.grading.kernels import provisioner

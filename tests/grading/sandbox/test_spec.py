@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import course
-from course.grading.execution.off_limits import of_the_class
+from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.sandbox import spec
 from course.grading.sandbox.spec import Confines, hidden_paths
 

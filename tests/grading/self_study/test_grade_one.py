@@ -105,12 +105,6 @@ def test_a_cell_without_an_end_costs_nothing_but_itself(root, tmp_path, monkeypa
     assert verdicts["softmax"] == verdicts["attention_cost"] == "passed"
 
 
-def test_the_student_edition_says_that_it_holds_no_hidden_tests(root, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grade_one, "find_spec", lambda name: None)
-    assert main(["grade", str(tmp_path / "my.ipynb")]) == 2
-    assert "student edition" in capsys.readouterr().err
-
-
 def test_of_a_full_folder_the_small_files_go_along(tmp_path, monkeypatch):
     monkeypatch.setattr(grade_one, "BESIDE", 1000)
     for name, size in {"helpers.py": 10, "large.bin": 900, "larger.bin": 990, ".hidden": 1}.items():

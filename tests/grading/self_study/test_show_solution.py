@@ -116,16 +116,6 @@ def test_where_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "add --yes" in capsys.readouterr().err
 
 
-def test_the_student_edition_says_where_they_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(show_solution, "find_spec", lambda name: None)
-    assert main(["solution", "rnn_cell", "--yes"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.count("\n") == 1
-    assert f"{SOURCE}/blob/{BRANCH}/course/reference/rnn.py" in captured.err
-
-
 def test_an_installed_course_says_where_its_notebooks_solutions_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

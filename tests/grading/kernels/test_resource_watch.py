@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from course.grading.intake.untrusted import remove
-from course.grading.kernels import usage as watches
-from course.grading.kernels.usage import Excess, Watch
+from course.grading.kernels import resource_watch as watches
+from course.grading.kernels.resource_watch import Excess, Watch
 from course.grading.sandbox.spec import Allowance
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are watched on Linux only")
