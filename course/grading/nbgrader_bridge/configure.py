@@ -32,7 +32,7 @@ def configure(c: Any, root: Path | None = None) -> None:
     c.GenerateAssignment.preprocessors.append("course.grading.nbgrader_bridge.add_pictures.AddStills")
     # A submission is read however odd its file is.
     c.Autograde.exporter_class = "course.grading.nbgrader_bridge.sanitise.Mended"
-    # The steps of `repair` undo what students do to notebooks.
+    # The steps of `sanitise` undo what students do to notebooks.
     c.Autograde.sanitize_preprocessors = [
         "course.grading.nbgrader_bridge.sanitise.Repair",
         "nbgrader.preprocessors.ClearOutput",
