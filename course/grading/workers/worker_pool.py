@@ -140,7 +140,7 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`, begun here unless `start_early` has begun it, and a folder: what
+    They share one zygote for kernels with `environment`, begun here unless `start_early` has done so, and a folder: what
     is expected of answers lies there, and whatever they need for a while.
     """
 
