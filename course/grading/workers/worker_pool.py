@@ -140,8 +140,8 @@ class LocalCrew:
 
     So nothing of the grader's memory is in them, and what they need is imported once.
 
-    They share one zygote for kernels with `environment`, begun here unless `start_early` has done so, and a folder: what
-    is expected of answers lies there, and whatever they need for a while.
+    They share one zygote for kernels with `environment`, begun here unless `start_early` has done so. They also share
+    a folder, which holds what is expected of answers and whatever they need for a while.
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
