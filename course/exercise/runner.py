@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from . import stand_ins
+from .nested import leaves, mapped
 from .recording import Raised, Recording
 from .script import Script, Step
 from .values import Generator, Ref, StandIn, decode, encode, plain
@@ -104,7 +105,7 @@ class _Run:
         before = _snapshot(args, kwargs)
         result = _without_history(self._target(step)(*args, **kwargs), self.script.shown)
         self._notice_changes(step, args, kwargs, before)
-        self.leaves[step.into] = [leaf for leaf in _tensors([*args, *kwargs.values()]) if leaf.requires_grad]
+        self.leaves[step.into] = [leaf for leaf in _tensors([args, kwargs]) if leaf.requires_grad]
         return result
 
     def _draws(self, step: Step) -> Any:
@@ -188,7 +189,7 @@ class _Run:
 
     def _gradients(self, step: Step) -> Any:
         of, wrt = step.args
-        results = [value for value in _tensors([self.kept[of]]) if value.requires_grad]
+        results = [value for value in _tensors(self.kept[of]) if value.requires_grad]
         if wrt == "parameters":
             named = self._parameters(step)
             leaves = [parameter for parameter in named.values() if parameter.requires_grad]
@@ -230,7 +231,7 @@ class _Run:
         stands for is the one object itself.
         """
         args, kwargs = decode(*encode((args, kwargs)))
-        return tuple(self._made(value) for value in args), {k: self._made(v) for k, v in kwargs.items()}
+        return mapped(self._made, args), {name: mapped(self._made, value) for name, value in kwargs.items()}
 
     def _made(self, value: Any) -> Any:
         if isinstance(value, Generator):
@@ -239,10 +240,6 @@ class _Run:
             return stand_ins.make(value, self._known)
         if isinstance(value, Ref):
             return self.kept[value.name]
-        if isinstance(value, list):
-            return [self._made(item) for item in value]
-        if type(value) is tuple:
-            return tuple(self._made(item) for item in value)
         return value
 
     def _known(self, name: str) -> Any:
@@ -317,7 +314,7 @@ def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
     """Copies of the inputs that an answer could change: tensors, and lists and dicts without tensors."""
     copies: dict[str, Any] = {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
     for name, value in [*enumerate(args), *kwargs.items()]:
-        if isinstance(value, list | dict) and not _tensors([value]):
+        if isinstance(value, list | dict) and not _tensors(value):
             copies[str(name)] = plain(value)
     return copies
 
@@ -341,21 +338,13 @@ def _unchanged(old: Any, new: Any) -> bool:
 
 def _named_tensors(args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
     for position, value in [*enumerate(args), *kwargs.items()]:
-        for index, tensor in enumerate(_tensors([value])):
+        for index, tensor in enumerate(_tensors(value)):
             yield f"{position}" if index == 0 else f"{position}[{index}]", tensor
 
 
-def _tensors(values: Any) -> list[Tensor]:
+def _tensors(value: Any) -> list[Tensor]:
     """The tensors in nested lists, tuples and dicts, in order."""
-    found: list[Tensor] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple):
-            found += _tensors(value)
-        elif isinstance(value, dict):
-            found += _tensors(value.values())
-    return found
+    return [leaf for leaf in leaves(value) if isinstance(leaf, Tensor)]
 
 
 def _projection(value: Tensor, index: int) -> Tensor:

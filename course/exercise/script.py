@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from .nested import leaves, mapped
 from .values import Ref, StandIn
 
 Verb = Literal["call", "fill", "load", "gradients", "map", "draws", "unroll", "read", "train", "make", "learning"]
@@ -228,13 +229,13 @@ def call(
     Unless `grad` is False or the reference is not differentiable, the gradients with respect to every float tensor
     among the arguments are compared as well.
     """
-    if tolerance is None and any(_is_float32(value) for value in [*args, *kwargs.values()]):
+    if tolerance is None and any(map(_is_float32, leaves([args, kwargs]))):
         tolerance = FLOAT32_TOLERANCE
     case = Case(title, (), public, weight, tolerance, raises=raises)
-    if grad is False or raises or not any(_is_float(value) for value in [*args, *kwargs.values()]):
+    if grad is False or raises or not any(map(_is_float, leaves([args, kwargs]))):
         return case.call(*args, on="answer", **kwargs)
-    tracked = tuple(_tracked(value) for value in args)
-    named = {name: _tracked(value) for name, value in kwargs.items()}
+    tracked = mapped(_tracked, args)
+    named = {name: mapped(_tracked, value) for name, value in kwargs.items()}
     return case.call(*tracked, on="answer", **named).gradients()
 
 
@@ -301,33 +302,24 @@ def without_gradients(case: Case) -> Case:
     for step in case.steps:
         if step.verb == "gradients" and step.args[1] == "arguments":
             continue
-        args = tuple(_untracked(value) for value in step.args)
-        kwargs = {name: _untracked(value) for name, value in step.kwargs.items()}
-        steps.append(replace(step, args=args, kwargs=kwargs))
+        kwargs = {name: mapped(_untracked, value) for name, value in step.kwargs.items()}
+        steps.append(replace(step, args=mapped(_untracked, step.args), kwargs=kwargs))
     return replace(case, steps=tuple(steps))
 
 
 def _is_float(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(_is_float(item) for item in value)
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def _is_float32(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(_is_float32(item) for item in value)
     return isinstance(value, Tensor) and value.dtype == torch.float32
 
 
 def _tracked(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(_tracked(item) for item in value)
     return value.detach().requires_grad_() if _is_float(value) else value
 
 
 def _untracked(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(_untracked(item) for item in value)
     return value.detach() if isinstance(value, Tensor) else value
 
 

@@ -16,8 +16,10 @@ import torch
 
 from ..exercise.key import Key, KeyCase, Known
 from ..exercise.laws import counts, examined
+from ..exercise.nested import leaves
 from ..exercise.recording import Recording
-from .compare import beside_expected, difference, values_differ
+from .compare import beside_expected, difference
+from .compare_values import values_differ
 
 SAME_FREQUENCIES = 0.08
 """Two tables whose rows differ by less, on average, in total variation beyond what chance makes are alike."""
@@ -84,14 +86,10 @@ def _telling(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[i
 
 def _in_numbers(held: KeyCase) -> bool:
     """Whether an answer to the case is compared in several numbers with places: two mistakes hardly agree in those."""
-    return held.case.values and any(map(_has_numbers, held.expected.outputs.values()))
+    return held.case.values and any(map(_is_several_numbers, leaves(held.expected.outputs)))
 
 
-def _has_numbers(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_has_numbers, value))
-    if isinstance(value, dict):
-        return any(map(_has_numbers, value.values()))
+def _is_several_numbers(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 1
 
 
@@ -107,15 +105,11 @@ def _strayed(held: KeyCase, name: str, seen: Recording) -> bool:
 
 def _says_nothing(seen: Recording) -> bool:
     """Whether all that came is infinite or NaN."""
-    return seen.raised is None and not _is_finite(seen.outputs)
+    return seen.raised is None and not any(map(_is_finite, leaves(seen.outputs)))
 
 
 def _is_finite(value: Any) -> bool:
     """Whether there is something in it besides infinite numbers and NaN."""
-    if isinstance(value, dict):
-        return any(map(_is_finite, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_is_finite, value))
     if isinstance(value, torch.Tensor):
         return bool(value.isfinite().any())
     return not isinstance(value, float) or math.isfinite(value)

@@ -10,8 +10,9 @@ from ..exercise.recording import Recording
 from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
-from .compare import Difference, difference, outgrown
+from .compare import difference, outgrown
 from .diagnose import recognise
+from .difference import Difference
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]

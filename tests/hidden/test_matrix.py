@@ -20,7 +20,7 @@ from course.exercise.watch import forbidden_in_source
 from course.exercise.wire import pack, unpack
 from course.hidden import exercises, find
 from course.judge import Verdict, judge
-from course.judge.compare import distance
+from course.judge.compare_values import distance
 from course.syllabus import TOPICS
 from tests.recorded import recorded
 

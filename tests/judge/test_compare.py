@@ -14,7 +14,8 @@ from course.exercise.key import KeyCase
 from course.exercise.recording import Raised, Recording
 from course.exercise.script import build, call
 from course.exercise.values import Other
-from course.judge.compare import agree, difference, distance, outgrown, values_differ
+from course.judge.compare import difference, outgrown
+from course.judge.compare_values import agree, distance, values_differ
 
 
 def compared(expected, seen, *given, raises="", **options):

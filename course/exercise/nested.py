@@ -1,0 +1,24 @@
+"""Walks over values in lists, tuples and dicts, as an exercise's arguments and answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The values within lists, tuples and dicts, in order; of any other value, itself. Keys are none of them."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """A copy of the lists and tuples in `value`, with `function` of everything else in them, dicts included."""
+    if isinstance(value, list | tuple):
+        return type(value)(mapped(function, item) for item in value)
+    return function(value)

@@ -1,0 +1,262 @@
+"""Comparison of the values that came with the expected ones: types, shapes, dtypes, numbers, gradients."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..exercise.nested import leaves
+from ..exercise.recording import Recording
+from ..exercise.script import Case
+from ..exercise.values import Other
+from .difference import Difference
+
+GRADIENT_SLACK = 10.0
+"""Gradients are sums over many terms: they are compared ten times more loosely than values."""
+
+LEARNING = "what learns"
+"""What `Case.learning` calls its names, unless told otherwise."""
+
+
+def values_differ(case: Case, expected: Recording, seen: Recording, signature: Sequence[str] = ()) -> Difference | None:
+    """The first output of `seen` that is not `expected`'s, within the case's tolerance."""
+    tolerance = case.tolerance or 0.0
+    free_float = not _has_float_input(case)
+    for name, value in expected.outputs.items():
+        if name.startswith("gradients of "):
+            found = _gradients_differ(value, seen.outputs.get(name), tolerance * GRADIENT_SLACK, signature)
+        else:
+            found = _differ(value, seen.outputs.get(name), tolerance, free_float, top=True)
+            if found is not None and name == LEARNING:
+                found = replace(found, message=found.message.replace("not the right keys:", "of the names that learn,"))
+            if found is not None and seen.outputs.get(name) is None:
+                found = replace(found, message=f"{found.message}: is there a `return`?")
+        if found is not None:
+            return found
+    return None
+
+
+def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool = False) -> Difference | None:
+    if isinstance(expected, Tensor):
+        return _tensors_differ(expected, seen, tolerance, free_float)
+    if isinstance(expected, np.ndarray) and isinstance(seen, np.ndarray):
+        return _tensors_differ(torch.from_numpy(expected), torch.from_numpy(seen), tolerance, free_float)
+    if isinstance(expected, bool | int | float):
+        return _numbers_differ(expected, seen, tolerance)
+    if isinstance(expected, Other):
+        return None  # an object: what it does is examined, not what it is
+    if isinstance(expected, list | tuple):
+        return _sequences_differ(expected, seen, tolerance, free_float, top)
+    if isinstance(expected, dict):
+        return _mappings_differ(expected, seen, tolerance, free_float)
+    if type(expected) is not type(seen):
+        return _wrong_type(expected, seen)
+    return None if expected == seen else Difference("values", f"got {seen!r:.80}")
+
+
+def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference | None:
+    if isinstance(seen, Tensor | np.ndarray) and (seen.ndim if isinstance(seen, np.ndarray) else seen.dim()) == 0:
+        seen = seen.item()
+    if isinstance(expected, bool) and not isinstance(seen, bool):
+        return _wrong_type(expected, seen)
+    if not isinstance(seen, bool | int | float):
+        return _wrong_type(expected, seen)
+    if isinstance(expected, int) and isinstance(seen, int):
+        what = "answer" if isinstance(expected, bool) else "number"
+        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right {what}")
+    found = _tensors_differ(
+        torch.tensor(_as_float(expected), dtype=torch.float64),
+        torch.tensor(_as_float(seen), dtype=torch.float64),
+        tolerance,
+        True,
+    )
+    got = _as_float(seen)
+    return found and Difference("values", "got NaN" if math.isnan(got) else f"got {got:.6g}: {found.message}")
+
+
+def _as_float(number: float) -> float:
+    """The number, infinite where it is too large a whole number."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _sequences_differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: bool) -> Difference | None:
+    same_kind = type(seen) is type(expected) or (top and isinstance(seen, list | tuple))
+    if not same_kind:
+        return _wrong_type(expected, seen)
+    if len(seen) != len(expected):
+        return Difference("type", f"{len(expected)} results were expected, and {len(seen)} came")
+    for position, (one, other) in enumerate(zip(expected, seen, strict=True)):
+        found = _differ(one, other, tolerance, free_float)
+        if found is not None:
+            there = "," if found.message.startswith("result ") else ":"
+            return Difference(found.kind, f"result {position + 1} of {len(expected)}{there} {found.message}")
+    return None
+
+
+def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
+    if not isinstance(seen, dict) or isinstance(expected, Counter) != isinstance(seen, Counter):
+        return _wrong_type(expected, seen)
+    missing = [key for key in expected if key not in seen]
+    extra = [key for key in seen if key not in expected]
+    if missing and extra and type(missing[0]) is not type(extra[0]):
+        return Difference("type", f"a key is {_named_type(extra[0])}, and {_named_type(missing[0])} was expected")
+    if missing or extra:
+        parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
+        example = f", such as {extra[0]!r:.60}" if extra else ""
+        return Difference("values", f"not the right keys: {' and '.join(parts)}{example}")
+    for key, value in expected.items():
+        found = _differ(value, seen[key], tolerance, free_float)
+        if found is not None:
+            return Difference(found.kind, f"at {key!r:.60}: {found.message}")
+    return None
+
+
+def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
+    if not isinstance(seen, Tensor):
+        return _wrong_type(expected, seen)
+    if seen.shape != expected.shape:
+        return _wrong_shape(expected, seen, tolerance)
+    if seen.dtype != expected.dtype and not (free_float and seen.is_floating_point() and expected.is_floating_point()):
+        return Difference("dtype", f"the type is {_dtype(seen)}, and {_dtype(expected)} was expected")
+    if not agree(expected, seen, tolerance):
+        return Difference("values", _value_message(expected, seen, tolerance))
+    if expected.requires_grad and not seen.requires_grad:
+        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
+    return None
+
+
+def agree(expected: Tensor, seen: Tensor, tolerance: float) -> bool:
+    """Whether |seen − expected| ≤ tolerance · (1 + |expected|) everywhere; infinities must be equal."""
+    if not expected.is_floating_point() and not seen.is_floating_point():
+        return bool(torch.equal(expected, seen.to(expected.dtype)))
+    # NaN is expected of a misconception only, never of a reference: there it is what the misconception is known by.
+    one, other = seen.detach().double(), expected.detach().double()
+    return torch.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def distance(expected: Tensor, seen: Tensor, tolerance: float) -> float:
+    """The largest difference in units of the tolerance; infinite where the shapes or infinities differ."""
+    if expected.shape != seen.shape:
+        return float("inf")
+    a, b = expected.detach().double(), seen.detach().double()
+    units = (a - b).abs() / (tolerance * (1 + a.abs()))
+    return float(units.nan_to_num(nan=float("inf")).max()) if units.numel() else 0.0
+
+
+def _gradients_differ(expected: Any, seen: Any, tolerance: float, signature: Sequence[str]) -> Difference | None:
+    if expected is None:
+        return None
+    if seen is None:
+        return Difference("gradient", "the values are right, but no gradient can flow back: where is the graph cut?")
+    wrong = Difference("gradient", "the values are right, but the gradient of one of the inputs is not")
+    named, theirs = _named(expected), _named(seen)
+    if named is None or theirs is None:
+        return wrong
+    for name, one in named.items():
+        other = theirs.get(name)
+        if one is None or (other is None and not _is_felt(one, tolerance)):
+            continue
+        if other is None:
+            return Difference("gradient", "the values are right, but no gradient reaches one of the inputs")
+        if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape != other.shape:
+            return wrong
+        if not agree(one, other, tolerance):
+            lost = bool(other.isnan().any())
+            return replace(wrong, message=wrong.message.replace("is not", "is NaN")) if lost else wrong
+    return None
+
+
+def _named(gradients: Any) -> dict[Any, Any] | None:
+    """Gradients by name or position; None for what are none: either side may be a recording that was made up."""
+    if isinstance(gradients, list | tuple):
+        return dict(enumerate(gradients))
+    return gradients if isinstance(gradients, dict) else None
+
+
+def _is_felt(gradient: Any, tolerance: float) -> bool:
+    """Whether a gradient is not zero everywhere."""
+    return not isinstance(gradient, Tensor) or bool((gradient.detach().double().abs() > tolerance).any())
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------
+
+
+def _wrong_type(expected: Any, seen: Any) -> Difference:
+    return Difference("type", f"{_named_type(expected)} was expected, and {_named_type(seen)} came")
+
+
+def _wrong_shape(expected: Tensor, seen: Tensor, tolerance: float) -> Difference:
+    message = f"the shape is {tuple(seen.shape)}, and {tuple(expected.shape)} was expected"
+    for order in itertools.permutations(range(seen.dim())) if 2 <= seen.dim() <= 4 else ():
+        if seen.permute(order).shape == expected.shape and agree(expected, seen.permute(order), tolerance):
+            return Difference("shape", f"{message}; the values are right in the order of axes {order}")
+    if seen.numel() == expected.numel():
+        message += "; the number of values is right"
+    return Difference("shape", message)
+
+
+def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
+    e, s = expected.detach().double(), seen.detach().double()
+    bad = ~torch.isfinite(s) & torch.isfinite(e)
+    if bool(bad.any()):
+        first = tuple(int(i) for i in bad.nonzero()[0])
+        what = "NaN" if bool(torch.isnan(s[bad]).any()) else "infinite"
+        return f"{int(bad.sum())} of {s.numel()} values are {what}" + (f", the first at {list(first)}" if first else "")
+    if s.dim() >= 2 and s.shape[-1] == s.shape[-2] and agree(e, s.mT, tolerance):
+        return "the values are right, but transposed"
+    if agree(e, -s, tolerance):
+        return "the sign is the other way round"
+    factor = _constant_factor(e, s, tolerance)
+    if factor is not None:
+        return f"every value is {factor:.4g} times what it should be"
+    return _how_many(e, s, tolerance)
+
+
+def _how_many(e: Tensor, s: Tensor, tolerance: float) -> str:
+    wrong = ~torch.isclose(s, e, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if not wrong.dim() or wrong.numel() == 1 or not bool(wrong.any()):  # whole numbers can differ by less than that
+        return "it is not the right value"
+    first = [int(i) for i in wrong.nonzero()[0]]
+    return f"{int(wrong.sum())} of {wrong.numel()} values are off, the first at {first}"
+
+
+def _constant_factor(e: Tensor, s: Tensor, tolerance: float) -> float | None:
+    clear = e.abs() > 1e-3
+    if int(clear.sum()) < 2:
+        return None
+    ratios = s[clear] / e[clear]
+    factor = float(ratios.median())
+    if abs(factor) < 1e-6 or abs(factor - 1) < 1e-3 or not agree(e * factor, s, tolerance * 10):
+        return None
+    return factor
+
+
+def _dtype(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _named_type(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return "a numpy array"
+    if isinstance(value, Other):
+        return f"an object of type {value.type_name}"
+    names = {int: "a whole number", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _has_float_input(case: Case) -> bool:
+    given = (value for step in case.steps if step.verb != "fill" for value in [*step.args, *step.kwargs.values()])
+    return any(isinstance(value, Tensor) and value.is_floating_point() for value in leaves(list(given)))

@@ -1,0 +1,16 @@
+"""What differs between an answer and the right one: its kind, and a sentence about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["missing", "raised", "memory", "type", "shape", "dtype", "values", "gradient", "mutated", "law"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What kind of thing differs, and one sentence about it in the student's terms."""
+
+    kind: Kind
+    message: str
