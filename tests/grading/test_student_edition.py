@@ -16,19 +16,20 @@ from pathlib import Path
 import pytest
 
 import course
-from course.edition import STUDENTS
+from course.edition import STUDENTS, is_held
 from course.grading import student_edition
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
 from course.grading.student_edition import assemble
-from course.syllabus import TOPICS, Topic
+from course.syllabus import TOPICS, Topic, find_topic
 from hatch_build import _demand_keys
 from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
 PACKAGE = ROOT / "course"
+TOPIC = find_topic("self_attention")
 PRIVATE = [ROOT / "course" / part / f"{topic.name}.py" for topic in TOPICS for part in ("reference", "hidden")]
 
 
@@ -148,6 +149,81 @@ assert not importlib.util.find_spec("course.hidden") and not importlib.util.find
 print(course.__file__)
 """
     assert _run(code, edition, tmp_path).strip() == str(edition / "course" / "__init__.py")
+
+
+HEAVY = {
+    *("IPython", "babel", "datasets", "einops", "ipykernel", "ipywidgets", "matplotlib", "pandas", "pyarrow"),
+    *("scipy", "sklearn"),
+}
+"""What some cell may need, and takes its time."""
+
+GRADERS = {"jupytext", "msgspec", "nbgrader", "nh3", "rapidfuzz", "rich", "sqlalchemy"}
+"""What grading alone needs, and no student has."""
+
+SERVERS = {"jupyter_client", "nbclient", "nbformat"}
+"""What comes with a notebook server, and its kernel need not have."""
+
+FIRST_CELLS = {
+    "course",
+    *("course.files", "course.outline", "course.source", "course.syllabus"),
+    *("course.data", "course.show"),
+    "course.blocks",
+    *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
+    *("course.blocks.relations", "course.blocks.seq2seq", "course.blocks.threads", "course.blocks.transformer"),
+    "course.blocks.vit",
+    "course.exercise",
+    *("course.exercise.declaration", "course.exercise.key", "course.exercise.modules", "course.exercise.recording"),
+    *("course.exercise.rng", "course.exercise.runner", "course.exercise.script", "course.exercise.settings"),
+    *("course.exercise.stand_ins", "course.exercise.translation", "course.exercise.values", "course.exercise.watch"),
+    *("course.exercise.weights", "course.exercise.wire"),
+    "course.exercise.laws",
+    *("course.exercise.laws.agreement", "course.exercise.laws.bounds", "course.exercise.laws.chance"),
+    *("course.exercise.laws.gradients", "course.exercise.laws.maps", "course.exercise.laws.masked_words"),
+    *("course.exercise.laws.masks", "course.exercise.laws.plain", "course.exercise.laws.registry"),
+    *("course.exercise.laws.trained", "course.exercise.laws.written"),
+    "course.judge",
+    *("course.judge.compare", "course.judge.diagnose", "course.judge.ground", "course.judge.judging"),
+    *("course.judge.report", "course.judge.verdict"),
+    "course.notebook",
+    *("course.notebook.checking", "course.notebook.checkpoint", "course.notebook.course_map", "course.notebook.curve"),
+    *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
+    *("course.notebook.machine", "course.notebook.overwritten", "course.notebook.progress"),
+    *("course.notebook.provenance", "course.notebook.slip", "course.notebook.stopwatch", "course.notebook.training"),
+    *("course.notebook.unfinished", "course.notebook.unwritten"),
+}
+"""What of the course a notebook's first two cells load: nothing of the grading machine, no data, no plots."""
+
+
+def _loaded(code: str, edition: Path, folder: Path) -> tuple[set[str], set[str]]:
+    """What running `code` loads of the course, and the packages that it loads beside it."""
+    names = set(_run(f"{code}\nimport sys\nprint(*sys.modules)", edition, folder).split())
+    ours = {name for name in names if name.partition(".")[0] == "course"}
+    return ours, {name.partition(".")[0] for name in names - ours}
+
+
+def test_importing_the_course_loads_nothing_else(edition: Path, tmp_path: Path) -> None:
+    ours, others = _loaded("import course", edition, tmp_path)
+    assert ours == {"course"}
+    assert not others & (HEAVY | GRADERS | SERVERS | {"numpy", "safetensors", "torch"})
+
+
+def test_the_first_cells_of_a_notebook_load_what_every_cell_needs(edition: Path, tmp_path: Path) -> None:
+    """A student waits for them each time. What one cell needs is loaded when that cell runs."""
+    cells = build(source_path(ROOT, TOPIC), TOPIC).cells
+    set_up, imports, *_ = [cell.source for cell in cells if cell.cell_type == "code"]
+    assert "from course import blocks, check, data, device, fit, hint, progress, seed, show" in imports
+    ours, others = _loaded(f"{set_up}\n{imports}", edition, tmp_path)
+    assert ours == FIRST_CELLS
+    assert not others & (HEAVY | GRADERS | SERVERS)
+
+
+def test_what_the_wheel_holds_needs_nothing_that_grading_alone_needs(edition: Path, tmp_path: Path) -> None:
+    held = [path.relative_to(edition / "course") for path in (edition / "course").rglob("*.py")]
+    files = [path.with_suffix("") for path in held if is_held(path, STUDENTS) and path.stem != "__main__"]
+    names = sorted(".".join(("course", *path.parts)).removesuffix(".__init__") for path in files)
+    assert "course.grading.intake.submit" in names and "course.grading.kernels" not in names
+    imports = "\n".join(f"import {name}" for name in names)
+    _run(f"import sys\nsys.modules.update(dict.fromkeys({GRADERS!r}))\n{imports}", edition, tmp_path)
 
 
 @pytest.mark.parametrize(

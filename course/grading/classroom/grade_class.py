@@ -11,6 +11,7 @@ import glob
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -216,7 +217,8 @@ class Classroom:
             converter = Autograde(coursedir=self.coursedir(student), config=config)
             converter.force, converter.exporter_class = True, Sanitized
             try:
-                with one_gradebook(converter.coursedir.db_url), handed_over(task, outcome):
+                made = handed_over(task, outcome) if task is not None and outcome is not None else nullcontext()
+                with one_gradebook(converter.coursedir.db_url), made:
                     converter.start()
             except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
                 cause = said.cause or error

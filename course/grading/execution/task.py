@@ -15,10 +15,15 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from course.grading.reproducible_zip import add
 from course.grading.sandbox.probe import NOT_ISOLATED
 from course.grading.sandbox.spec import Allowance
 from course.judge.verdict import Verdict
+
+Seconds = int | float
+"""A limit in seconds, kept as it was given, because 30 and 30.0 make different digests."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +36,18 @@ class Limits:
     of more bytes than that is not even read.
     """
 
-    cell: float | None = 30.0
-    cells: dict[int, float | None] = field(default_factory=dict)
-    notebook: float | None = None
-    call: float = 20.0
+    cell: Seconds | None = 30.0
+    cells: dict[int, Seconds | None] = field(default_factory=dict)
+    notebook: Seconds | None = None
+    call: Seconds = 20.0
     output: int = 4 * 2**20
     allowance: Allowance = field(default_factory=Allowance)
 
-    def of(self, index: int) -> float | None:
+    def of(self, index: int) -> Seconds | None:
         """The limit of the cell at `index`."""
         return self.cells.get(index, self.cell)
 
-    def judging(self, name: str) -> float:
+    def judging(self, name: str) -> Seconds:
         """What all the cases of an exercise may take together."""
         return self.call * (3.0 if name.endswith("_task") else 1.0)
 
@@ -70,26 +75,20 @@ class Task:
     engine: str = ""
     isolated: bool = False
 
-    def _header(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "seed": self.seed,
-            "policy": self.policy,
-            "limits": {**asdict(self.limits), "cells": sorted(self.limits.cells.items())},
-            "client": self.client,
-            "environment": self.environment,
-            "skip": self.skip,
-            "gpu": self.gpu,
-            "engine": self.engine,
-        }
+    def _decisive(self) -> dict[str, Any]:
+        """All of it that decides the result, but for what was handed in."""
+        plain = _header(self)
+        del plain["isolated"]
+        plain["limits"]["cells"] = sorted(self.limits.cells.items())
+        return plain
 
     def digest(self) -> str:
         """The name of this task's result: a hash of all that decides it. The ids of cells decide nothing."""
-        return hashlib.sha256(_json(self._header()) + self._handed_in).hexdigest()
+        return hashlib.sha256(_json(self._decisive()) + self._handed_in).hexdigest()
 
     def work(self) -> str:
         """A hash of what was handed in and how it is executed, whatever the state of the tests."""
-        header = {**self._header(), "engine": "", "skip": ()}  # which cells need not run depends on the tests
+        header = {**self._decisive(), "engine": "", "skip": ()}  # which cells need not run depends on the tests
         return hashlib.sha256(_json(header) + bytes.fromhex(self.submission())).hexdigest()
 
     def submission(self) -> str:
@@ -118,16 +117,12 @@ class Task:
 
     def to_bytes(self) -> bytes:
         """The task as one archive."""
-        return _pack({**self._header(), "isolated": self.isolated}, self.notebook, self.files)
+        return _pack(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Task:
         """The inverse of `to_bytes`."""
-        header, notebook, files = _unpack(data)
-        limits, skip = header.pop("limits"), tuple(header.pop("skip"))
-        allowance = Allowance(**limits.pop("allowance"))
-        limits = Limits(**{**limits, "cells": dict(limits["cells"]), "allowance": allowance})
-        return cls(notebook=notebook, files=files, limits=limits, skip=skip, **header)
+        return msgspec.convert(_unpack(data), cls, str_keys=True)
 
 
 @dataclass(frozen=True)
@@ -167,26 +162,13 @@ class Outcome:
 
     def to_bytes(self) -> bytes:
         """The outcome as one archive."""
-        header = {
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
-            "seconds": self.seconds,
-            "spent": self.spent,
-            "memory": self.memory,
-            "cpu": self.cpu,
-            "isolation": self.isolation,
-            "why_cold": self.why_cold,
-            "fault": self.fault,
-            "origins": self.origins,
-            "unfinished": self.unfinished,
-        }
-        return _pack(header, self.notebook, self.files)
+        return _pack(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Outcome:
         """The inverse of `to_bytes`."""
-        header, notebook, files = _unpack(data)
-        verdicts = tuple(Verdict.from_dict(values) for values in header.pop("verdicts"))
-        return cls(notebook=notebook, files=files, verdicts=verdicts, **header)
+        values = _unpack(data)
+        return cls(**{**values, "verdicts": tuple(map(Verdict.from_dict, values["verdicts"]))})
 
 
 def _json(value: Any) -> bytes:
@@ -203,19 +185,29 @@ def _as_handed_in(cell: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "metadata": metadata, "name": marks.get("grade_id")}
 
 
-def _pack(header: dict[str, Any], notebook: bytes, files: dict[str, bytes]) -> bytes:
+def _header(held: Task | Outcome) -> dict[str, Any]:
+    """Plain values of all fields but those that are files of the archive."""
+    plain = asdict(held)
+    del plain["notebook"], plain["files"]
+    return plain
+
+
+def _pack(held: Task | Outcome) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        add(archive, "header.json", _json(header))
-        add(archive, "notebook.ipynb", notebook)
-        for path, content in sorted(files.items()):
+        add(archive, "header.json", _json(_header(held)))
+        add(archive, "notebook.ipynb", held.notebook)
+        for path, content in sorted(held.files.items()):
             add(archive, f"files/{path}", content)
     return buffer.getvalue()
 
 
-def _unpack(data: bytes) -> tuple[dict[str, Any], bytes, dict[str, bytes]]:
+def _unpack(data: bytes) -> dict[str, Any]:
+    """All fields, by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        header = json.loads(archive.read("header.json"))
-        notebook = archive.read("notebook.ipynb")
         names = [name for name in archive.namelist() if name.startswith("files/")]
-        return header, notebook, {name.removeprefix("files/"): archive.read(name) for name in names}
+        return {
+            **json.loads(archive.read("header.json")),
+            "notebook": archive.read("notebook.ipynb"),
+            "files": {name.removeprefix("files/"): archive.read(name) for name in names},
+        }

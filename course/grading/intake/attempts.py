@@ -14,9 +14,9 @@ from itertools import count
 from pathlib import Path
 
 from course.grading.intake.check_submission import in_utc
+from course.grading.intake.manifest import read_manifest
 from course.grading.intake.submit import MANIFEST, STAMP
-from course.grading.intake.untrusted import everything, parse_notebook, plain_files, remove
-from course.grading.problem import Problem
+from course.grading.intake.untrusted import everything, plain_files, remove
 
 FOLDER = "attempts"
 """Where in the course's folder replaced attempts are kept."""
@@ -45,8 +45,7 @@ def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Pa
 
 def keep_folder(root: Path, student: str, topic: str, work: Path) -> Path:
     """Copy a folder of work that is to be replaced, and return where to."""
-    came = arrival(work) or _packed(work / MANIFEST) or _changed(everything(work))
-    return keep(root, student, topic, f"{came:{STAMP}}", dict(plain_files(work)))
+    return keep(root, student, topic, _time(work), dict(plain_files(work)))
 
 
 def arrival(work: Path) -> datetime | None:
@@ -87,12 +86,13 @@ def _free(folder: Path, time: str) -> Path:
     return next(place for name in names if not (place := folder / name).exists())
 
 
-def _packed(manifest: Path) -> datetime | None:
-    try:
-        about = parse_notebook(manifest.read_bytes(), MANIFEST)
-        return datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
-    except (Problem, OSError, ValueError, OverflowError):
-        return None
+def _time(work: Path) -> str:
+    """When a folder of work came, as in a zip's name: nbgrader's file says it, else the manifest, else the files."""
+    if came := arrival(work):
+        return f"{came:{STAMP}}"
+    if manifest := read_manifest(work / MANIFEST):
+        return manifest.time
+    return f"{_changed(everything(work)):{STAMP}}"
 
 
 def _changed(paths: Iterable[Path]) -> datetime:

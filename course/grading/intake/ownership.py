@@ -14,20 +14,12 @@ from pathlib import PurePosixPath
 from typing import Any
 from unicodedata import normalize
 
+from course.grading.intake.manifest import Manifest
 from course.grading.intake.platforms import Owner, owner_of
 from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
 
 MACHINE = "a machine's login"
 """In place of a platform, where nothing but such a login says whose a zip is: the next may be somebody else's."""
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a manifest says: `time` is written as in a zip's name."""
-
-    topic: str
-    student: str
-    time: str
 
 
 @dataclass

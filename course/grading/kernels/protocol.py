@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from course.grading.sandbox.spec import Confines
@@ -28,16 +28,6 @@ class Order:
     seed: int = 0
     arguments: tuple[str, ...] = field(default=())
     command: tuple[str, ...] = field(default=())
-
-    def to_plain(self) -> dict[str, Any]:
-        """Values ready for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, values: dict[str, Any]) -> Order:
-        """The inverse of `to_plain`."""
-        several = {name: tuple(values[name]) for name in ("arguments", "command")}
-        return cls(**{**values, **several, "confines": Confines.from_plain(values["confines"])})
 
 
 class Line:

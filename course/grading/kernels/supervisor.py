@@ -19,6 +19,8 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+import msgspec
+
 from course.grading.kernels.protocol import Line, Order
 from course.grading.kernels.resource_watch import Excess, Watch, everybody, family
 from course.grading.sandbox import bubblewrap
@@ -58,7 +60,7 @@ class Keeper:
         orders = self.line.hear(timeout=30.0)
         if not orders:
             return
-        order = Order.from_plain(orders[0])
+        order = msgspec.convert(orders[0], Order)
         try:
             living = self._enter(order)
             self.kernel = self._fork(order)

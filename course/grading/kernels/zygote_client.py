@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,7 @@ def _import_path() -> str:
 
 def _ask(connection: socket.socket, order: Order) -> Handle:
     line = Line(connection)
-    line.say(**order.to_plain())
+    line.say(**asdict(order))
     answers = line.hear(PATIENCE)
     if not answers or "pid" not in answers[0]:
         line.close()

@@ -39,15 +39,14 @@ _handed: dict[str, Outcome] = {}
 
 
 @contextmanager
-def handed_over(task: Task | None, outcome: Outcome | None) -> Iterator[None]:
+def handed_over(task: Task, outcome: Outcome) -> Iterator[None]:
     """Let the step find the outcome of `task` within the block, without executing or reading anything."""
-    digest = task.digest() if task is not None and outcome is not None else ""
-    if outcome is not None:
-        _handed[digest] = outcome
+    digest = task.digest()
+    _handed[digest] = outcome
     try:
         yield
     finally:
-        _handed.pop(digest, None)
+        del _handed[digest]
 
 
 class JudgedExecute(Execute):

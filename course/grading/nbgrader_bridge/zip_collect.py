@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from unicodedata import normalize
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
 from course.grading.intake import attempts
+from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.needed_files import unfit
-from course.grading.intake.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
+from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Owner, is_companion
 from course.grading.intake.senders import read_owners, write_owners
-from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, STUDENT, archive_pattern
-from course.grading.intake.untrusted import LARGEST, everything, parse_notebook, plain_files, printable, refuse_name
+from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
+from course.grading.intake.untrusted import LARGEST, everything, plain_files, printable, refuse_name
 from course.grading.machine.faults import told
 from course.grading.nbgrader_bridge.unpacking import EachAlone
 from course.grading.problem import Problem
@@ -224,8 +224,8 @@ class OfTheTopic(FileNameCollectorPlugin):
         """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
         for path in files:
             if path.name == MANIFEST and path.parent != extracted and not path.is_symlink():
-                said = _read(path)
-                if said is not None:
+                said = read_manifest(path)
+                if said is not None and said.is_valid:
                     yield _below(path.parent, extracted), said
 
 
@@ -260,18 +260,6 @@ def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: 
 
 def _sender(owner: Owner | None) -> str:
     return f", from {owner.label}" if owner is not None and owner.label else ""
-
-
-def _read(manifest: Path) -> Manifest | None:
-    """What a manifest says; None of a file that is none."""
-    try:
-        about = parse_notebook(manifest.read_bytes(), MANIFEST)
-        topic, student = str(about.get("topic")), normalize("NFC", str(about.get("student")))
-        when = datetime.fromisoformat(str(about.get("time"))).astimezone(UTC)
-    except (Problem, OSError, ValueError, OverflowError):
-        return None
-    is_one = re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", topic) and re.fullmatch(STUDENT, student)
-    return Manifest(topic, student, f"{when:{STAMP}}") if is_one else None
 
 
 def _is_a_name(student: str) -> bool:

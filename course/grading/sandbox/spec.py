@@ -7,9 +7,8 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import course
 
@@ -55,16 +54,6 @@ class Confines:
     gpu: bool = False
     allowance: Allowance = field(default_factory=Allowance)
     hidden: tuple[str, ...] = ()
-
-    def to_plain(self) -> dict[str, Any]:
-        """Values ready for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, values: dict[str, Any]) -> Confines:
-        """The inverse of `to_plain`."""
-        allowance = Allowance(**values["allowance"])
-        return cls(values["private"], tuple(values["readable"]), values["gpu"], allowance, tuple(values["hidden"]))
 
 
 def system_paths() -> list[Path]:

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from course.grading.intake.ownership import Conflict, HandIn, Manifest, find_conflicts, find_hand_ins, newest
+from course.grading.intake.manifest import Manifest
+from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
 from course.grading.intake.platforms import Owner
 from course.grading.intake.submit import ARCHIVE, archive_head
 from tests.grading.lesson import NAME

@@ -364,7 +364,7 @@ def test_a_login_that_machines_give_is_nobodys_name(monkeypatch: pytest.MonkeyPa
 
 def test_a_students_environment_is_enough(work):
     """What `pip install course[lab]` brings along: neither nbgrader nor anything else that grading alone needs."""
-    absent = ("jupytext", "nbgrader", "rapidfuzz", "rich")
+    absent = ("jupytext", "msgspec", "nbgrader", "rapidfuzz", "rich")
     code = f"import sys; sys.modules.update(dict.fromkeys({absent})); from course.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "submit", f"{NAME}/{NAME}.ipynb", "--student", "ada"]
     done = subprocess.run(command, cwd=work.parent, capture_output=True, text=True, check=False)
