@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Topic:
-    """One notebook: `number` orders it, `name` is its module in `reference`, `hidden` and `show`.
+    """One notebook: `number` orders it, `name` is its module in `reference` and `show`, its folder in `hidden`.
 
     `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
     further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
@@ -86,6 +86,11 @@ class Topic:
     def named_in(self) -> str:
         """Where its title and its exercises stand, for sentences."""
         return "course.toml" if self.own else "the syllabus"
+
+    @property
+    def judged(self) -> tuple[Item, ...]:
+        """What the judge grades: all but the questions, which a person reads."""
+        return tuple(item for item in self.items if item.kind != "question")
 
     @property
     def points(self) -> int:
@@ -318,7 +323,7 @@ def near(name: str, names: Sequence[str] = ()) -> str:
     from difflib import get_close_matches
 
     if not names and (topic := _topic(name)):
-        own = [item.name for item in topic.items if item.kind != "question"]
+        own = [item.name for item in topic.judged]
         return f"; that is a topic, with the exercises {', '.join(own)}"
     names = names or [item.name for topic in TOPICS for item in topic.items]
     by_lower, lower = {other.lower(): other for other in names}, str(name).lower()

@@ -1,4 +1,4 @@
-"""Hidden tests, one module a topic, each full of `Exercise` declarations named as in the syllabus.
+"""Hidden tests: a folder a topic, in it a module an exercise, which declares it, named as in the syllabus.
 
 The module of an instructor's own topic lies in their course's folder, `exercises/13_smoothing/hidden.py`.
 """
@@ -31,9 +31,15 @@ def find(name: str) -> Exercise:
     topic, item = find_item(name)
     if item.kind == "question":
         raise KeyError(f"{name!r} is not graded by the judge")
-    found = getattr(_load(topic), name, None)
+    path = _tests(topic, name)
+    try:
+        found = getattr(_module(topic, name, path), name, None)
+    except MemoryError:  # a fault of the machine
+        raise
+    except (Exception, SystemExit) as error:
+        raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
     if not isinstance(found, Exercise):
-        raise _left_out(topic, name)
+        raise Undeclared(f"{path} declares no exercise {name}, which {topic.named_in} names")
     return found
 
 
@@ -54,29 +60,20 @@ def _there(path: Path, shown: Path | None = None) -> Path:
     return shown or path
 
 
-def _tests(topic: Topic) -> Path:
-    """The file with a topic's hidden tests, for sentences: of ours as seen from the repository."""
-    file = f"{topic.name}.py"
-    return own_tests(topic) if topic.own else _there(Path(__file__).with_name(file), Path("course", "hidden", file))
+def _tests(topic: Topic, name: str) -> Path:
+    """The file with the hidden tests of an exercise, for sentences: of ours as seen from the repository."""
+    if topic.own:
+        return own_tests(topic)
+    place = Path(topic.name, f"{name}.py")
+    return _there(Path(__file__).parent / place, Path("course", "hidden") / place)
 
 
-def _load(topic: Topic) -> ModuleType:
-    """A topic's module: executed once, and of an instructor's own topic complete."""
-    name = f"{__name__}.{topic.name}"
-    if topic.own and name in sys.modules:
-        return sys.modules[name]
-    path = _tests(topic)
-    try:
-        module = _execute(name, path) if topic.own else import_module(name)
-    except MemoryError:  # a fault of the machine
-        raise
-    except (Exception, SystemExit) as error:
-        raise Undeclared(f"{path} cannot be used: {type(error).__name__}: {error}") from error
-    for item in topic.items:
-        if topic.own and item.kind != "question" and not isinstance(getattr(module, item.name, None), Exercise):
-            del sys.modules[name]
-            raise _left_out(topic, item.name)
-    return module
+def _module(topic: Topic, name: str, path: Path) -> ModuleType:
+    """The module that declares an exercise: of an instructor's own topic the one for all of them, executed once."""
+    if not topic.own:
+        return import_module(f"{__name__}.{topic.name}.{name}")
+    module = f"{__name__}.{topic.name}"
+    return sys.modules.get(module) or _execute(module, path)
 
 
 def _execute(name: str, path: Path) -> ModuleType:
@@ -91,13 +88,9 @@ def _execute(name: str, path: Path) -> ModuleType:
     return module
 
 
-def _left_out(topic: Topic, name: str) -> Undeclared:
-    return Undeclared(f"{_tests(topic)} declares no exercise {name}, which {topic.named_in} names")
-
-
 def exercises(topic: Topic) -> list[Exercise]:
     """The declarations of a topic, in the order of its notebook."""
-    return [find(item.name) for item in topic.items if item.kind != "question"]
+    return [find(item.name) for item in topic.judged]
 
 
 def write_key(folder: Path, topic: Topic) -> None:

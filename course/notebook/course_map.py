@@ -240,5 +240,4 @@ def svg(topics: Sequence[Topic], alt: str) -> str:
 
 
 def _sub(topic: Topic) -> str:
-    exercises = sum(item.kind != "question" for item in topic.items)
-    return f"{exercises} exercises, {_time(sum(item.minutes for item in topic.items))}"
+    return f"{len(topic.judged)} exercises, {_time(sum(item.minutes for item in topic.items))}"

@@ -51,11 +51,10 @@ def _notebook(topic: Topic) -> Path:
 def _standing(topic: Topic) -> Standing:
     """How far the topic's notebook is, by what `check` noted beside it."""
     known = read_progress(Path(topic.folder))
-    checked = [item for item in topic.items if item.kind != "question"]
-    left = [item.name for item in checked if _state(item, known)[0] != "passed"]
-    begun = any("kind" in known.get(item.name, {}) for item in checked)
+    left = [item.name for item in topic.judged if _state(item, known)[0] != "passed"]
+    begun = any("kind" in known.get(item.name, {}) for item in topic.judged)
     here = _notebook(topic).is_file()
-    return Standing(len(checked) - len(left), len(checked), begun, left[0] if left else "", here)
+    return Standing(len(topic.judged) - len(left), len(topic.judged), begun, left[0] if left else "", here)
 
 
 def _own_topic(known: dict[str, Any]) -> Topic | None:
@@ -100,7 +99,7 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
             f'<td style="text-align:right;opacity:.72">{item.minutes} min</td></tr>'
         )
     done = sum(_state(item, known)[0] == "passed" for item in topic.items)
-    of = sum(item.kind != "question" for item in topic.items)
+    of = len(topic.judged)
     return (
         f'<div style="font-family:system-ui,sans-serif;font-size:14px;color:inherit"><b>{escape(topic.title)}</b> '
         f"&middot; {done} of {of} pass"

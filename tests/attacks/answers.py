@@ -126,7 +126,7 @@ def crossover_length(d):
     return Any(-1.0)"""
 
 STOLEN = """def _steal():
-    for name in ("course.reference.self_attention", "course.hidden.self_attention"):
+    for name in ("course.reference.self_attention", "course.hidden.self_attention.attention_for_one"):
         try:
             return __import__(name, fromlist=["attention_for_one"]).attention_for_one
         except ImportError:

@@ -18,7 +18,7 @@ FILES = {
     "gradebook": "gradebook.db",
     "submission": "submitted/eve/06_self_attention/06_self_attention.ipynb",
     "solution": "solutions/06_self_attention.py",
-    "hidden": "course/hidden/self_attention.py",
+    "hidden": "course/hidden/self_attention/softmax.py",
 }
 
 

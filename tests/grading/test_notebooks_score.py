@@ -51,7 +51,7 @@ def solved(topic: Topic) -> Outcome:
 
 
 def judged(topic: Topic) -> list[str]:
-    return [item.name for item in topic.items if item.kind != "question"]
+    return [item.name for item in topic.judged]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)

@@ -107,7 +107,7 @@ def test_validate_names_what_fails_and_passes_what_does_not(clone: Path) -> None
     submitted = clone / "submitted" / "ada" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
     said = _nbgrader(clone, "validate", str(submitted))
     failing = [item.name for item in TOPIC.items if f'check("{item.name}"' in said]
-    assert failing == [item.name for item in TOPIC.items if item.kind != "question" and item.name != SOLVED], said
+    assert failing == [item.name for item in TOPIC.judged if item.name != SOLVED], said
 
 
 def test_formgrader_shows_the_class(clone: Path, tmp_path: Path) -> None:

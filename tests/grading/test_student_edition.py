@@ -30,7 +30,10 @@ from tests.clone import clone
 ROOT = Path(course.__file__).parents[1]
 PACKAGE = ROOT / "course"
 TOPIC = find_topic("self_attention")
-PRIVATE = [ROOT / "course" / part / f"{topic.name}.py" for topic in TOPICS for part in ("reference", "hidden")]
+PRIVATE = [
+    *(ROOT / "course" / "reference" / f"{topic.name}.py" for topic in TOPICS),
+    *(ROOT / "course" / "hidden").glob("*/*.py"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +127,7 @@ def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, m
         return set(made)
 
     assert made_after("grading/export/canvas.py") == made_after("judge/report.py") == made_after("cli.py") == set()
-    assert made_after("hidden/lora.py") == {"lora"}
+    assert made_after("hidden/lora/merge.py") == {"lora"}
     assert made_after("exercise/runner.py") == set(keys)
 
 
@@ -172,7 +175,8 @@ FIRST_CELLS = {
     *("course.blocks.relations", "course.blocks.seq2seq", "course.blocks.threads", "course.blocks.transformer"),
     "course.blocks.vit",
     "course.exercise",
-    *("course.exercise.declaration", "course.exercise.key", "course.exercise.modules", "course.exercise.recording"),
+    *("course.exercise.declaration", "course.exercise.key", "course.exercise.modules", "course.exercise.nested"),
+    "course.exercise.recording",
     *("course.exercise.rng", "course.exercise.runner", "course.exercise.script", "course.exercise.settings"),
     *("course.exercise.stand_ins", "course.exercise.translation", "course.exercise.values", "course.exercise.watch"),
     *("course.exercise.weights", "course.exercise.wire"),
@@ -182,8 +186,9 @@ FIRST_CELLS = {
     *("course.exercise.laws.masks", "course.exercise.laws.plain", "course.exercise.laws.registry"),
     *("course.exercise.laws.trained", "course.exercise.laws.written"),
     "course.judge",
-    *("course.judge.compare", "course.judge.diagnose", "course.judge.ground", "course.judge.judging"),
-    *("course.judge.report", "course.judge.verdict"),
+    *("course.judge.compare", "course.judge.compare_values", "course.judge.diagnose", "course.judge.difference"),
+    *("course.judge.explain_error", "course.judge.ground", "course.judge.judging", "course.judge.report"),
+    "course.judge.verdict",
     "course.notebook",
     *("course.notebook.checking", "course.notebook.checkpoint", "course.notebook.course_map", "course.notebook.curve"),
     *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
@@ -315,7 +320,7 @@ def test_the_hook_refuses_in_one_sentence(wheel: Path) -> None:
     ("changed", "refused"),
     [
         ("reference/rnn.py", True),
-        ("hidden/rnn.py", True),
+        ("hidden/rnn/rnn_cell.py", True),
         ("exercise/runner.py", True),
         ("data/recall.py", True),
         ("data/pretrained.safetensors", True),

@@ -6,7 +6,6 @@ import inspect
 import math
 import random
 from functools import cache
-from importlib import import_module
 
 import pytest
 import torch
@@ -22,6 +21,7 @@ from course.hidden import exercises, find
 from course.judge import Verdict, judge
 from course.judge.compare_values import distance
 from course.syllabus import TOPICS
+from tests.hidden.answers import answers
 from tests.recorded import recorded
 
 SEED = 3
@@ -50,14 +50,9 @@ def key_at(name: str, seed: int) -> Key:
     return key_of(find(name), seed)
 
 
-def listed(kind: str, topic, exercise):
-    module = import_module(f"tests.hidden.{kind}.{topic.name}")
-    return getattr(module, kind.upper()).get(exercise.name, [])
-
-
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_alternatives_hold_nothing_forbidden(topic, exercise):
-    for answer in listed("alternatives", topic, exercise):
+    for answer in answers("alternatives", topic, exercise.name):
         source = inspect.getsource(answer if inspect.isroutine(answer) or inspect.isclass(answer) else type(answer))
         assert not forbidden_in_source(source, exercise.forbidden)
 
@@ -65,13 +60,13 @@ def test_alternatives_hold_nothing_forbidden(topic, exercise):
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_reference_and_alternatives_get_full_marks(topic, exercise):
     enough = 3 if not exercise.name.endswith("_task") else 0
-    found = len(listed("alternatives", topic, exercise))
+    found = len(answers("alternatives", topic, exercise.name))
     assert found >= enough, f"{exercise.name} has {found} alternatives"
     right_answers_pass(topic, exercise, SEED)
 
 
 def right_answers_pass(topic, exercise, seed):
-    for answer in [exercise.reference, *listed("alternatives", topic, exercise)]:
+    for answer in [exercise.reference, *answers("alternatives", topic, exercise.name)]:
         verdict = verdict_on(exercise, answer, seed)
         assert verdict.kind == "passed", f"{exercise.name}: {answer} -> {verdict}"
 
@@ -144,7 +139,7 @@ def test_mutants_are_killed(topic, exercise):
 
 
 def mutants_fall(topic, exercise, seed):
-    for mutant in listed("mutants", topic, exercise):
+    for mutant in answers("mutants", topic, exercise.name):
         verdict = verdict_on(exercise, mutant, seed)
         assert verdict.score < exercise.points, f"{exercise.name}: the mutant {mutant.__name__} survives"
 

@@ -15,7 +15,7 @@ from course.data import grammar
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.hidden.cbow import LOSS_MARGIN, RADIUS, clear_words, held_out
+from course.hidden.cbow.cbow_task import LOSS_MARGIN, RADIUS, clear_words, held_out
 from course.judge import judge
 from course.reference.cbow import CBOW, cbow_logits, context_windows
 from course.syllabus import find_item

@@ -27,7 +27,7 @@ from course.data import negatives, pretrained
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.hidden.lora import LIMIT
+from course.hidden.lora.lora_task import LIMIT
 from course.judge import judge
 from course.reference import lora
 from course.syllabus import find_item

@@ -12,10 +12,10 @@ import torch
 
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.hidden import markov_ngrams as hidden
+from course.hidden.markov_ngrams import markov_ngrams_task as hidden
 from course.judge import judge
 from course.reference.markov_ngrams import NGramModel
-from tests.hidden.alternatives.markov_ngrams import five_with_discounts, six_with_constant_weights
+from tests.hidden.alternatives.markov_ngrams.markov_ngrams_task import five_with_discounts, six_with_constant_weights
 
 pytestmark = pytest.mark.slow
 SEEDS = range(100, 110)

@@ -18,7 +18,7 @@ from course.data import grammar
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.hidden.masking import MARGIN, asked_everywhere, asked_once
+from course.hidden.masking.masking_task import MARGIN, asked_everywhere, asked_once
 from course.judge import judge
 from course.reference.masking import (
     causal_mask,

@@ -18,7 +18,7 @@ from course.data.parentheses import LENGTHS, examples
 from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.hidden import find
-from course.hidden.rnn import Detached, LastColumn, MeanOverColumns, StateNotCarried
+from course.hidden.rnn.ElmanClassifier import Detached, LastColumn, MeanOverColumns, StateNotCarried
 from course.judge import judge
 from course.reference.rnn import ElmanClassifier, clip_grad_norm
 from course.syllabus import find_item

@@ -82,7 +82,7 @@ class Pupil:
 
 def pupils(topic: Topic, solution: NotebookNode, release: NotebookNode, find: Callable[[str], Exercise]) -> list[Pupil]:
     """The class for `topic`, given its notebook with and without solutions."""
-    names = [item.name for item in topic.items if item.kind != "question"]
+    names = [item.name for item in topic.judged]
     exercises = [item.name for item in topic.items if item.kind == "exercise"]
     everything = dict.fromkeys(names, RIGHT)
     return [

@@ -23,6 +23,9 @@ from course.syllabus import OUTLINE, TOPICS, Topic
 BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
 """What decides nothing."""
 
+SHARED = tuple(f"{folder}/__init__.py" for folder in OWN)
+"""What the tests of all topics go through."""
+
 EXECUTION = ("grading/execution/execute.py", "grading/student_edition.py")
 """Where executing a notebook begins: of the grading machine, what these lead to decides a result."""
 
@@ -80,7 +83,7 @@ def _of_the_instructor(topics: frozenset[str]) -> Iterable[bytes]:
 def modules_of(topic: Topic) -> list[str]:
     """The modules that hold a topic's tests and reference, as seen from the package, whether or not they are there."""
     if not topic.own:
-        return [f"{folder}/{topic.name}.py" for folder in OWN]
+        return [f"reference/{topic.name}.py", *(f"hidden/{topic.name}/{item.name}.py" for item in topic.judged)]
     return [str(_own_tests(topic).resolve())] if OUTLINE is not None and not OUTLINE.carried else []
 
 
@@ -96,7 +99,7 @@ def decisive_files(package: Path, topics: frozenset[str]) -> Iterable[Path]:
     for path in package.rglob("*.py"):
         relative = path.relative_to(package)
         name, room = relative.as_posix(), relative.parts[0]
-        spared = room in OWN and path.name != "__init__.py" and name not in tests
+        spared = room in OWN and name not in tests and name not in SHARED
         spared = spared or (room == "grading" and name not in machine)
         if not spared and not set(BESIDE) & set(relative.parts):
             yield path

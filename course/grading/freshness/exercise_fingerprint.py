@@ -26,7 +26,7 @@ TELLING = ("judge/report.py",)
 """What only puts a verdict into words."""
 
 Place = tuple[str, str]
-"""A module, seen from `course`, and a name in it: ("hidden/rnn.py", "rnn_cell")."""
+"""A module, seen from `course`, and a name in it: ("hidden/rnn/rnn_cell.py", "rnn_cell")."""
 
 
 @cache
@@ -39,15 +39,15 @@ def tests_of(name: str, package: Path | None = None) -> str:
     package = package or Path(course.__file__).parent
     topic, item = find_item(name)
     digest = hashlib.sha256(f"{item}{shared_by_all(package)}".encode())
-    for source in sorted(_closure(package, (_declaring(topic), name))):
+    for source in sorted(_closure(package, (_declaring(topic, name), name))):
         digest.update(source.encode())
     return digest.hexdigest()[:16]
 
 
-def _declaring(topic: Topic) -> str:
-    """The module that declares a topic's exercises, as seen from the package."""
+def _declaring(topic: Topic, name: str) -> str:
+    """The module that declares an exercise, as seen from the package."""
     if not topic.own:
-        return f"hidden/{topic.name}.py"
+        return f"hidden/{topic.name}/{name}.py"
     from course.hidden import own_tests
 
     return str(own_tests(topic).resolve())

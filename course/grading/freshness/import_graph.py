@@ -1,6 +1,6 @@
 """What the course's own files rest on: where a module's imports lead, and the data that lies beside the code.
 
-A file is named as seen from the package, "hidden/rnn.py"; the tests of an instructor's own topic by their whole path.
+A file is named as seen from the package, "reference/rnn.py"; an instructor's own tests by their whole path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from course.source import tree
 
 OWN = ("hidden", "reference")
-"""Folders with a module for each topic."""
+"""Folders with something for each topic: `reference` a module, `hidden` a folder."""
 
 
 class Import(NamedTuple):

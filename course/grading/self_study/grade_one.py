@@ -128,7 +128,7 @@ def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
     """
     from course.grading.cells import checks
 
-    items = {item.name: item for item in topic.items if item.kind != "question"}
+    items = {item.name: item for item in topic.judged}
     found: dict[str, NotebookNode] = {}
     choice = choose_by_marks(nb.cells)
     for index, cell in enumerate(nb.cells):

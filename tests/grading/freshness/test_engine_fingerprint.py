@@ -17,13 +17,14 @@ from course.syllabus import Topic
 @pytest.mark.parametrize(
     ("file", "decides"),
     [
-        ("hidden/rnn.py", True),
+        ("hidden/rnn/rnn_cell.py", True),
+        ("hidden/rnn/scaffold.py", True),
         ("hidden/reading.py", True),
         ("hidden/__init__.py", True),
         ("reference/rnn.py", True),
         ("judge/compare.py", True),
         ("data/pretrained.safetensors", True),
-        ("hidden/lstm_gru.py", False),
+        ("hidden/lstm_gru/gru_cell.py", False),
         ("reference/lora.py", False),
         ("cli.py", False),
     ],

@@ -49,10 +49,15 @@ OVERFLOWS = "def overflows(x, dim):"
 @pytest.mark.parametrize(
     ("file", "before", "after", "who"),
     [
-        ("hidden/self_attention.py", "What is exp(1000) on a computer?", "How large is exp(1000)?", {"softmax"}),
-        ("hidden/self_attention.py", OVERFLOWS, f"{OVERFLOWS}\n    # a comment and a line\n", set()),
-        ("hidden/rnn.py", "What comes out of your cell", "What leaves your cell", {"rnn_cell"}),
-        ("hidden/cbow.py", "def nearest(rng):", "def nearest(random):", set()),
+        (
+            "hidden/self_attention/softmax.py",
+            "What is exp(1000) on a computer?",
+            "How large is exp(1000)?",
+            {"softmax"},
+        ),
+        ("hidden/self_attention/softmax.py", OVERFLOWS, f"{OVERFLOWS}\n    # a comment and a line\n", set()),
+        ("hidden/rnn/rnn_cell.py", "What comes out of your cell", "What leaves your cell", {"rnn_cell"}),
+        ("hidden/cbow/nearest.py", "def nearest(rng):", "def nearest(random):", set()),
         ("hidden/reading.py", "Print the last column", "Look at the last column", {"ElmanClassifier"}),
         ("hidden/reading.py", "another first token changes", "a first token changes", {"ElmanClassifier"}),
         ("judge/report.py", "not right yet", "wrong", set()),

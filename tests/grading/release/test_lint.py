@@ -159,10 +159,14 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
         monkeypatch.setattr(f"{module}.TOPICS", (topic,))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "course/data/streams.py has no batches for sample_task" in said[0]
-    assert said[1:] == ["99_sample: there is no course/hidden/sample.py: write it first"]
-    monkeypatch.setitem(sys.modules, "course.hidden.sample", ModuleType("sample"))
+    assert said[1:] == [
+        f"99_sample: there is no course/hidden/sample/{item.name}.py: write it first" for item in topic.judged
+    ]
+    for item in topic.judged:
+        monkeypatch.setitem(sys.modules, f"course.hidden.sample.{item.name}", ModuleType(item.name))
+        (tmp_path / "sample").mkdir(exist_ok=True)
+        (tmp_path / "sample" / f"{item.name}.py").touch()
     monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
-    (tmp_path / "sample.py").touch()
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
-    assert "99_sample: course/hidden/sample.py declares no exercise double, which the syllabus names" in said
+    assert "99_sample: course/hidden/sample/double.py declares no exercise double, which the syllabus names" in said
     assert len(said) == 4

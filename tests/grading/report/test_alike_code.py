@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from itertools import combinations
 
@@ -10,6 +9,7 @@ import pytest
 
 from course.grading.report.alike_code import ALIKE, MANY, SHORTEST, code_tokens, compare, likeness, text_tokens
 from course.syllabus import TOPICS
+from tests.hidden.answers import answers
 
 ORIGINAL = '''
 def bptt(xs, h, weights):
@@ -92,17 +92,17 @@ def test_broken_code_is_read_as_far_as_it_can_be(source):
 def test_prose_is_compared_by_its_words():
     assert text_tokens("*Because* the variance, grows!") == ("because", "the", "variance", "grows")
     long = "Because the variance of a sum of independent products grows with their number " * 6
-    answers = {"ada": {"question": long}, "bea": {"question": long.upper()}, "cy": {"question": long[::-1]}}
-    found = compare(answers, {}, frozenset({"question"}))
+    said = {"ada": {"question": long}, "bea": {"question": long.upper()}, "cy": {"question": long[::-1]}}
+    found = compare(said, {}, frozenset({"question"}))
     assert [(pair.first, pair.second) for pair in found.pairs] == [("ada", "bea")]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_independent_solutions_are_not_alike(topic):
     """The right answers that prove the hidden tests were written to differ, and no two of them are shown."""
-    module = importlib.import_module(f"tests.hidden.alternatives.{topic.name}")
-    for name, alternatives in module.ALTERNATIVES.items():
+    for item in topic.judged:
+        alternatives = answers("alternatives", topic, item.name)
         sources = {inspect.getsource(one) for one in alternatives if inspect.isfunction(one) or inspect.isclass(one)}
         tokens = [tokens for tokens in map(code_tokens, sorted(sources)) if len(tokens) >= SHORTEST]
         for first, second in combinations(tokens, 2):
-            assert likeness(first, second) < ALIKE, name
+            assert likeness(first, second) < ALIKE, item.name

@@ -1,0 +1,556 @@
+"""Hidden tests of `AttentionSeq2Seq`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import Ref, build, exercise
+from course.hidden.bahdanau_attention.scaffold import tanh
+from course.reference import bahdanau_attention as reference
+from course.reference.bahdanau_attention import AttentionSeq2Seq as _Right
+from course.reference.bahdanau_attention import shift_right as _shifted
+
+PAD_ALONE = "other tokens behind a sentence's end change its logits"
+
+ALONE = "a sentence gets other logits in a batch than it gets alone"
+
+LOOKED = "decode_greedy returns two tensors: ids (B, L), and the weights (B, L, S) with which it looked"
+
+LOGITS = "logits for every place"
+"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+
+
+@exercise(
+    reference.AttentionSeq2Seq,
+    name="AttentionSeq2Seq",
+    forbidden=("blocks.AttentionSeq2Seq",),
+    hints=(
+        "Hand what `decode_greedy` wrote to `forward` as its target. Do the largest logits name the same tokens again?",
+        "Change one token of the target. Which logits may move, and which must not?",
+        "Change one token in the middle of a long source. Do the logits move without attention? With it?",
+        "Decode two sentences alone, then together. What happens to the one that ends later?",
+    ),
+)
+def AttentionSeq2Seq(rng):
+    """Parameters are the student's own, so laws decide: who may see what, and whether the two loops agree."""
+    lengths = torch.tensor([5, 1, 7, 2, 6])
+    src = rng.integers(3, 13, 5, 7)
+    tgt = rng.integers(3, 11, 5, 8)
+    behind = torch.arange(7) >= lengths[:, None]
+    refilled = torch.where(behind, 3 + (src - 3 + rng.integers(1, 10, 5, 7)) % 10, src)
+
+    def case(title, attention=5, scale=0.5, fill=True, sizes=(13, 11, 6, 8), **settings):
+        made = build(title, *sizes, attention, **settings).laws_only()
+        made = made if title == LOGITS else made.counts_with(LOGITS)
+        return made.fill(rng, scale=scale) if fill else made
+
+    copies = rng.integers(0, 5, 11)
+    yield (
+        case(LOGITS, public=True)
+        .call(src, lengths, tgt)
+        .law("shape_is", shape=(5, 8, 11), meaning="logits (B, T, V), a row for each target")
+        .law("finite")
+        .call(src[copies], lengths[copies], tgt[copies], into="copies")
+        .law("rows_follow", of="copies", rows=copies, because="copies of a pair of sentences should get the same "
+             "logits, and other pairs others: do yours depend on the tokens, and on nothing else?")
+    )  # fmt: skip
+    yield (
+        case("read twice", public=True, weight=0.5)
+        .call(src, lengths, tgt)
+        .call(src, lengths, tgt, into="again")
+        .law("repeats", to="again", because="in evaluation, the same batch gets other logits the second time: what is "
+             "there besides the weights and the tokens?")
+    )  # fmt: skip
+    yield (
+        case("what stands behind the end", public=True)
+        .call(src, lengths, tgt)
+        .call(refilled, lengths, tgt, into="other")
+        .law("equal", to="other", within=1e-5, because=PAD_ALONE)
+    )
+    rows = [(src[k : k + 1, :n], lengths[k : k + 1], tgt[k : k + 1]) for k, n in enumerate(lengths.tolist())]
+    yield (
+        case("alone and in company")
+        .call(src, lengths, tgt)
+        .map(rows, into="alone")
+        .law("same_rows", to="alone", because=ALONE)
+    )
+    changed = tgt.clone()
+    changed[:, 3] = 3 + (tgt[:, 3] - 2) % 8
+    yield (
+        case("what has been written", public=True, weight=2.0)
+        .call(src, lengths, tgt)
+        .call(src, lengths, changed, into="other")
+        .law("equal_up_to", to="other", count=4, within=1e-5, because="another token at place 3 changes logits at or "
+             "before place 3: does the decoder read what it is about to write?")
+        .law("differ_at", to="other", dim=1, place=4, because="another token at place 3 changes nothing at place 4: "
+             "does each step read the token before it?")
+        .law("differ_at", to="other", dim=1, place=7, because="another token at place 3 changes nothing at place 7: is "
+             "the decoder's state carried from step to step?")
+    )  # fmt: skip
+    number = rng.seed()
+    yield (
+        case("how it begins", fill=False)
+        .fill(number)
+        .call(13, 11, 6, 8, 5, sos=9, on="answer", into="second")
+        .fill(number, on="second")
+        .call(src, lengths, tgt)
+        .call(src, lengths, tgt, on="second", into="other")
+        .law("differ_at", to="other", dim=1, place=0, because="with another sos the first step reads the same: is it "
+             "shift_right(tgt, sos) that the decoder reads?")
+    )  # fmt: skip
+    yield from _looks_back(case, rng)
+    yield (
+        case("everything learns", public=True, sizes=(13, 11, 6, 17))
+        .call(src, lengths, tgt)
+        .gradients(wrt="parameters")
+        .law("every_parameter_learns")
+        .law("learns_by_place", places=[13, 14], because="no gradient reaches the embeddings of the source")
+        .law("every_row_learns", rows=13, used=sorted(set(src[~behind].tolist())),
+             because="some tokens of the source get no gradient: where is the way back cut?")
+    )  # fmt: skip
+    yield from _writes(case, rng)
+    yield (
+        case("scores for many words", sizes=(13, 23, 6, 8), public=True)
+        .call(src, lengths, tgt)
+        .law("no_probabilities")
+        .law("some_below_zero")
+    )
+
+
+def _looks_back(case, rng):
+    """A long source and weak weights: the last states have forgotten its middle; attention has not."""
+    long = torch.full((3,), 101)
+    source, target = rng.integers(3, 13, 3, 101), rng.integers(3, 11, 3, 5)
+    middle = source.clone()
+    middle[:, 48:53] = 3 + (source[:, 48:53] - 3 + rng.integers(1, 10, 3, 5)) % 10
+    yield (
+        case("a token far away, with attention", scale=0.2, public=True, weight=4.0)
+        .call(source, long, target)
+        .call(middle, long, target, into="other")
+        .law("different", to="other", within=1e-5, because="with weak weights the last states forget the middle of a "
+             "long source, but attention should see it: does the context reach the logits?")
+    )  # fmt: skip
+    rare = source.clamp(max=11)
+    rare[:, 50] = 12
+    yield (
+        case("a token far away learns", scale=0.2, sizes=(13, 11, 6, 17))
+        .call(rare, long, target)
+        .gradients(wrt="parameters")
+        .law("every_row_learns", rows=13, used=[12], least=1e-5, because="the middle of a long source gets no "
+             "gradient: does one come back through the context?")
+    )  # fmt: skip
+    yield (
+        case("the same without attention", attention=0, scale=0.2, weight=2.0)
+        .call(source, long, target)
+        .call(middle, long, target, into="other")
+        .law("equal", to="other", within=1e-5, because="with attention=0 the context is the last state, which "
+             "has forgotten the middle of a long source; yours still sees it")
+    )  # fmt: skip
+    last = source.clone()
+    last[:, 100] = 3 + (source[:, 100] - 2) % 10
+    yield (
+        case("the end of the source, without attention", attention=0, public=True)
+        .call(source, long, target)
+        .call(last, long, target, into="other")
+        .law("different", to="other", because="without attention another last token of the source changes nothing")
+    )
+    written = rng.integers(3, 11, 3, 60)  # by its end, a state that is told nothing has forgotten where it began
+    yield (
+        case("a late step, without attention", attention=0, scale=0.2)
+        .call(source, long, written)
+        .call(last, long, written, into="other")
+        .law("differ_at", to="other", dim=1, place=59, within=1e-5, because="without attention the last state of the "
+             "encoder is the context of every step; after 59 of them yours knows nothing of the source")
+    )  # fmt: skip
+    number = rng.seed()
+    # A sentence that begins with one eos does not begin with the other: two steps are looked at.
+    for title, eos in (("the weights move", 2), ("the weights move, with another eos", 3)):
+        yield (
+            case(title, fill=False, weight=1.0, eos=eos)
+            .fill(number, scale=1.0)
+            .call(source[:, :7].clone(), torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
+            .call(1, on="decoded", method="__getitem__", into="weights")
+            .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps: is "
+                 "it the decoder's own state, as it is now, that asks?")
+        )  # fmt: skip
+
+
+def _writes(case, rng):
+    """Greedy decoding against the model's own logits, for sentences that end early, late and never."""
+    n, longest = 29, 9
+    lengths = rng.integers(1, 8, n)
+    lengths[0] = 7
+    src = rng.integers(3, 13, n, 7)
+    yield (
+        case("what decode_greedy returns", weight=0.5, public=True)
+        .call(src, lengths, longest, method="decode_greedy", into="decoded")
+        .law("has_parts", of="decoded", count=2, because=LOOKED)
+    )
+    for title, tokens, settings in (
+        ("greedy: the best token at each step", 4, {"public": True}),
+        ("greedy, once more", 4, {}),
+        ("greedy, with other specials", 5, {"pad": 3, "sos": 4, "eos": 0, "public": True}),
+        ("greedy, with other specials, once more", 5, {"pad": 4, "sos": 2, "eos": 1, "weight": 1.0}),
+        ("greedy, with eos first", 5, {"pad": 1, "sos": 2, "eos": 0, "weight": 1.0}),
+    ):
+        eos, pad = settings.get("eos", 2), settings.get("pad", 0)
+        yield (
+            case(title, scale=1.0, sizes=(13, tokens, 6, 8), **{"weight": 2.0, **settings})
+            .call(src, lengths, longest, method="decode_greedy", into="decoded")
+            .call(0, on="decoded", method="__getitem__", into="ids")
+            .call(1, on="decoded", method="__getitem__", into="weights")
+            .call(src, lengths, Ref("ids"), into="logits")
+            .law("whole_numbers", of="ids")
+            .law("padded_behind", of="ids", eos=eos, pad=pad)
+            .law("no_longer_than", of="ids", longest=longest)
+            .law("long_enough", of="ids", eos=eos, longest=longest)
+            .law("a_row_for_each", of="logits", ids="ids")
+            .law("keeps_its_eos", of="ids", logits="logits", eos=eos, pad=pad)
+            .law("follows_its_logits", of="ids", logits="logits", eos=eos)
+            .law("a_row_for_each", of="weights", ids="ids", because=LOOKED)
+            .law("weighs_real_places", of="weights", ids="ids", lengths=lengths, eos=eos)
+        )
+    few, ends = src[:12], lengths[:12]
+    rolled = [(few.roll(-k, 0), ends.roll(-k), longest) for k in range(12)]
+    rows = [(few[k : k + 1], ends[k : k + 1], longest) for k in range(12)]
+    # In 95 of 100 networks as wide as these some of the twelve sentences end by then, and others do not: it has to
+    # happen in one of three.
+    for title, eos in (
+        ("decoded alone and in company", 2),
+        ("alone and in company, with another eos", 3),
+        ("alone and in company, with a third eos", 4),
+    ):
+        yield (
+            case(title, scale=1.0, sizes=(13, 5, 12, 64), eos=eos)
+            .map(rolled, method="decode_greedy", into="company")
+            .map(rows, method="decode_greedy", into="alone")
+            .law("same_whoever_is_first", of="company", to="alone", pad=0,
+                 because="a sentence is decoded into other tokens in a batch than it is alone")
+        )  # fmt: skip
+    yield (
+        case("greedy without attention", attention=0, scale=1.0, sizes=(13, 4, 6, 8))
+        .call(src, lengths, longest, method="decode_greedy", into="decoded")
+        .call(0, on="decoded", method="__getitem__", into="ids")
+        .call(src, lengths, Ref("ids"), into="logits")
+        .law("padded_behind", of="ids", eos=2, pad=0)
+        .law("long_enough", of="ids", eos=2, longest=longest)
+        .law("follows_its_logits", of="ids", logits="logits", eos=2)
+    )
+
+
+TWO_LOOPS = (
+    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
+    "same steps: print what goes into each of the first two, token, its embedding and state, in both loops."
+)
+
+
+class _Open(_Right):
+    """The reference with its pieces laid open, for wrong ones to take their place."""
+
+    def reads(self, tgt):
+        return _shifted(tgt, self.sos)
+
+    def begin(self, last):
+        return tanh(self.start(last))
+
+    def next_state(self, new, start):
+        return new
+
+    def fed(self, token):
+        return token
+
+    def ended(self, ended):
+        return ended
+
+    def done(self, ended):
+        return bool(ended.all())
+
+    def forward(self, src, src_lengths, tgt):
+        keys, mask, last = self.encode(src, src_lengths)
+        start = state = self.begin(last)
+        logits = []
+        for token in self.reads(tgt).unbind(1):
+            scores, new, _ = self.step(token, state, keys, mask, last)
+            state = self.next_state(new, start)
+            logits.append(scores)
+        return torch.stack(logits, 1)
+
+    @torch.no_grad()
+    def decode_greedy(self, src, src_lengths, max_len):
+        keys, mask, last = self.encode(src, src_lengths)
+        start = state = self.begin(last)
+        token, ended = torch.full_like(src_lengths, self.sos), src_lengths < 0
+        ids, weights = [], []
+        while len(ids) < max_len and not self.done(ended):
+            scores, new, looked = self.step(self.fed(token), state, keys, mask, last)
+            state = self.next_state(new, start)
+            token = scores.argmax(-1).masked_fill(self.ended(ended), self.pad)
+            ended = ended | (token == self.eos)
+            ids.append(token)
+            weights.append(looked)
+        return torch.stack(ids, 1), torch.stack(weights, 1)
+
+
+@AttentionSeq2Seq.misconception(
+    "Watch the training loss: does it fall to zero at once? Then the answer can be read from the input."
+)
+class ReadsWhatItIsToWrite(_Open):
+    def reads(self, tgt):
+        return tgt
+
+
+@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
+class LooksAtThePadding(_Open):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, torch.full_like(src_lengths, src.shape[1]))
+        return keys, mask, last
+
+
+@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
+class MaskForgotten(_Open):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return keys, torch.ones_like(mask), last
+
+
+@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
+class LooksAtNothingElse(_Open):
+    """The mask the wrong way round."""
+
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return keys, ~mask, last
+
+
+@AttentionSeq2Seq.misconception(
+    "The weights move, the logits do not. Follow the context from where it is made: who reads it?"
+)
+class ContextNeverRead(_Open):
+    def step(self, token, state, keys, mask, last):
+        _, weights = reference.attend(
+            reference.additive_scores(state, keys, self.W_q.weight, self.W_k.weight, self.v), keys, mask
+        ) if self.attention else (last, torch.zeros_like(keys[:, :, 0]))  # fmt: skip
+        read = self.embed_tgt(token)
+        state = self.decoder(torch.cat([read, last], 1), state)
+        return self.to_tokens(torch.cat([state, last, read], 1)), state, weights
+
+
+@AttentionSeq2Seq.misconception(
+    "Build one with attention=0, and print its weights. Where should its context come from?"
+)
+class AttentionWithoutAsking(_Open):
+    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
+        super().__init__(src_vocab, tgt_vocab, embed, hidden, attention or hidden, pad, sos, eos)
+
+
+@AttentionSeq2Seq.misconception("Print the weights of two steps one below the other. Which state asks at the second?")
+class AsksOnlyOnce(_Open):
+    def step(self, token, state, keys, mask, last):
+        asking, self.attention = self.attention, 0
+        context, weights = last, torch.zeros_like(keys[:, :, 0])
+        if asking:
+            first = tanh(self.start(last))
+            scores = reference.additive_scores(first, keys, self.W_q.weight, self.W_k.weight, self.v)
+            context, weights = reference.attend(scores, keys, mask)
+        logits, state, _ = super().step(token, state, keys, mask, context)
+        self.attention = asking
+        return logits, state, weights
+
+
+@AttentionSeq2Seq.misconception(
+    "Change an early token of the target. Do late logits move? Which state goes into a step?"
+)
+class EveryStepStartsAnew(_Open):
+    def next_state(self, new, start):
+        return start
+
+
+@AttentionSeq2Seq.misconception(
+    "Change an early token of the target. Do late logits move? Which state goes into a step?"
+)
+class EveryStepOfTrainingStartsAnew(_Open):
+    def forward(self, src, src_lengths, tgt):
+        self.next_state = lambda new, start: start
+        try:
+            return super().forward(src, src_lengths, tgt)
+        finally:
+            del self.next_state
+
+
+@AttentionSeq2Seq.misconception(
+    "Replace all tokens of the target by others. Do the logits of forward move? What does each of its steps read?"
+)
+class ReadsItsOwnTokens(_Open):
+    def forward(self, src, src_lengths, tgt):
+        keys, mask, last = self.encode(src, src_lengths)
+        state, token, logits = self.begin(last), torch.full_like(src_lengths, self.sos), []
+        for _ in range(tgt.shape[1]):
+            scores, state, _ = self.step(token, state, keys, mask, last)
+            token = scores.argmax(-1)
+            logits.append(scores)
+        return torch.stack(logits, 1)
+
+
+@AttentionSeq2Seq.misconception(TWO_LOOPS)
+class AlwaysFeedsSos(_Open):
+    def fed(self, token):
+        return torch.full_like(token, self.sos)
+
+
+@AttentionSeq2Seq.misconception(TWO_LOOPS)
+class WritesFromTheFirstState(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        self.next_state = lambda new, start: start
+        try:
+            return super().decode_greedy(src, src_lengths, max_len)
+        finally:
+            del self.next_state
+
+
+@AttentionSeq2Seq.misconception("Put it into eval(), and call it twice with one batch. Who tosses coins there?")
+class DropsInEvaluation(_Open):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return F.dropout(logits), state, weights
+
+
+STOPS_EARLY = (
+    "Decode a short and a long sentence together, and count the columns. What stops the loop, and after how many steps?"
+)
+
+
+@AttentionSeq2Seq.misconception(STOPS_EARLY)
+class StopsWithTheFirst(_Open):
+    def done(self, ended):
+        return bool(ended.any())
+
+
+@AttentionSeq2Seq.misconception(STOPS_EARLY)
+class OneColumnTooFew(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len - 1)
+
+
+@AttentionSeq2Seq.misconception("Decode one sentence by itself. With which token does it end?")
+class LeavesBeforeTheLastEos(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        n = ids.shape[1] - int(((ids == self.eos).any(1)).all())
+        return ids[:, :n], weights[:, :n]
+
+
+@AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")
+class WritesOnAfterEos(_Open):
+    def ended(self, ended):
+        return torch.zeros_like(ended)
+
+
+@AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")
+class WritesOnToTheEnd(_Open):
+    def ended(self, ended):
+        return torch.zeros_like(ended)
+
+    def done(self, ended):
+        return False
+
+
+@AttentionSeq2Seq.misconception(
+    "Build one with another pad than 0, and print what it decodes. What stands behind an eos?"
+)
+class PadsWithZero(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        pad, self.pad = self.pad, 0
+        try:
+            return super().decode_greedy(src, src_lengths, max_len)
+        finally:
+            self.pad = pad
+
+
+@AttentionSeq2Seq.misconception("Sum the logits of one place. Are these scores, or have they been through something?")
+class ProbabilitiesForLogits(_Open):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.softmax(-1), state, weights
+
+
+@AttentionSeq2Seq.misconception("Print the decoded ids of a short date. With which token does it end?")
+class PadsOverItsEos(_Open):
+    @torch.no_grad()
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids.masked_fill(ids == self.eos, self.pad), weights
+
+
+@AttentionSeq2Seq.misconception("How many tokens were asked for at most, and how many columns come out?")
+class KeepsSosInFront(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return _shifted(torch.cat([ids, ids[:, :1]], 1), self.sos), weights
+
+
+@AttentionSeq2Seq.misconception("Print the first column of the ids that you decode. Has the decoder chosen that token?")
+class SosForTheFirstToken(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return _shifted(ids, self.sos), weights
+
+
+@AttentionSeq2Seq.misconception(
+    "The values are right. Print the gradients: which tokens get none, and who cut them off?"
+)
+class KeysCutOff(_Open):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return keys.detach(), mask, last.detach()
+
+
+@AttentionSeq2Seq.misconception(
+    "Build two models with different sos, and the same weights. What does the first step read?"
+)
+class BeginsWithAPad(_Open):
+    def reads(self, tgt):
+        return _shifted(tgt, self.pad)
+
+    def decode_greedy(self, src, src_lengths, max_len):
+        sos, self.sos = self.sos, self.pad
+        try:
+            return super().decode_greedy(src, src_lengths, max_len)
+        finally:
+            self.sos = sos
+
+
+@AttentionSeq2Seq.misconception(
+    "How many steps does your loop take for max_len = 1? Count the columns of what it returns."
+)
+class OneColumnTooMany(_Open):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len + 1)
+
+
+@AttentionSeq2Seq.misconception(
+    "Which of your parameters get no gradient? Follow the state in which the decoder begins back to the encoder: where "
+    "does the way end?"
+)
+class StartsFromZero(_Open):
+    def begin(self, last):
+        return torch.zeros_like(super().begin(last))
+
+
+@AttentionSeq2Seq.misconception(
+    "Build one with attention=0, and let it write sixty tokens. What does it read of the source at the last of them?"
+)
+class NoContextWithoutAttention(_Open):
+    def step(self, token, state, keys, mask, last):
+        return super().step(token, state, keys, mask, last if self.attention else torch.zeros_like(last))
+
+
+@AttentionSeq2Seq.misconception(
+    "Change one token of the target. Which logits move first? They come from a state: had it read that token?"
+)
+class LogitsOfTheStateBefore(_Open):
+    def step(self, token, state, keys, mask, last):
+        _, new, weights = super().step(token, state, keys, mask, last)
+        context = torch.einsum("bs,bsk->bk", weights, keys) if self.attention else last
+        unread = torch.zeros_like(self.embed_tgt(token))
+        return self.to_tokens(torch.cat([state, context, unread], 1)), new, weights

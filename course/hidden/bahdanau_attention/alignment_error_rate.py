@@ -1,0 +1,108 @@
+"""Hidden tests of `alignment_error_rate`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise
+from course.reference import bahdanau_attention as reference
+
+
+@exercise(
+    reference.alignment_error_rate,
+    hints=(
+        "For one sentence, print where the largest weight of each target token lies, beside gold.",
+        "A rate of errors: what should it be when every token looks where it should? And when none does?",
+        "Lengthen the padding of the batch. Which number of yours grows?",
+    ),
+)
+def alignment_error_rate(rng):
+    """Lengths from 1 to all; three real tokens in ten are hits, and seven of the padding: any other count shows."""
+
+    def inputs(B, T, S, lengths, hits=0.3, dtype=torch.float64):
+        weights = torch.softmax(2 * rng.normal(B, T, S), -1).to(dtype)
+        best, real = weights.argmax(-1), torch.arange(T) < torch.tensor(lengths)[:, None]
+        places = (rng.uniform(B, T) + ~real).flatten().argsort().argsort().view(B, T)  # the real ones before the others
+        hit = torch.where(real, places < round(hits * sum(lengths)), rng.uniform(B, T) < 1 - hits)
+        gold = torch.where(hit, best, (best + rng.integers(1, S, B, T)) % S)
+        return weights, gold, torch.tensor(lengths)
+
+    yield call("a small batch", *inputs(3, 7, 5, [7, 2, 4]), public=True, weight=2.0)
+    yield call("everything right", *inputs(2, 5, 3, [5, 3], hits=1.0), public=True).counts_with("a small batch")
+    yield call("nothing right", *inputs(2, 5, 3, [5, 3], hits=0.0)).counts_with("a small batch")
+    full = inputs(5, 11, 7, [11] * 5)
+    yield call("no padding", *full)
+    yield call("very different lengths", *inputs(5, 13, 7, [13, 1, 1, 2, 12]), public=True, weight=2.0)
+    weights, gold, lengths = inputs(3, 11, 7, [2, 3, 5], hits=0.4)
+    padded = torch.arange(11) >= lengths[:, None]
+    yield call("padding that is all right", weights, torch.where(padded, weights.argmax(-1), gold), lengths)
+    yield call("as many words as targets", *inputs(4, 7, 7, [7, 5, 3, 1]))
+    yield call("a batch of one", *inputs(1, 5, 3, [4]))
+    yield call("float32", *inputs(2, 7, 5, [3, 7], dtype=torch.float32))
+
+
+def _hits(weights, gold, lengths):
+    real = torch.arange(gold.shape[1]) < lengths[:, None]
+    return ((weights.argmax(-1) == gold) & real).double(), real.double()
+
+
+@alignment_error_rate.misconception("What is your rate when every token looks where it should?")
+def rate_of_hits(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths)
+    return float(hits.sum() / real.sum())
+
+
+@alignment_error_rate.misconception("What is your rate when nothing is right? Between which two numbers does it lie?")
+def a_percentage(weights, gold, lengths):
+    return 100 * (1 - rate_of_hits(weights, gold, lengths))
+
+
+@alignment_error_rate.misconception("Lengthen the padding. Should the model be better or worse for it?")
+def pads_counted(weights, gold, lengths):
+    return 1 - float((weights.argmax(-1) == gold).double().mean())
+
+
+@alignment_error_rate.misconception("Divide by what is real. How many tokens does a batch of lengths 2 and 7 have?")
+def divided_by_everything(weights, gold, lengths):
+    return 1 - float(_hits(weights, gold, lengths)[0].mean())
+
+
+@alignment_error_rate.misconception("A sentence of one token and one of thirteen: how much does each token count?")
+def mean_of_the_sentences(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths)
+    return 1 - float((hits.sum(1) / real.sum(1)).mean())
+
+
+@alignment_error_rate.misconception("Which axis holds the source? One target token asks: where does it look most?")
+def largest_over_the_targets(weights, gold, lengths):
+    real = torch.arange(gold.shape[1]) < lengths[:, None]
+    who = weights.argmax(1).gather(1, gold)  # the target that gives gold's place the most
+    hits = (who == torch.arange(gold.shape[1])) & real
+    return 1 - float(hits.sum()) / float(real.sum())
+
+
+@alignment_error_rate.misconception("A hit counts one, however large the weight is. What do yours add up?")
+def weight_instead_of_hits(weights, gold, lengths):
+    _, real = _hits(weights, gold, lengths)
+    found = weights.gather(2, gold[:, :, None]).squeeze(2).double()
+    return 1 - float((found * real).sum() / real.sum())
+
+
+@alignment_error_rate.misconception("Two errors of ten and four of twenty: should the rate not be the same?")
+def errors_counted(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths)
+    return float(real.sum() - hits.sum())
+
+
+@alignment_error_rate.misconception("Count the real tokens of a sentence of length 3. Is the last one among them?")
+def one_token_short(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths - 1)
+    return 1 - float(hits.sum()) / max(float(real.sum()), 1.0)
+
+
+@alignment_error_rate.misconception(
+    "Count the real tokens of a sentence of length 3. Is the one behind them among them?"
+)
+def one_token_too_many(weights, gold, lengths):
+    hits, real = _hits(weights, gold, lengths + 1)
+    return 1 - float(hits.sum() / real.sum())

@@ -1,0 +1,80 @@
+"""Hidden tests of `general_scores`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.bahdanau_attention.scaffold import tanh
+from course.reference import bahdanau_attention as reference
+
+
+@exercise(
+    reference.general_scores,
+    hints=(
+        "Print the three shapes, and write the product of a single query, W and a single key on paper.",
+        "Give the query a single one, at place i. Which part of W can you then read off the scores?",
+        "Let W be the identity. Which function of yours should come out?",
+    ),
+)
+def general_scores(rng):
+    """Q and K differ; where they are equal W is far from symmetric."""
+
+    def inputs(B, S, Q, K, dtype=torch.float64):
+        return rng.normal(B, Q, dtype=dtype), rng.normal(B, S, K, dtype=dtype), rng.normal(Q, K, dtype=dtype)
+
+    yield call("a small batch", *inputs(2, 3, 5, 7), public=True, weight=2.0)
+    yield call("queries and keys of one width", *inputs(2, 7, 3, 3), public=True, weight=2.0)
+    yield call("a sentence of one word", *inputs(3, 1, 2, 5), public=True)
+    yield call("a batch of one", *inputs(1, 7, 3, 2))
+    yield call("as many sentences as words", *inputs(5, 5, 3, 2))
+    yield call("float32", *inputs(2, 5, 3, 13, torch.float32), public=True)
+    yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5)), public=True)
+
+
+def _general(query, keys, W):
+    return torch.einsum("bq,qk,bsk->bs", query, W, keys)
+
+
+@general_scores.misconception("Give the query a single one, at place 0. Is it the first row of W or its first column?")
+def general_transposed(query, keys, W):
+    return _general(query, keys, W.T if W.shape[0] == W.shape[1] else W)
+
+
+@general_scores.misconception("Where does the other vector come in? Change the keys, then the query, by themselves.")
+def general_of_the_query_alone(query, keys, W):
+    return (query @ W).sum(-1, keepdim=True).expand(-1, keys.shape[1]) + 0 * keys.sum(-1)
+
+
+@general_scores.misconception("Large scores come out small. Is there a function around your product?")
+def general_with_tanh(query, keys, W):
+    return torch.einsum("bk,bsk->bs", tanh(query @ W), keys)
+
+
+@general_scores.misconception("Large scores come out small. Is there a function around your product?")
+def tanh_of_the_score(query, keys, W):
+    return tanh(_general(query, keys, W))
+
+
+@general_scores.misconception(
+    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
+)
+def general_divided_by_the_root_of_Q(query, keys, W):
+    return _general(query, keys, W) / query.shape[1] ** 0.5
+
+
+@general_scores.misconception(
+    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
+)
+def general_divided_by_the_root(query, keys, W):
+    return _general(query, keys, W) / keys.shape[2] ** 0.5
+
+
+@general_scores.misconception("Add up your scores of one sentence. Scores are any numbers; who makes weights of them?")
+def general_with_softmax_inside(query, keys, W):
+    return torch.softmax(_general(query, keys, W), dim=1)
+
+
+@general_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
+def general_with_every_query(query, keys, W):
+    return torch.einsum("cq,qk,bsk->bs", query, W, keys)

@@ -1,0 +1,115 @@
+"""Hidden tests of `cbow_logits`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import cbow as reference
+
+
+@exercise(
+    reference.cbow_logits,
+    hints=(
+        "Write the shape beside each step: (B, C) ids, looked up in E, become what? Which axis has to go?",
+        "A context of the same word four times: its bag is that word's vector, neither longer nor shorter.",
+        "Three tables, three roles: set W to zero, then b, then E, and say what must come out each time.",
+    ),
+)
+def cbow_logits(rng):
+    """B, C, V, D distinct; then B = C, where the wrong mean fits; repeated words; one word; gradients of all three."""
+
+    def inputs(B, C, V, D, dtype=torch.float64):
+        tables = (rng.normal(*shape, dtype=dtype) for shape in ((V, D), (V, D), (V,)))
+        return rng.integers(0, V, B, C), *tables
+
+    yield call("a small batch", *inputs(2, 4, 11, 3), public=True, weight=2.0)
+    yield call("as many contexts as words in one", *inputs(4, 4, 7, 5), public=True)
+    yield call("six words around", *inputs(5, 6, 13, 7), weight=2.0)
+    contexts, E, W, b = inputs(3, 4, 5, 2)
+    contexts[:, 1:] = contexts[:, :1]
+    yield call("the same word four times", contexts, E, W, b)
+    yield call("a batch of one", *inputs(1, 2, 7, 3))
+    yield call("a context of one word", *inputs(5, 1, 3, 2))
+    yield call("as many words as dimensions", *inputs(3, 2, 5, 5))
+    yield call("float32", *inputs(3, 4, 7, 5, dtype=torch.float32), public=True)
+    contexts, E, W, b = inputs(5, 2, 7, 3)
+    yield call("memory that is not contiguous", *(noncontiguous(x) for x in (contexts, E, W, b)), public=True)
+
+
+def _scored(h, W, b):
+    return h @ W.T + b
+
+
+@cbow_logits.misconception("Read the context [a, a, a, a]. Should its vector be four times as long as that of [a]?")
+def sum_of_the_context(contexts, E, W, b):
+    return _scored(E[contexts].sum(1), W, b)
+
+
+@cbow_logits.misconception("Change a word of the context slightly: must the bag follow, even if another one is larger?")
+def maximum_of_the_context(contexts, E, W, b):
+    return _scored(E[contexts].amax(1), W, b)
+
+
+@cbow_logits.misconception("How many tables has the model? Set W to zero: what should be left of the logits?")
+def E_in_place_of_W(contexts, E, W, b):
+    return _scored(E[contexts].mean(1), E + 0 * W, b)
+
+
+@cbow_logits.misconception("Which table holds the vectors of the words around, and which those of the word to guess?")
+def W_in_place_of_E(contexts, E, W, b):
+    return _scored((W + 0 * E)[contexts].mean(1), W, b)
+
+
+@cbow_logits.misconception(
+    "Two tables, and you have taken each for the other. Which one do the context's words come from?"
+)
+def tables_exchanged(contexts, E, W, b):
+    return _scored(W[contexts].mean(1), E, b)
+
+
+@cbow_logits.misconception(
+    "Write the shapes of bag and W under your product. Which axis of W stands for the word, and which meets the bag?"
+)
+def W_not_transposed(contexts, E, W, b):
+    return E[contexts].mean(1) @ W + b
+
+
+@cbow_logits.misconception("Set E to zero: frequent words should still be likelier than rare ones. Who says so?")
+def no_bias(contexts, E, W, b):
+    return E[contexts].mean(1) @ W.T + 0 * b
+
+
+@cbow_logits.misconception("Call it with one context, then with the same one beside others. May its logits change?")
+def mean_over_the_batch(contexts, E, W, b):
+    return _scored(E[contexts].mean(0), W, b)
+
+
+@cbow_logits.misconception(
+    "How many layers has this model, and what stands between them? Can a bag have a negative entry?"
+)
+def a_relu_between(contexts, E, W, b):
+    return _scored(E[contexts].mean(1).relu(), W, b)
+
+
+@cbow_logits.misconception("Change the first word of the context: do your logits move?")
+def last_word_only(contexts, E, W, b):
+    return _scored(E[contexts][:, -1], W, b)
+
+
+@cbow_logits.misconception("Scores, not probabilities: the loss will take the softmax. What do your rows sum to?")
+def probabilities_for_logits(contexts, E, W, b):
+    return _scored(E[contexts].mean(1), W, b).softmax(1)
+
+
+@cbow_logits.misconception(
+    "A word that stands there twice counts twice. Compare the contexts [a, a, b, b] and [a, a, a, b]."
+)
+def a_set_for_a_bag(contexts, E, W, b):
+    return _scored(torch.stack([E[row.unique()].mean(0) for row in contexts]), W, b)
+
+
+@cbow_logits.misconception("Double all of E, with b at zero: your logits do not double. Who took the lengths away?")
+def bag_of_length_one(contexts, E, W, b):
+    return _scored(F.normalize(E[contexts].mean(1), dim=1), W, b)

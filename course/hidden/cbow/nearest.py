@@ -1,0 +1,146 @@
+"""Hidden tests of `nearest`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import cbow as reference
+
+
+@exercise(
+    reference.nearest,
+    hints=(
+        "Draw three arrows, two of them in nearly the same direction and of very different length. Who is near?",
+        "Multiply one row of E by 100: nobody's neighbours may change.",
+        "Which word is nearest of all to any word? Should it be in the list?",
+    ),
+)
+def nearest(rng):
+    """Vectors of very different lengths, so that no other measure gives the same order; k small, and everybody."""
+
+    def words(V, D, dtype=torch.float64):
+        lengths = (1.5 * rng.normal(V, 1)).exp()
+        return (lengths * F.normalize(rng.normal(V, D), dim=1)).to(dtype)
+
+    yield call("seven words, three neighbours", words(7, 3), 2, 3, public=True)
+    yield call("everybody else, nearest first", words(11, 5), 0, 10, public=True, weight=2.0)
+    yield call("many words", words(101, 7), 53, 13, weight=2.0)
+    yield call("one neighbour", words(13, 3), 12, 1)
+    yield call(
+        "a long vector asks",
+        words(17, 2) * torch.tensor([100.0] + 16 * [1.0])[:, None].double(),
+        0,
+        5,
+    )
+    yield call(
+        "a long vector is asked for",
+        words(17, 2) * torch.tensor(16 * [1.0] + [100.0])[:, None].double(),
+        3,
+        5,
+    )
+    yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
+    twins = words(7, 3)
+    twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
+    yield call("a twin that stands earlier", twins, 4, 3)
+    yield call("memory that is not contiguous", noncontiguous(words(7, 5)), 1, 4, public=True)
+
+
+def _ranked(similarity, index, k):
+    similarity = similarity.detach().clone()
+    similarity[index] = -math.inf
+    return similarity.topk(k).indices
+
+
+def _cosines(E, index):
+    return F.cosine_similarity(E, E[index][None], dim=1).detach()
+
+
+LONG_ROW = "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?"
+"""The hint to who takes length for nearness."""
+
+
+@nearest.misconception(LONG_ROW)
+def dot_product(E, index, k):
+    return _ranked(E @ E[index], index, k)
+
+
+@nearest.misconception(LONG_ROW)
+def dot_product_without_the_head_of_its_list(E, index, k):
+    return (E @ E[index]).detach().topk(k + 1).indices[1:]
+
+
+HALVED = "Halve every vector but the one that asks: have the directions changed? Has your list?"
+"""The hint to who measures distances."""
+
+
+@nearest.misconception(HALVED)
+def euclidean_distance(E, index, k):
+    return _ranked(-(E - E[index]).norm(dim=1), index, k)
+
+
+@nearest.misconception(HALVED)
+def euclidean_distance_without_the_head_of_its_list(E, index, k):
+    return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
+
+
+@nearest.misconception("Print the length of each row after you have divided. Are they all 1?")
+def columns_of_length_one(E, index, k):
+    unit = E / E.norm(dim=0)
+    return _ranked(unit @ unit[index], index, k)
+
+
+@nearest.misconception("Two words have the same vector. Which of them does your list leave out? How do you know it?")
+def the_head_of_the_list_left_out(E, index, k):
+    return _cosines(E, index).argsort(descending=True)[1 : k + 1]
+
+
+@nearest.misconception("Who is at the head of your list? Everybody is nearest to themselves.")
+def self_included(E, index, k):
+    return _cosines(E, index).topk(k).indices
+
+
+@nearest.misconception(
+    "Which cosine have you given to the word itself? Print the cosines of all, sorted: who would come behind it?"
+)
+def itself_at_a_cosine_of_zero(E, index, k):
+    cosines = _cosines(E, index)
+    cosines[index] = 0.0
+    return cosines.topk(k).indices
+
+
+@nearest.misconception(
+    "Print your list with its cosines. Where does the nearest word stand, and should the last one be in it at all?"
+)
+def ascending_up_to_itself(E, index, k):
+    return _cosines(E, index).argsort()[-k:]
+
+
+@nearest.misconception("Print the cosines of your list, in its order. Which end is the near one?")
+def farthest_first(E, index, k):
+    return _ranked(_cosines(E, index), index, len(E) - 1).flip(0)[:k]
+
+
+@nearest.misconception("These are the right words. Which of them is the nearest, and where does it stand?")
+def right_words_in_ascending_order(E, index, k):
+    return _ranked(_cosines(E, index), index, k).flip(0)
+
+
+@nearest.misconception("A vector that points the other way is as far as can be. What does its cosine say?")
+def sign_of_the_cosine_lost(E, index, k):
+    return _ranked(_cosines(E, index).abs(), index, k)
+
+
+@nearest.misconception("These are similarities. Which words do they belong to?")
+def similarities_for_words(E, index, k):
+    cosines = _cosines(E, index)
+    return cosines[_ranked(cosines, index, k)]
+
+
+@nearest.misconception("When `index` is taken out of the table, what happens to the numbers of the words after it?")
+def numbers_shifted(E, index, k):
+    others = torch.cat([_cosines(E, index)[:index], _cosines(E, index)[index + 1 :]])
+    return others.topk(k).indices

@@ -1,0 +1,135 @@
+"""Hidden tests of `decode_greedy`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise
+from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS, _asking, on_time, renumbered
+from course.reference import encoder_decoder as reference
+
+
+@exercise(
+    reference.decode_greedy,
+    hints=(
+        "What stands in the decoder's input before the first word is known? Print it before every call.",
+        "The model gives a row of scores for every place. Which row speaks of the word that is still missing?",
+        "Decode three sentences of different lengths together, then each alone. Compare.",
+        "What should stand behind an eos, and what does the model still say there?",
+    ),
+)
+def decode_greedy(rng):
+    """A stand-in for the model. One sentence of each batch takes all of max_len, so the answer's width is settled."""
+
+    def case(title, ends, wanted, places=7, **settings):
+        model = on_time(rng, ends, places)
+        return call(title, model, _asking(rng, len(ends), wanted), grad=False, **settings)
+
+    yield case("three sentences of different lengths", [2, 6, 4], [0, 1, 2], public=True, weight=2.0)
+    yield case("a sentence that takes all the places", [4], [0], places=5, public=True)
+    yield case("a sentence that never ends", [None, 3, 1], [2, 0, 1, 2], weight=2.0)
+    yield case("nothing to say", [0, 5, None], [0, 2, 1])
+    yield case("sentences of one length", [3, 3, 3], [2, 1, 0], places=4, weight=2.0)
+    yield case("a single word", [0], [0], places=1, weight=0.5)
+    yield case("many sentences", [1, 2, 3, 4, None], [*rng.integers(0, 5, 12).tolist(), 4])
+    model, src = renumbered(on_time(rng, [2, None, 4], 5, 13), _asking(rng, 3, [1, 0, 2]))
+    yield call("other numbers for pad, sos and eos", model, src, grad=False, weight=0.5)
+
+
+def _write(model, src, *, row=-1, start="sos", last_only=False, stop=all, after="pad", steps=0):
+    """Greedy decoding with one thing changed."""
+    said = torch.full((len(src), 1), getattr(model, start))
+    done = torch.zeros(len(src), dtype=torch.bool)
+    for _ in range(model.max_len + steps):
+        word = model(src, said[:, -1:] if last_only else said)[:, row].argmax(-1)
+        if after == "pad":
+            word = word.masked_fill(done, model.pad)
+        said = torch.cat([said, word[:, None]], 1)
+        done = done | (word == model.eos)
+        if stop(done.tolist()):
+            break
+    return said[:, 1:]
+
+
+@decode_greedy.misconception("Which row of the scores speaks of the next word? Print them after two words.")
+def reads_the_first_row(model, src):
+    return _write(model, src, row=0)
+
+
+@decode_greedy.misconception("What did the model see before it chose the third word? Print the decoder's input.")
+def feeds_the_last_word_only(model, src):
+    return _write(model, src, last_only=True)
+
+
+@decode_greedy.misconception("Decode three sentences of different lengths together, then alone. Who was cut off?")
+def stops_when_one_ends(model, src):
+    return _write(model, src, stop=any)
+
+
+@decode_greedy.misconception("What stands behind an eos in your result? A sentence that has ended says nothing more.")
+def writes_on_behind_the_end(model, src):
+    return _write(model, src, after="anything", stop=lambda done: False)
+
+
+@decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
+def begins_with_sos(model, src):
+    return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)[:, : model.max_len]
+
+
+@decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
+def returns_all_that_it_read(model, src):
+    return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)
+
+
+@decode_greedy.misconception("Behind an eos you write a pad. And behind the pad, what does the model say to you then?")
+def silent_for_one_step_only(model, src):
+    said = torch.full((len(src), 1), model.sos)
+    for _ in range(model.max_len):
+        word = model(src, said)[:, -1].argmax(-1).masked_fill(said[:, -1] == model.eos, model.pad)
+        said = torch.cat([said, word[:, None]], 1)
+    return said[:, 1:]
+
+
+@decode_greedy.misconception("How often does a sentence end in your result? What should stand behind its end?")
+def ends_again_and_again(model, src):
+    ids = _write(model, src)
+    return ids.masked_fill(ids == model.pad, model.eos)
+
+
+@decode_greedy.misconception(
+    "Give the model other numbers for pad, sos and eos. Where does your function get them from?"
+)
+def numbers_of_its_own(model, src):
+    class Known:
+        pad, sos, eos, max_len = PAD, SOS, EOS, model.max_len
+
+        def __call__(self, *asked):
+            return model(*asked)
+
+    return _write(Known(), src)
+
+
+@decode_greedy.misconception("Where has the eos gone? It belongs to the answer.")
+def without_eos(model, src):
+    ids = _write(model, src)
+    return ids.masked_fill(ids == model.eos, model.pad)
+
+
+@decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
+def one_word_short(model, src):
+    return _write(model, src, steps=-1) if model.max_len > 1 else _write(model, src)[:, :0]
+
+
+@decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
+def one_word_too_many(model, src):
+    return _write(model, src, steps=1, stop=lambda done: False)
+
+
+@decode_greedy.misconception("With which word does every target begin in training? With which does yours?")
+def begins_from_eos(model, src):
+    return _write(model, src, start="eos")
+
+
+@decode_greedy.misconception("Is every sentence of the batch translated, or one of them again and again?")
+def the_first_source_for_all(model, src):
+    return _write(model, src[:1].expand_as(src))

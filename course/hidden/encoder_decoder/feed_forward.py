@@ -1,0 +1,113 @@
+"""Hidden tests of `feed_forward`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import encoder_decoder as reference
+
+
+@exercise(
+    reference.feed_forward,
+    hints=(
+        "Write the shape of every intermediate beside its line. Where is it F wide, and where D?",
+        "Set W2 to zero: what must come out? Then b1 to -1000: what must come out now?",
+        "Feed two equal words at different places. Do they come out equal?",
+    ),
+)
+def feed_forward(rng):
+    """F and D differ, and are once equal, where a forgotten transpose keeps its shape."""
+
+    def inputs(*shape, inner, dtype=torch.float64):
+        width = shape[-1]
+        sizes = (shape, (inner, width), (inner,), (width, inner), (width,))
+        return [rng.normal(*size, dtype=dtype) for size in sizes]
+
+    yield call("a small batch", *inputs(2, 3, 5, inner=7), public=True, weight=2.0)
+    yield call("as wide inside as outside", *inputs(2, 3, 5, inner=5), public=True)
+    yield call("narrow inside", *inputs(3, 2, 7, inner=2))
+    yield call("one word", *inputs(3, inner=11))
+    yield call("a batch of one", *inputs(1, 5, 3, inner=2))
+    yield call("float32", *inputs(2, 3, 5, inner=7, dtype=torch.float32))
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(part) for part in inputs(2, 5, 3, inner=7)), public=True
+    )
+
+
+@feed_forward.misconception("Without a bend in the middle two linear maps are one. Is your result linear in x?")
+def no_relu(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1) @ W2.T + b2
+
+
+@feed_forward.misconception("Can your result be negative? Where exactly does the formula bend?")
+def relu_at_the_end_too(x, W1, b1, W2, b2):
+    return reference.feed_forward(x, W1, b1, W2, b2).relu()
+
+
+@feed_forward.misconception("Can your result be negative? And what bends between the two maps?")
+def relu_at_the_end_instead(x, W1, b1, W2, b2):
+    return ((x @ W1.T + b1) @ W2.T + b2).relu()
+
+
+@feed_forward.misconception(
+    "Set b1 to -1000. Does anything of x reach W2? What bends, the word or what W1 makes of it?"
+)
+def relu_on_the_way_in(x, W1, b1, W2, b2):
+    return (x.relu() @ W1.T + b1) @ W2.T + b2
+
+
+@feed_forward.misconception("Set b1 to -1000. What should reach W2, and what does in yours?")
+def relu_before_the_bias(x, W1, b1, W2, b2):
+    return ((x @ W1.T).relu() + b1) @ W2.T + b2
+
+
+@feed_forward.misconception("Set x to zero. Which of the two biases can you still see in your result?")
+def first_bias_lost(x, W1, b1, W2, b2):
+    return (x @ W1.T + 0 * b1).relu() @ W2.T + b2
+
+
+@feed_forward.misconception("Set W2 to zero: what should be left?")
+def second_bias_lost(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1).relu() @ W2.T + 0 * b2
+
+
+@feed_forward.misconception(
+    "Weights are stored (out, in). Square matrices hide the difference: try F different from D."
+)
+def weights_not_transposed(x, W1, b1, W2, b2):
+    return (x @ W1 + b1).relu() @ W2 + b2
+
+
+@feed_forward.misconception("Set W2 and b2 to zero: nothing should be left. The road around comes with the layer.")
+def residual_inside(x, W1, b1, W2, b2):
+    return x + reference.feed_forward(x, W1, b1, W2, b2)
+
+
+@feed_forward.misconception(
+    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+)
+def smooth_bend(x, W1, b1, W2, b2):
+    return F.gelu(x @ W1.T + b1) @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def tanh_for_relu(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1).tanh() @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def sigmoid_for_relu(x, W1, b1, W2, b2):
+    return (x @ W1.T + b1).sigmoid() @ W2.T + b2
+
+
+@feed_forward.misconception(
+    "Print what W2 is multiplied with, for a word and for one a hundred times as long. Which numbers grow, which are 0?"
+)
+def leaky_for_relu(x, W1, b1, W2, b2):
+    return F.leaky_relu(x @ W1.T + b1) @ W2.T + b2

@@ -1,0 +1,223 @@
+"""Hidden tests of `label_smoothing_loss`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise
+from course.reference import encoder_decoder as reference
+
+BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss", "F.kl_div", "nn.KLDivLoss")
+
+
+@exercise(
+    reference.label_smoothing_loss,
+    hints=(
+        "Write down the smoothed target of one token for V = 4 and epsilon = 0.2. Do its numbers sum to one?",
+        "With epsilon = 0 it must be the cross-entropy you know. Is it, over the real tokens alone?",
+        "Make the logits of a padded place huge. May the loss move? Then add a column of padding: may it move now?",
+    ),
+    forbidden=BUILT_IN_LOSSES,
+)
+def label_smoothing_loss(rng):
+    """B, T and V differ; ragged masks; epsilon from 0 to 1; whatever stands in the padding."""
+
+    def inputs(B, T, V, lengths, dtype=torch.float64):
+        mask = torch.arange(T) < torch.tensor(lengths)[:, None]
+        return 2 * rng.normal(B, T, V, dtype=dtype), rng.integers(0, V, B, T), mask
+
+    def case(title, epsilon, *sizes, dtype=torch.float64, **settings):
+        logits, targets, mask = inputs(*sizes, dtype=dtype)
+        return call(title, logits, targets, epsilon, mask, **settings)
+
+    yield case("a small batch", 0.1, 2, 3, 5, [3, 2], public=True, weight=2.0)
+    yield case("no smoothing", 0.0, 3, 5, 7, [5, 1, 2], public=True)
+    yield case("much smoothing", 0.5, 3, 2, 5, [1, 2, 2], weight=2.0)
+    yield case("nothing but smoothing", 1.0, 2, 5, 3, [3, 5])
+    yield case("two words", 0.3, 3, 5, 2, [2, 4, 5])
+    yield case("one token", 0.2, 1, 1, 7, [1])
+    logits, targets, mask = inputs(3, 7, 5, [7, 1, 3])
+    yield call("anything in the padding", torch.where(mask[..., None], logits, 1e4), targets, 0.1, mask)
+    scattered = rng.uniform(2, 7) < 0.5
+    scattered[:, 3] = True
+    yield call("gaps in the mask", *inputs(2, 7, 5, [7, 7])[:2], 0.1, scattered)
+    yield call(
+        "scores of thousands",
+        1e3 * rng.normal(2, 3, 5),
+        rng.integers(0, 5, 2, 3),
+        0.1,
+        mask[:2, :3].clone(),
+        grad=False,
+    )
+    yield case("float32", 0.1, 2, 3, 7, [2, 3], dtype=torch.float32)
+
+
+def _smoothed(logits, targets, epsilon, share=None, right=None):
+    """Losses (B, T) against `right` at the target and `share` at every other word."""
+    log_p, V = logits.log_softmax(-1), logits.shape[-1]
+    share = epsilon / V if share is None else share
+    right = 1 - epsilon + epsilon / V if right is None else right
+    at_target = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return -(right - share) * at_target - share * log_p.sum(-1)
+
+
+@label_smoothing_loss.misconception("Add five columns of padding. Should the loss change? Whose mean is it?")
+def padding_counts(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon).mean()
+
+
+@label_smoothing_loss.misconception("Padding adds nothing to your sum. By what do you divide it?")
+def divided_by_all_places(logits, targets, epsilon, mask):
+    return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
+
+
+@label_smoothing_loss.misconception("Make the logits of a padded place huge. May the loss move?")
+def only_divided_by_the_real_places(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon).sum() / mask.sum()
+
+
+@label_smoothing_loss.misconception(
+    "Make the logits of a padded place huge. May the loss move? Then those of a real one."
+)
+def mean_over_the_padding(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[~mask].mean()
+
+
+@label_smoothing_loss.misconception("With all logits equal the loss must be log V. By which factor is yours too small?")
+def divided_by_the_vocabulary(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[mask].mean() / logits.shape[-1]
+
+
+@label_smoothing_loss.misconception(
+    "Do the words of a short sentence weigh more than those of a long one? Should they?"
+)
+def mean_of_sentence_means(logits, targets, epsilon, mask):
+    losses = _smoothed(logits, targets, epsilon).masked_fill(~mask, 0.0)
+    return (losses.sum(1) / mask.sum(1)).mean()
+
+
+@label_smoothing_loss.misconception("The sum grows with the batch. What is asked for does not.")
+def summed(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[mask].sum()
+
+
+@label_smoothing_loss.misconception("Set epsilon to 1. Which target should be left, and does your loss see it?")
+def epsilon_unused(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, 0.0)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
+def only_the_right_word_counts(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, share=0.0, right=1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Print your smoothed target. Of which type are its numbers, and where is epsilon?")
+def whole_numbers_for_shares(logits, targets, epsilon, mask):
+    shares = torch.tensor([epsilon / logits.shape[-1], 1 - epsilon]).long()  # what becomes of them in a one-hot target
+    return _smoothed(logits, targets, epsilon, share=int(shares[0]), right=int(shares[1]))[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "Does the right word get a share of epsilon as well? Write the target down for V = 4.",
+    convention="all of epsilon to the other V - 1 words",
+)
+def shared_by_the_others(logits, targets, epsilon, mask):
+    others = epsilon / (logits.shape[-1] - 1)
+    return _smoothed(logits, targets, epsilon, share=others, right=1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
+def nothing_taken_from_the_target(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, right=1 + epsilon / logits.shape[-1])[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "Make the logits of a padded place huge. May the loss move? Your loss has two terms."
+)
+def smoothing_over_padding_as_well(logits, targets, epsilon, mask):
+    log_p = logits.log_softmax(-1)
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return -(1 - epsilon) * right[mask].mean() - epsilon * log_p.mean()
+
+
+@label_smoothing_loss.misconception(
+    "Which of the two is softened: what the model says, or what it should say? Where does epsilon stand in yours?"
+)
+def prediction_smoothed(logits, targets, epsilon, mask):
+    p = (1 - epsilon) * logits.softmax(-1) + epsilon / logits.shape[-1]
+    return -p.log().gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Call it with an epsilon of 0, of 0.1 and of 0.5. Does your loss move?")
+def a_tenth_whatever_epsilon(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, 0.1)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Join two sentences to one long one. Should the loss change? What is it a mean of?")
+def divided_by_the_sentences(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon)[mask].sum() / len(mask)
+
+
+@label_smoothing_loss.misconception(
+    "Which numbers must sum to one: those of a word, or those of a sentence? Try T = 1."
+)
+def softmax_over_the_sentence(logits, targets, epsilon, mask):
+    log_p, V = logits.log_softmax(1), logits.shape[-1]
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon / V * log_p.sum(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+)
+def logarithm_of_zero(logits, targets, epsilon, mask):
+    log_p = logits.softmax(-1).log()
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+)
+def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
+    log_p = (logits.softmax(-1) + 1e-9).log()
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception("What is the loss of a model that is certain, and right? Is yours ever above zero?")
+def logarithm_forgotten(logits, targets, epsilon, mask):
+    p = logits.softmax(-1)
+    right = p.gather(-1, targets[..., None]).squeeze(-1)
+    return (-(1 - epsilon) * right - epsilon * p.mean(-1))[mask].mean()
+
+
+@label_smoothing_loss.misconception("Sum the smoothed target of one token. Is it one?")
+def target_does_not_sum_to_one(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, right=1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Set epsilon to 0: the plain cross-entropy should be left. And at 1?")
+def epsilon_the_wrong_way_round(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, 1 - epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception("Is epsilon divided among the words, or given to each of them?")
+def epsilon_for_every_word(logits, targets, epsilon, mask):
+    return _smoothed(logits, targets, epsilon, share=epsilon, right=1.0)[mask].mean()
+
+
+@label_smoothing_loss.misconception("What is the loss of scores that are all zero? How often did softmax act on yours?")
+def softmax_twice(logits, targets, epsilon, mask):
+    return _smoothed(logits.softmax(-1), targets, epsilon)[mask].mean()
+
+
+@label_smoothing_loss.misconception(
+    "Its gradient is the same, its value is lower by the target's own entropy. Cross-entropy is asked for.",
+    convention="Kullback-Leibler divergence from the smoothed target",
+)
+def divergence(logits, targets, epsilon, mask):
+    V = logits.shape[-1]
+    share, right = torch.tensor(epsilon / V).double(), torch.tensor(1 - epsilon + epsilon / V).double()
+    entropy = -torch.xlogy(right, right) - (V - 1) * torch.xlogy(share, share)
+    return (_smoothed(logits, targets, epsilon)[mask].mean() - entropy).to(logits.dtype)

@@ -1,0 +1,144 @@
+"""Hidden tests of `layer_norm`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import encoder_decoder as reference
+
+BUILT_IN_NORMS = (
+    *("F.layer_norm", "nn.LayerNorm", "torch.layer_norm", "torch.native_layer_norm", "F.rms_norm", "nn.RMSNorm"),
+    *("F.group_norm", "nn.GroupNorm", "torch.group_norm", "F.instance_norm", "torch.instance_norm"),
+    *("F.batch_norm", "torch.batch_norm", "nn.InstanceNorm1d", "nn.BatchNorm1d"),
+)
+
+
+@exercise(
+    reference.layer_norm,
+    hints=(
+        "Take gamma of ones and beta of zeros, and print mean and variance of one word of your result.",
+        "Add 100 to all numbers of one word. Should its new vector change? Should that of its neighbour?",
+        "Compare your variance with x.var(-1) and with its two settings: by what are the squares divided?",
+    ),
+    forbidden=BUILT_IN_NORMS,
+)
+def layer_norm(rng):
+    """B, T and D differ; eps once so large that its place shows; a word of equal numbers; one number alone."""
+
+    def inputs(*shape, dtype=torch.float64):
+        return 2 * rng.normal(*shape, dtype=dtype) + 1, *(rng.normal(shape[-1], dtype=dtype) for _ in range(2))
+
+    yield call("a small batch", *inputs(2, 3, 7), public=True, weight=2.0)
+    yield call("a large eps", *inputs(3, 2, 5), eps=0.5, public=True)
+    yield call("words without a batch", *inputs(5, 3))
+    yield call("one word", *inputs(11))
+    yield call("two numbers a word", *inputs(3, 5, 2), weight=2.0)
+    x, gamma, beta = inputs(2, 5, 3)
+    yield call("numbers around a thousand", x + 1000, gamma, beta, grad=False)
+    yield call("a word of equal numbers", torch.full((2, 1, 5), 3.0).double(), rng.normal(5), rng.normal(5), grad=False)
+    yield call("float32", *inputs(2, 3, 5, dtype=torch.float32))
+    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(3, 2, 5)), public=True)
+
+
+def _normed(x, gamma, beta, eps, dim=-1, correction=0):
+    centred = x - x.mean(dim, keepdim=True)
+    return gamma * centred / (x.var(dim, correction=correction, keepdim=True) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("Normalise one sentence alone, then in a batch. May its words change?")
+def over_the_batch(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, eps, dim=0)
+
+
+@layer_norm.misconception("Print the mean of one word of your result, with gamma of ones and beta of zeros: is it 0?")
+def over_the_words(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, eps, dim=-2 if x.dim() > 1 else -1)
+
+
+@layer_norm.misconception("A long sentence stands in the batch, too. Should its words change the mean of yours?")
+def one_mean_over_all(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("For the numbers 0 and 2, is the variance 1 or 2? What do you divide by?")
+def unbiased_variance(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, eps, correction=1 if x.shape[-1] > 1 else 0)
+
+
+@layer_norm.misconception("Set eps to 0.5. What exactly does the formula take the root of?")
+def eps_outside_the_root(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True).sqrt() + eps) + beta
+
+
+@layer_norm.misconception(
+    "Two small differences at once: by what does torch's std divide, and where does eps stand?",
+    convention="unbiased deviation with eps added to it, as in the Annotated Transformer",
+)
+def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):
+    deviation = x.var(-1, correction=1 if x.shape[-1] > 1 else 0, keepdim=True).sqrt()
+    return gamma * (x - x.mean(-1, keepdim=True)) / (deviation + eps) + beta
+
+
+@layer_norm.misconception("What comes out for a word of equal numbers? What is eps for?")
+def no_eps(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, 0.0)
+
+
+@layer_norm.misconception("Set eps to 0.5. Does your result move?")
+def an_eps_of_its_own(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, 1e-5)
+
+
+@layer_norm.misconception("With gamma of ones and beta of zeros, print the variance of a word of your result: is it 1?")
+def squares_summed(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / (centred.square().sum(-1, keepdim=True) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")
+def divided_by_the_variance(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) + beta
+
+
+@layer_norm.misconception(
+    "Nothing is subtracted: that is another norm, used in many newer models. Ours has mean 0.",
+    convention="RMSNorm, which leaves the mean where it is",
+)
+def root_mean_square(x, gamma, beta, eps=1e-5):
+    return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("Set gamma to zero: what should be left? What is left of beta in yours?")
+def shifted_before_it_is_scaled(x, gamma, beta, eps=1e-5):
+    return gamma * (_normed(x, 1.0, 0.0, eps) + beta)
+
+
+@layer_norm.misconception("Change one word of a sentence. May the vectors of its neighbours move?")
+def over_the_whole_sentence(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, eps, dim=(-2, -1) if x.dim() > 1 else -1)
+
+
+@layer_norm.misconception("Add 100 to all numbers of a word. Should its new vector move? What has yours taken off?")
+def mean_left_where_it_is(x, gamma, beta, eps=1e-5):
+    return gamma * x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + beta
+
+
+@layer_norm.misconception("Set gamma to zero. Is anything of x left in your result?")
+def gamma_unused(x, gamma, beta, eps=1e-5):
+    return _normed(x, 1.0, beta, eps) + 0 * gamma
+
+
+@layer_norm.misconception("Change beta. Does your result move?")
+def beta_unused(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, 0.0, eps) + 0 * beta
+
+
+@layer_norm.misconception("Which of the two scales, and which shifts? Set gamma to zero, then beta.")
+def gamma_and_beta_exchanged(x, gamma, beta, eps=1e-5):
+    return _normed(x, beta, gamma, eps)
+
+
+@layer_norm.misconception("Change gamma, then beta. Does your result move?")
+def gamma_and_beta_unused(x, gamma, beta, eps=1e-5):
+    return _normed(x, 1.0, 0.0, eps) + 0 * (gamma + beta)

@@ -1,0 +1,88 @@
+"""Hidden tests of `warmup_schedule`."""
+
+from __future__ import annotations
+
+from course.exercise import call, exercise
+from course.reference import encoder_decoder as reference
+
+
+@exercise(
+    reference.warmup_schedule,
+    hints=(
+        "At which step are the two terms equal? Compute both by hand there, one before it and one after.",
+        "Plot it over 20,000 steps for a width of 512 and 4,000 steps of warm-up. Where is its peak, and how high?",
+    ),
+)
+def warmup_schedule(rng):
+    """Before, at and after the peak; several widths."""
+    yield call("the paper's peak", 4000, 512, 4000, public=True)
+    # of 4000, the first step is as good as zero
+    yield call("the first step", 1, 512, 40, public=True).counts_with("the paper's peak")
+    yield call("long after", 100_000, 512, 4000, public=True)
+    for _ in range(4):
+        warmup = int(rng.integers(10, 500, 1))
+        step, width = int(rng.integers(1, 1000, 1)), int(rng.integers(3, 99, 1))
+        yield call(f"step {step} of {warmup}, width {width}", step, width, warmup)
+    yield call("one step of warm-up", 1, 7, 1)
+    yield call("just before the peak", 30, 5, 31)
+    yield call("just after the peak", 43, 11, 41)
+
+
+@warmup_schedule.misconception("Compute the rate of step 1. Is it the smallest of all, or the largest?")
+def the_larger_of_both(step, d_model, warmup):
+    return d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)
+
+
+@warmup_schedule.misconception("Plot the first steps. Should they not rise slowly?")
+def no_warmup(step, d_model, warmup):
+    return d_model**-0.5 * step**-0.5
+
+
+@warmup_schedule.misconception("Plot 20,000 steps. Does it ever come down again?")
+def never_falls(step, d_model, warmup):
+    return d_model**-0.5 * min(step, warmup) * warmup**-1.5
+
+
+@warmup_schedule.misconception("What happens to the rate when the model gets wider? The root stands below.")
+def multiplied_by_the_root_of_the_width(step, d_model, warmup):
+    return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@warmup_schedule.misconception("Double the width. Does your rate move?")
+def width_left_out(step, d_model, warmup):
+    return min(step**-0.5, step * warmup**-1.5)
+
+
+@warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
+def another_power_of_warmup(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
+
+
+@warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
+def step_divided_by_warmup(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, step / warmup)
+
+
+@warmup_schedule.misconception("Double the width, before the peak and after it. Does your rate move, both times?")
+def width_left_out_after_the_peak(step, d_model, warmup):
+    return d_model**-0.5 * step * warmup**-1.5 if step < warmup else step**-0.5
+
+
+@warmup_schedule.misconception("Make the model four times as wide. By what does the rate shrink, and by what is it to?")
+def divided_by_the_width(step, d_model, warmup):
+    return min(step**-0.5, step * warmup**-1.5) / d_model
+
+
+@warmup_schedule.misconception("With which number does the count of steps begin?")
+def one_step_late(step, d_model, warmup):
+    return d_model**-0.5 * min(max(step - 1, 1) ** -0.5, (step - 1) * warmup**-1.5)
+
+
+@warmup_schedule.misconception("With which number does the count of steps begin?")
+def counts_from_zero(step, d_model, warmup):
+    return d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
+
+
+@warmup_schedule.misconception("After the peak, does the rate fall like 1/step or like 1/sqrt(step)?")
+def falls_too_fast(step, d_model, warmup):
+    return d_model**-0.5 * min(warmup**0.5 / step, step * warmup**-1.5)

@@ -1,0 +1,329 @@
+"""Hidden tests of `LoRALinear`."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.exercise import Ref, exercise, given
+from course.hidden.lora.scaffold import FLOAT32, _linear
+from course.reference import lora as reference
+from course.reference.lora import LoRALinear as Right
+
+
+@exercise(
+    reference.LoRALinear,
+    name="LoRALinear",
+    hints=(
+        "Build one around a layer and give both the same x. Before any training, what should the difference be?",
+        "Print the name, shape and requires_grad of every parameter. How many numbers can learn? Count those in A "
+        "and in B.",
+        "Set A and B by hand to numbers you can follow, with alpha = 6 and r = 2. How often does the update count?",
+    ),
+    forbidden=("peft",),
+)
+def LoRALinear(rng):
+    """It begins as its base, only A and B learn, and with A and B of ours it does what the equation says."""
+
+    def layer(title, out_features, in_features, r, alpha, bias=True, dtype=torch.float64, **settings):
+        if dtype == torch.float32:
+            settings["tolerance"] = FLOAT32
+        case = given(title, base=_linear(rng, out_features, in_features, bias, dtype), **settings)
+        return case.call(Ref("base"), r, alpha, on="answer", into="model")
+
+    def factors(out_features, in_features, r, dtype=torch.float64):
+        return {"A": rng.normal(r, in_features, dtype=dtype), "B": rng.normal(out_features, r, dtype=dtype)}
+
+    def inputs(*shape, dtype=torch.float64):
+        return rng.normal(*shape, dtype=dtype).requires_grad_()
+
+    x = rng.normal(3, 7)
+    yield (
+        layer("it begins as its base", 5, 7, 2, 6.0, public=True, weight=2.0)
+        .laws_only()
+        .call(x)
+        .call(x, on="base", into="the base's own")
+        .read("A")  # which the base alone has not
+        .law("equal", to="the base's own", because="before any training it should do exactly what its base does")
+    )
+    yield (
+        layer("how A and B begin", 5, 7, 2, 6.0, public=True, weight=2.0)
+        .laws_only()
+        .read("A")
+        .read("B")
+        .law("shape_is", of="A", shape=(2, 7), because="A reads what comes in, and has the shape (r, in)")
+        .law("shape_is", of="B", shape=(5, 2), because="B writes what goes out, and has the shape (out, r)")
+        .law("finite", of="A", because="A should be random, and holds NaN or infinity: what has drawn it?")
+        .law("exceeds", of="A", value=0.0, because="A should be random, and all of it is zero")
+        .law("slices_differ", of="A", because="A should be random: two of its rows are the same")
+        .law("close_to", of="B", value=torch.zeros(5, 2), because="B should begin as zero")
+        .law("dtype_is", of="A", dtype="float64", because="the base holds float64; A and B should be of its type")
+        .law("dtype_is", of="B", dtype="float64", because="the base holds float64; A and B should be of its type")
+    )
+    yield (
+        layer("two layers from one base", 5, 7, 2, 6.0, weight=0.5)
+        .laws_only()
+        .call(Ref("base"), 2, 6.0, on="answer", into="another")
+        .read("A")
+        .read("A", on="another", into="A of another")
+        .law("different", of="A", to="A of another", because="A should be random: two layers begin with the same one")
+    )
+    yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
+    yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
+    yield (
+        layer("with A and B given", 5, 7, 2, 7.0, public=True, weight=2.0)
+        .load(factors(5, 7, 2))
+        .call(inputs(3, 7))
+        .gradients()
+    )
+    yield (
+        layer("another rank, another strength", 7, 5, 3, 2.0, weight=2.0)
+        .load(factors(7, 5, 3))
+        .call(inputs(11, 5))
+        .gradients()
+    )
+    yield (
+        layer("what A and B learn", 5, 3, 2, 7.0, weight=2.0)
+        .load(factors(5, 3, 2))
+        .call(rng.normal(11, 3))
+        .gradients(wrt="parameters")
+    )
+    yield (
+        layer("the first step of training", 5, 3, 2, 7.0, weight=2.0)
+        .laws_only()
+        .call(rng.normal(11, 3))
+        .gradients(wrt="parameters")
+        .read("A")
+        .law("something_learns")
+    )
+    yield layer("r and alpha", 5, 7, 3, 2.5, public=True, weight=0.5).read("r").read("alpha")
+    yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
+    yield layer("in training", 5, 7, 2, 3.0).load(factors(5, 7, 2)).train().call(inputs(11, 7))
+    yield layer("rank one", 3, 7, 1, 5.0).load(factors(3, 7, 1)).call(inputs(2, 7)).gradients()
+    yield layer("a rank above both sizes", 3, 2, 7, 5.0, weight=0.5).load(factors(3, 2, 7)).call(inputs(5, 2))
+    yield layer("sentences", 5, 7, 2, 3.0).load(factors(5, 7, 2)).call(inputs(2, 3, 7)).gradients()
+    yield layer("a single vector", 5, 7, 2, 3.0, weight=0.5).load(factors(5, 7, 2)).call(inputs(7))
+    yield (
+        layer("float32", 5, 7, 2, 6.0, dtype=torch.float32)
+        .load(factors(5, 7, 2, torch.float32))
+        .call(inputs(3, 7, dtype=torch.float32))
+    )
+    yield (
+        layer("it holds the very layer it was given", 5, 7, 2, 6.0)
+        .load(factors(5, 7, 2))
+        .load({"weight": rng.normal(5, 7)}, on="base")
+        .call(rng.normal(3, 7))
+    )
+    yield (
+        layer("the base stays as it was", 5, 7, 2, 6.0, public=True, weight=0.5)
+        .load(factors(5, 7, 2))
+        .call(rng.normal(3, 7))
+        .read("base.weight")
+        .read("base.bias")
+    )
+
+
+class _Open(Right):
+    """The reference with its pieces laid open, for wrong ones to take their place."""
+
+    def scale(self):
+        return self.alpha / self.r
+
+    def path(self, x):
+        return x @ self.A.T @ self.B.T
+
+    def forward(self, x):
+        return self.base(x) + self.scale() * self.path(x)
+
+
+@LoRALinear.misconception("Give your layer and its base the same x before any training. Which of A and B is to blame?")
+class BothRandom(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        nn.init.normal_(self.B)
+
+
+@LoRALinear.misconception(
+    "The gradient of A has B in it, and the gradient of B has A. What are they when both are zero?"
+)
+class BothZero(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        nn.init.zeros_(self.A)
+
+
+@LoRALinear.misconception(
+    "Your layer also begins as its base, and could learn. Which of the two factors does the paper begin with zero?",
+    convention="A zero and B random",
+)
+class ZeroIsA(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        nn.init.zeros_(self.A)
+        nn.init.normal_(self.B)
+
+
+@LoRALinear.misconception("Does alpha make a difference in your layer? Double it, and look at the update alone.")
+class WithoutScaling(_Open):
+    def scale(self):
+        return 1.0
+
+
+@LoRALinear.misconception("Take twice the rank and leave alpha. Which strength should each direction have then?")
+class ScaledByAlpha(_Open):
+    def scale(self):
+        return self.alpha
+
+
+@LoRALinear.misconception("Take r = 4 and alpha = 6, then alpha = 7. By what is your update multiplied, both times?")
+class ScaledInWholeSteps(_Open):
+    def scale(self):
+        return self.alpha // self.r
+
+
+@LoRALinear.misconception("Take twice the rank and leave alpha. Which strength should each direction have then?")
+class ScaledByTheProduct(_Open):
+    def scale(self):
+        return self.alpha * self.r
+
+
+@LoRALinear.misconception("Does alpha make a difference in your layer? Double it, and look at the update alone.")
+class ScaledByTheRankAlone(_Open):
+    def scale(self):
+        return 1 / self.r
+
+
+@LoRALinear.misconception("Double alpha: is the update of your layer twice as strong, or half?")
+class ScaledTheOtherWayRound(_Open):
+    def scale(self):
+        return self.r / self.alpha
+
+
+@LoRALinear.misconception(
+    "With r = 4 and alpha = 8, by what is your update multiplied? The exercise follows the first paper.",
+    convention="alpha divided by the square root of r (rank-stabilised LoRA)",
+)
+class ScaledByTheRoot(_Open):
+    def scale(self):
+        return self.alpha / self.r**0.5
+
+
+@LoRALinear.misconception("Set alpha to 0: the base alone should be left. What is left in yours?")
+class BaseScaledToo(_Open):
+    def forward(self, x):
+        return self.scale() * (self.base(x) + self.path(x))
+
+
+@LoRALinear.misconception("Build it twice from one base. Have the two layers different A's? What has drawn them?")
+class NothingDrawn(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        nn.init.eye_(self.A)
+
+
+@LoRALinear.misconception("How many numbers can learn? Compare with those in A and in B.")
+class BaseStillLearns(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        base.requires_grad_(True)
+
+
+@LoRALinear.misconception("Print every name whose requires_grad is True. A layer has more than its weight.")
+class BiasStillLearns(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        if base.bias is not None:
+            base.bias.requires_grad_(True)
+
+
+@LoRALinear.misconception("Print every name whose requires_grad is True. Is any left that could learn?")
+class EverythingFrozen(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.requires_grad_(False)
+
+
+@LoRALinear.misconception("One factor reads `in` numbers, the other writes `out`. Which shapes do your A and B have?")
+class FactorsExchanged(Right):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.A = nn.Parameter(torch.randn(base.out_features, r, dtype=base.weight.dtype))
+        self.B = nn.Parameter(torch.zeros(r, base.in_features, dtype=base.weight.dtype))
+
+    def forward(self, x):
+        return self.base(x) + self.alpha / self.r * (x @ self.B.T @ self.A.T)
+
+
+@LoRALinear.misconception("Give it x = 0. How often does the bias come out?")
+class BiasTwice(_Open):
+    def path(self, x):
+        update = super().path(x)
+        return update if self.base.bias is None else update + self.base.bias / self.scale()
+
+
+@LoRALinear.misconception("Take A and B zero, after training, so to speak. What is left of the base?")
+class BaseLost(_Open):
+    def forward(self, x):
+        bias = 0 if self.base.bias is None else self.base.bias
+        return self.scale() * self.path(x) + bias
+
+
+@LoRALinear.misconception("Take A and B zero, after training, so to speak. What is left of the base?")
+class UpdateAlone(_Open):
+    def forward(self, x):
+        return self.scale() * self.path(x)
+
+
+@LoRALinear.misconception("Is there a way back from the result to A and B? Ask the update for its grad_fn.")
+class UpdateWithoutAGraph(_Open):
+    def path(self, x):
+        return super().path(x).detach()
+
+
+@LoRALinear.misconception(
+    "Frozen are the base's weights. Call .backward() with an x that asks for a gradient: which ways lead back to it?"
+)
+class BaseWithoutAGraph(_Open):
+    def forward(self, x):
+        return self.base(x).detach() + self.scale() * self.path(x)
+
+
+@LoRALinear.misconception("Is B A, and nothing else, between x and the update? Look at x and at -x.")
+class BentBetweenTheFactors(_Open):
+    def path(self, x):
+        return (x @ self.A.T).relu() @ self.B.T
+
+
+@LoRALinear.misconception("Change a number in the layer that you were given, afterwards. Does yours hear of it?")
+class CopyOfTheBase(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(copy.deepcopy(base), r, alpha)
+        base.requires_grad_(False)
+
+
+@LoRALinear.misconception(
+    "`list(layer.parameters())`: where are A and B? Only what is registered can be trained or saved."
+)
+class NoParameters(nn.Module):
+    def __init__(self, base, r, alpha):
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        self.r, self.alpha = r, alpha
+        self.A = torch.randn(r, base.in_features, dtype=base.weight.dtype)
+        self.B = torch.zeros(base.out_features, r, dtype=base.weight.dtype)
+
+    def forward(self, x):
+        return self.base(x) + self.alpha / self.r * (x @ self.A.T @ self.B.T)
+
+
+@LoRALinear.misconception("When is B A multiplied in your layer: once, or at every call? Change B, and call it again.")
+class UpdateOfTheBeginning(_Open):
+    def __init__(self, base, r, alpha):
+        super().__init__(base, r, alpha)
+        self.fixed = (self.scale() * self.B @ self.A).detach()
+
+    def forward(self, x):
+        return F.linear(x, self.base.weight + self.fixed, self.base.bias)

@@ -1,0 +1,148 @@
+"""Hidden tests of `run_bidirectional`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous, stand_in
+from course.hidden.lstm_gru.scaffold import _weights
+from course.reference import lstm_gru as reference
+
+
+@exercise(
+    reference.run_bidirectional,
+    hints=(
+        "Take cells that add up what they read. At t, what should each half of your result be the sum of?",
+        "For the backward direction: at t = 0, how many tokens has it read? And at the last t?",
+        "Print the shape of each half. Along which axis do they come together?",
+    ),
+)
+def run_bidirectional(rng):
+    """Running sums tell what has been read; Elman's cells tell in which order; the two directions are never alike."""
+
+    def summing(D, H, dtype=torch.float64):
+        return stand_in("adding_cell", W=rng.normal(H, D, dtype=dtype))
+
+    def squashing(D, H, dtype=torch.float64):
+        W_x, W_h, b = _weights(rng, 1, D, H, dtype)
+        return stand_in("squashing_cell", W_x=W_x, W_h=W_h, b=b)
+
+    def keeping(D, H):
+        return stand_in("keeping_cell", W_x=rng.normal(H, D), V_x=rng.normal(H, D))
+
+    def inputs(B, T, D, H, dtype=torch.float64):
+        return rng.normal(B, T, D, dtype=dtype), rng.normal(B, H, dtype=dtype), rng.normal(B, H, dtype=dtype)
+
+    yield call("cells that add up", summing(3, 5), summing(3, 5), *inputs(2, 7, 3, 5), public=True)
+    yield call("cells that squash", squashing(3, 2), squashing(3, 2), *inputs(3, 5, 3, 2), public=True, weight=2.0)
+    yield call("a gate in each", keeping(2, 3), keeping(2, 3), *inputs(2, 11, 2, 3))
+    yield call("two kinds of cell", squashing(5, 3), summing(5, 3), *inputs(2, 7, 5, 3))
+    yield call("as long as wide", squashing(5, 5), squashing(5, 5), *inputs(5, 5, 5, 5))
+    yield call("a single step", squashing(3, 5), squashing(3, 5), *inputs(2, 1, 3, 5))
+    yield call("a batch of one", keeping(3, 2), squashing(3, 2), *inputs(1, 7, 3, 2))
+    yield call("one unit", squashing(2, 1), squashing(2, 1), *inputs(3, 5, 2, 1))
+    f32 = torch.float32
+    yield call("float32", squashing(3, 5, f32), squashing(3, 5, f32), *inputs(2, 7, 3, 5, f32), public=True)
+    values = (noncontiguous(value) for value in inputs(3, 5, 2, 7))
+    yield call("memory that is not contiguous", squashing(2, 7), keeping(2, 7), *values, public=True)
+
+
+def _run(cell, xs, h):
+    states = []
+    for x in xs.unbind(1):
+        h = cell(x, h)
+        states.append(h)
+    return torch.stack(states, 1)
+
+
+@run_bidirectional.misconception(
+    "At t = 0 the backward cell has read everything. In which place of yours does that state stand?"
+)
+def not_put_back_in_order(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b)], -1)
+
+
+@run_bidirectional.misconception("At the last t the backward cell has read one token. How many has yours?")
+def both_read_forward(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs, h0_b)], -1)
+
+
+@run_bidirectional.misconception("After a sum, can anybody tell what came from the left and what from the right?")
+def halves_added(cell_f, cell_b, xs, h0_f, h0_b):
+    return _run(cell_f, xs, h0_f) + _run(cell_b, xs.flip(1), h0_b).flip(1)
+
+
+@run_bidirectional.misconception("Two directions, two cells with weights of their own: is each of them ever called?")
+def the_same_cell_twice(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_f, xs.flip(1), h0_b).flip(1)], -1)
+
+
+@run_bidirectional.misconception(
+    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?"
+)
+def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
+
+
+@run_bidirectional.misconception("From which state does the backward cell start? Give the two different ones.")
+def the_same_start_twice(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_f).flip(1)], -1)
+
+
+@run_bidirectional.misconception("Make h0_f zero and h0_b large. Which half of your result is large?")
+def starts_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_f, cell_b, xs, h0_b, h0_f)
+
+
+@run_bidirectional.misconception("Call it with two different h0_f, then with two different h0_b. What changes?")
+def starts_from_zero(cell_f, cell_b, xs, h0_f, h0_b):
+    return reference.run_bidirectional(cell_f, cell_b, xs, 0 * h0_f, 0 * h0_b)
+
+
+@run_bidirectional.misconception("The backward cell knows nothing of the forward one: from which state does it start?")
+def starts_where_the_other_ended(cell_f, cell_b, xs, h0_f, h0_b):
+    forward = _run(cell_f, xs, h0_f)
+    return torch.cat([forward, _run(cell_b, xs.flip(1), forward[:, -1]).flip(1)], -1)
+
+
+@run_bidirectional.misconception("Both halves are right. Which of them did the docstring promise first?")
+def backward_half_first(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_b, xs.flip(1), h0_b).flip(1), _run(cell_f, xs, h0_f)], -1)
+
+
+@run_bidirectional.misconception(
+    "Which axis is time? Your backward cell reads the sequences of the batch in another order."
+)
+def batch_turned_round(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(0), h0_b).flip(0)], -1)
+
+
+@run_bidirectional.misconception(
+    "At t, has the backward cell read token t as well? Put its state where the token stands."
+)
+def backward_one_step_behind(cell_f, cell_b, xs, h0_f, h0_b):
+    backward = _run(cell_b, xs.flip(1), h0_b).flip(1)
+    return torch.cat([_run(cell_f, xs, h0_f), torch.cat([backward[:, 1:], h0_b[:, None]], 1)], -1)
+
+
+@run_bidirectional.misconception(
+    "Does each step start from the state before it? With cells that add up, the last t shows it."
+)
+def backward_state_not_carried(cell_f, cell_b, xs, h0_f, h0_b):
+    backward = torch.stack([cell_b(x, h0_b) for x in xs.unbind(1)], 1)
+    return torch.cat([_run(cell_f, xs, h0_f), backward], -1)
+
+
+@run_bidirectional.misconception(
+    "Does each step start from the state before it? With cells that add up, both ends of the text show it."
+)
+def no_state_carried(cell_f, cell_b, xs, h0_f, h0_b):
+    halves = [torch.stack([cell(x, h) for x in xs.unbind(1)], 1) for cell, h in ((cell_f, h0_f), (cell_b, h0_b))]
+    return torch.cat(halves, -1)
+
+
+@run_bidirectional.misconception(
+    "The values are right, but they stand with the wrong units. Which axis did you turn back?"
+)
+def units_turned_round(cell_f, cell_b, xs, h0_f, h0_b):
+    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b).flip(1).flip(2)], -1)

@@ -1,0 +1,113 @@
+"""Hidden tests of `count_ngrams`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from course.exercise import call, exercise
+from course.reference import markov_ngrams as reference
+
+
+@exercise(
+    reference.count_ngrams,
+    hints=(
+        "Write `b a n a n a` on paper and put a frame of two letters wherever it fits. How many places are there?",
+        "A text of T tokens: where does the first window of n begin, and where the last? Try T = n, where exactly "
+        "one fits.",
+        "Add up all your counts. For T tokens and windows of n, what must the sum be?",
+    ),
+)
+def count_ngrams(rng):
+    """Repeated windows that overlap, a window at the very end, texts shorter than the window, tokens of every kind."""
+    yield call("the pairs of banana", list("banana"), 2, public=True)
+    words = ["the", "cat", "and", "the", "dog", "and", "the", "cat", "and", "the", "cow"]
+    yield call("three words at a time", words, 3, public=True)
+    yield call("single tokens", rng.integers(0, 5, 23).tolist(), 1)
+    yield call("numbers, windows of three", rng.integers(0, 3, 53).tolist(), 3)
+    yield call("one token over and over", ["a"] * 7, 2)
+    yield call("a window as long as the text", rng.integers(0, 9, 5).tolist(), 5, public=True)
+    yield call("a text shorter than the window", [1, 2, 3], 5)
+    yield call("no text", [], 2)
+    yield call("tokens of several letters", ["ab", "c", "a", "bc", "ab", "c"], 2)
+    yield call("a window of nothing", [1, 2, 3], 0, raises="ValueError", weight=0.5)
+    yield call("a window of less than nothing", [1, 2, 3], -2, raises="ValueError", weight=0.5)
+
+
+def _checked(n: int) -> None:
+    if n < 1:
+        raise ValueError("n < 1")
+
+
+@count_ngrams.misconception(
+    "Count by hand the windows of a text of three tokens, for n = 1, 2 and 3. Where does the last one begin?"
+)
+def misses_the_last(tokens, n):
+    _checked(n)
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n))
+
+
+@count_ngrams.misconception("How long is each tuple you counted? Look at those from the end of the text.")
+def cut_off_windows(tokens, n):
+    _checked(n)
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens)))
+
+
+NOT_IN_THE_TEXT = "Does every tuple you counted stand somewhere in the text, token for token?"
+"""The hint to who adds tokens."""
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
+def padded(tokens, n):
+    _checked(n)
+    padded_tokens = [None] * (n - 1) + tokens
+    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception(NOT_IN_THE_TEXT)
+def padded_behind(tokens, n):
+    _checked(n)
+    padded_tokens = tokens + [None] * (n - 1)
+    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
+
+
+@count_ngrams.misconception("Print the length of each tuple in your table. Which lengths were asked for?")
+def windows_up_to_n(tokens, n):
+    _checked(n)
+    return sum((reference.count_ngrams(tokens, size) for size in range(1, n + 1)), Counter())
+
+
+@count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is it in your table?")
+def without_overlaps(tokens, n):
+    _checked(n)
+    return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens) - n + 1, n))
+
+
+@count_ngrams.misconception("In `a b c d e`, how far apart do two of your pairs begin? And how long is the last one?")
+def without_overlaps_and_cut_off(tokens, n):
+    _checked(n)
+    return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens), n))
+
+
+@count_ngrams.misconception(
+    "Print one key of your table and its type. Could ('a', 'bc') and ('ab', 'c') be told apart?"
+)
+def strings_for_tuples(tokens, n):
+    _checked(n)
+    return Counter("".join(map(str, tokens[i : i + n])) for i in range(len(tokens) - n + 1))
+
+
+@count_ngrams.misconception("How often does ('a', 'n') occur in `b a n a n a`, and how often in your table?")
+def each_window_once(tokens, n):
+    _checked(n)
+    return Counter({tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)})
+
+
+@count_ngrams.misconception("Is (a, b) the same window as (b, a)? What does your table say?")
+def order_lost(tokens, n):
+    _checked(n)
+    return Counter(tuple(sorted(tokens[i : i + n])) for i in range(len(tokens) - n + 1))
+
+
+@count_ngrams.misconception("What should happen for a window of zero tokens? Call yours with n = 0 and look.")
+def accepts_nothing(tokens, n):
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))

@@ -1,0 +1,107 @@
+"""Hidden tests of `markov_ngrams_task`."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import torch
+from torch import Tensor
+
+from course.data import docstrings
+from course.exercise import Rng, build, exercise
+from course.hidden.markov_ngrams.scaffold import windows
+from course.reference import markov_ngrams as reference
+
+ALPHABET = "\n" + "".join(map(chr, range(32, 127)))
+
+CONTEXT = 12
+"""Tokens of context in a question: enough for any sensible n."""
+
+FULL, PARTIAL, PUBLIC = 1.10, 1.32, 1.25
+"""Held-out perplexity, as a multiple of the reference's on the same questions. Measured over ten draws of 60,000
+characters (tests/training): the reference's mixture with n = 4 1.02 to 1.07, 6 1.06 to 1.08, 7 1.15 to 1.19, 3 1.31 to
+1.44; discounting 1.03 at most; constant weights of 1/2 with n = 6 0.95 at most; without a mixture above 1.42."""
+
+ON_READ = (2.0, 4.0)
+"""The same on the text it has read: n = 4 1.5, n = 2 above 5; the longest known context alone, with 0.1, above 3."""
+
+
+@exercise(
+    reference.language_model,
+    name="markov_ngrams_task",
+    hints=(
+        "Look at your curve of held-out perplexity: where is it lowest?",
+        "If n is fine and the score is not, look at the mixture: what does it say after a context that occurred once?",
+    ),
+)
+def markov_ngrams_task(rng):
+    """Fitted here on a part of the corpus drawn by lot, asked about modules that `load` keeps back."""
+    yield _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    yield _judged("the text it has read", 12_000, 200, rng, *ON_READ, public=True, of_the_text=True, weight=0.5)
+    yield _judged("new modules, after 20,000 characters", 20_000, 600, rng, PARTIAL)
+    yield _judged("new modules, after 60,000 characters", 60_000, 2_000, rng, FULL, weight=3.0)
+
+
+def _judged(
+    title: str, length: int, questions: int, rng: Rng, *factors: float, public: bool = False, weight: float = 1.0,
+    of_the_text: bool = False,
+):  # fmt: skip
+    corpus = _text("train")
+    begin = int(rng.integers(0, len(corpus) - length, 1))
+    text = _encoded(corpus[begin : begin + length])
+    contexts, targets = windows(text if of_the_text else _encoded(_text("reserved")), CONTEXT, rng, questions)
+    case = (
+        build(title, len(ALPHABET), public=public, weight=weight)
+        .laws_only()
+        .call(text, method="fit", into="fitted")
+        .map(contexts, method="next_distribution")
+    )
+    because = "even on the text it has read, it is far more perplexed than it should be" if of_the_text else ""
+    for factor in factors:
+        case = case.law("perplexity_within", targets=targets, factor=factor, because=because)
+    return case
+
+
+@cache
+def _text(split: str) -> str:
+    return docstrings.reserved_text() if split == "reserved" else "\n".join(docstrings.load(split)["text"])
+
+
+@lru_cache(maxsize=64)
+def _encoded(text: str) -> Tensor:
+    return torch.tensor([ALPHABET.index(character) for character in text])
+
+
+@markov_ngrams_task.misconception(
+    "How good is your model on the very text it has read? If not even there, how much of the past does it see?"
+)
+def sees_too_little(vocab_size):
+    return reference.NGramModel(2, vocab_size, 0.1)
+
+
+@markov_ngrams_task.misconception(
+    "On the text it has read it is excellent. Compare with the curve of the held-out text: where does that one turn?"
+)
+def recites(vocab_size):
+    return reference.NGramModel(12, vocab_size, 0.1)
+
+
+@markov_ngrams_task.misconception(
+    "A model with your n can do better. How much does yours trust a context that it has met once?"
+)
+def trusts_no_context(vocab_size):
+    return _LongestKnown(5, vocab_size, 0.1)
+
+
+class _LongestKnown(reference.NGramModel):
+    """Adds alpha to every count after the longest known context, and asks no shorter one."""
+
+    def next_distribution(self, context):
+        tokens = context.tolist()[-(self.n - 1) :]
+        while tokens and tuple(tokens) not in self.followers:
+            tokens = tokens[1:]
+        if not tokens:
+            return self.unigram.clone()
+        seen, shares, remainder = self.followers[tuple(tokens)]
+        counts = torch.zeros(self.vocab_size).index_add_(0, seen, shares) * len(seen) / remainder
+        return (counts + self.alpha) / (counts.sum() + self.alpha * self.vocab_size)

@@ -1,0 +1,119 @@
+"""Hidden tests of `perplexity`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import markov_ngrams as reference
+
+
+@exercise(
+    reference.perplexity,
+    hints=(
+        "What should the perplexity be when every token got probability 1/10? Try it.",
+        "Put the same text twice in a row. Should a model be more perplexed by it?",
+        "Which function undoes a natural logarithm?",
+    ),
+)
+def perplexity(rng):
+    """A uniform guess (whose answer is known), texts of several lengths, one impossible token.
+
+    The longest text has a probability that no float can hold.
+    """
+    yield call("ten equally likely tokens", torch.full((7,), 0.1, dtype=torch.float64).log(), public=True)
+    yield call("a short text", rng.uniform(5, low=0.02, high=0.9).log(), public=True)
+    yield call("a longer text", rng.uniform(83, low=0.001, high=0.999).log())
+    yield call("one token", torch.tensor([0.37], dtype=torch.float64).log())
+    yield call("everything certain", torch.zeros(3, dtype=torch.float64)).counts_with("a short text")
+    yield call(
+        "float32, not contiguous", noncontiguous(rng.uniform(13, low=0.05, dtype=torch.float32).log()), public=True
+    )
+    yield call("an impossible token", torch.tensor([-0.3, -torch.inf, -1.2], dtype=torch.float64))
+    yield call("a whole chapter", rng.uniform(3001, low=0.01, high=0.99).log())
+
+
+@perplexity.misconception(
+    "These logarithms are natural ones. Which base takes you back? Try a uniform guess over 10 tokens."
+)
+def base_two_for_e(log_probs):
+    return float(2.0 ** (-log_probs.mean()))
+
+
+@perplexity.misconception(
+    "These logarithms are natural ones. Which base takes you back? Try a uniform guess over 10 tokens."
+)
+def base_ten_for_e(log_probs):
+    return float(10.0 ** (-log_probs.mean()))
+
+
+@perplexity.misconception("You changed to bits on the way. Which function takes bits back to a number of choices?")
+def bits_taken_back_with_e(log_probs):
+    return float(torch.exp(-log_probs.mean() / torch.log(torch.tensor(2.0, dtype=log_probs.dtype))))
+
+
+@perplexity.misconception("Put the same text twice in a row. Why should perplexity change?")
+def summed(log_probs):
+    return float(torch.exp(-log_probs.sum()))
+
+
+@perplexity.misconception("How probable is a text of 3,000 tokens as a whole? Print that number.")
+def product_of_all(log_probs):
+    return float(log_probs.exp().prod() ** (-1 / len(log_probs)))
+
+
+@perplexity.misconception("Can a model be unsure among fewer than one token? Look at the sign of a log-probability.")
+def sign_lost(log_probs):
+    return float(torch.exp(log_probs.mean()))
+
+
+@perplexity.misconception(
+    "One token of a text had probability 0.5, another 0.001. What is the mean of which quantity: probabilities, "
+    "or their logarithms?"
+)
+def mean_of_probabilities(log_probs):
+    return float(1 / log_probs.exp().mean())
+
+
+@perplexity.misconception(
+    "For two tokens of probability 1/2 and 1/8 you get 5. Do the formula on paper: which comes first, the mean or the "
+    "exponential?"
+)
+def mean_of_perplexities(log_probs):
+    return float(torch.exp(-log_probs).mean())
+
+
+@perplexity.misconception("For a uniform guess over 10 tokens you get about 2.3. What is the unit of that number?")
+def still_a_logarithm(log_probs):
+    return float(-log_probs.mean())
+
+
+@perplexity.misconception(
+    "You are given logarithms, and none of them is above zero. Of which number do you take a logarithm, or a root?"
+)
+def logarithm_of_the_logarithms(log_probs):
+    return float(torch.exp(-log_probs.log().mean()))
+
+
+@perplexity.misconception("Can a number of choices be below zero? Look in the formula for what the minus belongs to.")
+def minus_in_front(log_probs):
+    return -float(torch.exp(log_probs.mean()))
+
+
+@perplexity.misconception(
+    "Do the uniform guess over 10 tokens on paper, for a text of two. What is divided by T, and before or after what?"
+)
+def divided_after_the_exponential(log_probs):
+    return float(torch.exp(-log_probs.sum())) / len(log_probs)
+
+
+@perplexity.misconception(
+    "Each token of the text is there once. By what do you weigh its surprise: would a rare token that came count less?"
+)
+def weighed_by_probability(log_probs):
+    return float(torch.exp(-(log_probs.exp() * log_probs).sum()))
+
+
+@perplexity.misconception("What is the perplexity of a model that held impossible what then happened? Is yours finite?")
+def impossible_made_possible(log_probs):
+    return float(torch.exp(-log_probs.clamp(min=-23.0).mean()))

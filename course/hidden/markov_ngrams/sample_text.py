@@ -1,0 +1,131 @@
+"""Hidden tests of `sample_text`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import Rng, build, call, draws, exercise, noncontiguous
+from course.reference import markov_ngrams as reference
+
+ANEW = "does yours begin it anew each time?"
+
+
+@exercise(
+    reference.sample_text,
+    hints=(
+        "Build a P in which 0 is always followed by 1, 1 by 2, and 2 by 0. What does your function write, and "
+        "what should it?",
+        "Draw two thousand tokens and give them to your own transition_matrix. Do you get P back?",
+        "Call it twice, each time with a new generator of the same seed. Then with two different seeds.",
+    ),
+)
+def sample_text(rng):
+    """A walk without chance first, then dice: frequencies by previous token, and who throws them."""
+    cycle = torch.eye(5, dtype=torch.float64)[rng.permutation(5)]
+    yield call(
+        "a walk without chance", torch.eye(3, dtype=torch.float64).roll(1, 1), 0, 7, rng.generator(), public=True
+    )
+    yield call("a permutation, not contiguous", noncontiguous(cycle), 3, 11, rng.generator(), public=True)
+    yield call("one step", torch.eye(3, dtype=torch.float64).roll(1, 1), 1, 1, rng.generator())
+    yield _tallied("many short walks", 40, 15, rng, public=True)
+    yield _tallied("longer walks", 30, 89, rng, weight=2.0)
+    even = torch.full((97, 97), 1 / 97)  # so many that two seeds do not throw alike by chance
+    throws, others = rng.generator(), rng.generator()
+    anew = f"two texts drawn one after the other from one generator are the same: {ANEW}"
+    same = "the same seed wrote two different texts: is every random number drawn from `generator`?"
+    yield (
+        build("the generator decides", even, 0, 41, throws, public=True, weight=2.0)
+        .call(even, 0, 41, throws, on="answer", into="again")
+        .call(even, 0, 41, others, on="answer", into="other")
+        .draws(2, even, 0, 41, rng.generator(), into="in a row")
+        .laws_only()
+        .law("equal", of="model", to="again", because=same)
+        .law(
+            "different", of="model", to="other", because="two seeds wrote the same text: where do your dice come from?"
+        )
+        .law("slices_differ", of="in a row", because=anew)
+    )
+
+
+def _tallied(title: str, n: int, length: int, rng: Rng, public: bool = False, weight: float = 1.0):
+    """n walks through a matrix with rows far apart, one of its entries zero; tallied by previous token."""
+    rows = torch.tensor([[0.05, 0.75, 0.2], [0.8, 0.0, 0.2], [0.08, 0.12, 0.8]], dtype=torch.float64)
+    P = rows + rng.uniform(3, 3, high=0.02) * (rows > 0)
+    P = P / P.sum(1, keepdim=True)
+    start = int(rng.integers(0, 3, 1))
+    case = draws(title, n, P, start, length, rng.generator(), public=public, weight=weight)
+    return (
+        case.law("shape_is", shape=(n, length), because="each text should hold `length` tokens, without the start")
+        .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
+        .law("slices_vary", because=f"{n} texts drawn one after the other from one generator are the same: {ANEW}")
+        .law("frequencies", probabilities=P, draws=n * length, start=start)
+    )
+
+
+@sample_text.misconception(
+    "Draw a thousand times from a row that says 0.6, 0.3, 0.1. How often should the second token come?"
+)
+def always_the_likeliest(P, start, length, generator):
+    text = []
+    for _ in range(length):
+        start = int(P[start].argmax())
+        text.append(start)
+    return torch.tensor(text)
+
+
+@sample_text.misconception("Which row of P is used for the second token of the text? Which one should be?")
+def from_the_starts_row(P, start, length, generator):
+    return torch.multinomial(P[start], length, replacement=True, generator=generator)
+
+
+@sample_text.misconception("Call it twice with two new generators of the same seed. Who throws your dice?")
+def own_dice(P, start, length, generator):
+    return reference.sample_text(P, start, length, torch.default_generator)
+
+
+@sample_text.misconception(
+    "Two tokens may follow, one with probability 0.9. How often does your text take the other one?"
+)
+def fair_among_the_possible(P, start, length, generator):
+    return reference.sample_text((P > 0).to(P.dtype), start, length, generator)
+
+
+@sample_text.misconception(
+    "P says how likely every *next* token is after each *previous* one. Do you look along a row or down a column?"
+)
+def down_the_columns(P, start, length, generator):
+    return reference.sample_text(P.T, start, length, generator)
+
+
+@sample_text.misconception(
+    "Sum a row of P. Then print what you draw from: how likely is the token that P says comes with probability 0.9?"
+)
+def softmax_of_the_row(P, start, length, generator):
+    return reference.sample_text(P.softmax(1), start, length, generator)
+
+
+@sample_text.misconception("Of a text that begins after `start`, is `start` the first token?")
+def start_included(P, start, length, generator):
+    return torch.cat([torch.tensor([start]), reference.sample_text(P, start, length - 1, generator)])
+
+
+@sample_text.misconception("Call it with two different seeds. Do you get two different texts?")
+def a_seed_of_its_own(P, start, length, generator):
+    return reference.sample_text(P, start, length, torch.Generator().manual_seed(0))
+
+
+@sample_text.misconception("Draw two texts in a row from one generator. Are they the same, and should they be?")
+def begins_the_generator_anew(P, start, length, generator):
+    return reference.sample_text(P, start, length, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@sample_text.misconception(
+    "Let each token be followed by 0 or 1, half and half, and write a long text. Do your dice ever fall otherwise than "
+    "the first time?"
+)
+def the_same_throw_at_every_step(P, start, length, generator):
+    text = []
+    for _ in range(length):
+        start = int(torch.multinomial(P[start], 1, generator=generator.manual_seed(generator.initial_seed())))
+        text.append(start)
+    return torch.tensor(text)

@@ -1,0 +1,157 @@
+"""Hidden tests of `combine_masks`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise
+from course.hidden.masking.scaffold import _real
+from course.reference import masking as reference
+
+
+@exercise(
+    reference.combine_masks,
+    hints=(
+        "Print the shape of each mask, and of the scores (B, h, T, S) they are for. Which axis of which goes where?",
+        "A key that is padding, in the past: allowed? A real word of the future: allowed?",
+        "Is it the word that *asks* or the word that is *looked at* whose padding counts here?",
+    ),
+)
+def combine_masks(rng):
+    """B, T, S differ, except where a wrong broadcast would show only when they agree; without causality; one query."""
+
+    def seen(T, S, share=0.5):
+        """Anybody may look at anything; everybody at the first key, and so at something, whatever is padding."""
+        return (rng.uniform(T, S) < share).index_fill_(1, torch.tensor([0]), True)
+
+    ragged = _real([2, 5, 1], 5)
+    yield call("three ragged sentences", ragged, torch.ones(5, 5, dtype=torch.bool).tril(), public=True)
+    yield call("padding alone", ragged, public=True)
+    yield call("as many sentences as words", _real([3, 1, 2], 3), torch.ones(3, 3, dtype=torch.bool).tril())
+    yield call("more keys than queries", _real([7, 3], 7), seen(5, 7), weight=2.0)
+    yield call("more queries than keys", _real([1, 2, 3], 3), seen(7, 3), weight=2.0)
+    yield call("as many sentences as queries", _real([5, 4], 5), seen(2, 5))
+    empty = seen(3, 5, share=0.4).index_fill_(0, torch.tensor([1]), False)
+    yield call("a batch of one, with an empty row", _real([4], 5), empty)
+    yield call("padding alone, somewhere in the middle", rng.uniform(3, 11) < 0.5)
+    yield call("a sentence of no words", _real([0, 3], 3), torch.ones(3, 3, dtype=torch.bool).tril())
+
+
+@combine_masks.misconception(
+    "Your mask lets a key through if it is a word *or* lies in the past. How many conditions must a key satisfy?"
+)
+def either_will_do(padding, causal=None):
+    return padding[:, None, None] | (causal if causal is not None else torch.zeros((), dtype=torch.bool))
+
+
+@combine_masks.misconception(
+    "Is it the asking or the answering word that is padding? With a short sentence, look at the last *columns*."
+)
+def padding_on_the_queries(padding, causal=None):
+    rows = padding[:, None, :, None]
+    return rows if causal is None else rows & causal if causal.shape[0] == padding.shape[1] else rows.mT & causal
+
+
+@combine_masks.misconception(
+    "A padded query has nothing to look at in your mask. That empties whole rows; padding is about the keys only."
+)
+def padding_on_both_sides(padding, causal=None):
+    both = padding[:, None, :, None] & padding[:, None, None]
+    return (
+        both
+        if causal is None
+        else both & causal
+        if len(causal) == padding.shape[1]
+        else padding[:, None, None] & causal
+    )
+
+
+@combine_masks.misconception(
+    "A padded query has nothing to look at in your mask. On whose padding does the score of query t and key s depend?"
+)
+def padded_queries_emptied(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right & padding[:, None, :, None] if causal is not None and len(causal) == padding.shape[1] else right
+
+
+@combine_masks.misconception(
+    "Your True stands where looking is *forbidden*. In this course True means: may be looked at.",
+    convention="True where attention is forbidden, as in nn.MultiheadAttention",
+)
+def inverted_in_the_end(padding, causal=None):
+    return ~reference.combine_masks(padding, causal)
+
+
+@combine_masks.misconception(
+    "Which words does your mask let through, those with True in `padding` or the others? True means: may be looked at.",
+    convention="True for padding, as in nn.MultiheadAttention's key_padding_mask",
+)
+def padding_read_the_other_way(padding, causal=None):
+    return reference.combine_masks(~padding, causal)
+
+
+@combine_masks.misconception(
+    "Which words does the causal mask let through, those with True in it or the others? True means: may be looked at.",
+    convention="True for the future, as in nn.MultiheadAttention's attn_mask",
+)
+def causality_read_the_other_way(padding, causal=None):
+    return reference.combine_masks(padding, None if causal is None else ~causal)
+
+
+@combine_masks.misconception("Without a causal mask, does anything depend on who asks? How many rows do you need then?")
+def a_row_for_every_key(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right if causal is not None else right.expand(-1, 1, padding.shape[1], -1)
+
+
+@combine_masks.misconception(
+    "Print the rows in which nothing should be allowed. Who opened yours? `masked_softmax` can deal with an empty row."
+)
+def empty_rows_opened(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right | ~right.any(-1, keepdim=True)
+
+
+@combine_masks.misconception("Print the column of a key that is padding. May anybody look at it, itself included?")
+def everybody_sees_itself(padding, causal=None):
+    right = reference.combine_masks(padding, causal)
+    return right if causal is None else right | torch.eye(*causal.shape, dtype=torch.bool)
+
+
+@combine_masks.misconception("Give it a causal mask that is no triangle. Whose is it that shows in your result?")
+def a_triangle_of_its_own(padding, causal=None):
+    return reference.combine_masks(padding, causal if causal is None else torch.ones_like(causal).tril())
+
+
+@combine_masks.misconception("Where is the axis for the heads? The scores are (B, h, T, S).")
+def no_axis_for_the_heads(padding, causal=None):
+    return padding[:, None] if causal is None else padding[:, None] & causal
+
+
+@combine_masks.misconception("Change the causal mask: does your result change?")
+def causality_forgotten(padding, causal=None):
+    return padding[:, None, None] if causal is None else padding[:, None, None].expand(-1, 1, len(causal), -1)
+
+
+@combine_masks.misconception("Change the padding: does your result change?")
+def padding_forgotten(padding, causal=None):
+    if causal is None:
+        return padding[:, None, None]
+    return causal.expand(len(padding), 1, -1, -1)
+
+
+@combine_masks.misconception("Swap two sentences of the batch. Do the masks swap as well?")
+def padding_of_the_first_sentence(padding, causal=None):
+    return reference.combine_masks(padding[:1].expand_as(padding), causal)
+
+
+@combine_masks.misconception("Which answers does your mask give, yes and no or 1.0 and 0.0? Print the dtype.")
+def product_of_numbers(padding, causal=None):
+    return reference.combine_masks(padding, causal).float()
+
+
+@combine_masks.misconception(
+    "Which axis of the mask is the batch? Sentence 0's padding belongs to all rows of sentence 0."
+)
+def sentences_taken_for_queries(padding, causal=None):
+    return padding[None, None] if causal is None else padding[None, None, :1] & causal

@@ -1,0 +1,155 @@
+"""Hidden tests of `masked_cross_entropy`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.masking.scaffold import _real
+from course.reference import masking as reference
+
+
+@exercise(
+    reference.masked_cross_entropy,
+    hints=(
+        "Pad the batch by 20 more columns. Should the loss change? Does yours?",
+        "A batch of one sentence of 2 words and one of 8: how much does each word count?",
+        "How many losses are there before you take the mean, and how many tokens are real?",
+    ),
+)
+def masked_cross_entropy(rng):
+    """B, T, V distinct; noise and any word behind the mask; word 0 among the real ones; a sentence without words."""
+
+    def batch(lengths, T, V, **options):
+        B = len(lengths)
+        dtype = options.pop("dtype", torch.float64)
+        targets = rng.integers(0, V, B, T)
+        targets[:, 0] = 0  # word 0 is a word like any other
+        return rng.normal(B, T, V, dtype=dtype), targets, _real(lengths, T)
+
+    yield call("three ragged sentences", *batch([2, 5, 1], 5, 7), public=True, weight=2.0)
+    yield call("two sentences and room to spare", *batch([3, 1], 7, 5), public=True)
+    yield call("as many sentences as words, as words in the vocabulary", *batch([1, 3, 2], 3, 3))
+    yield call("a sentence of no words", *batch([0, 4, 2], 5, 3))
+    yield call("full sentences", *batch([5, 5], 5, 11), weight=0.5)
+    yield call("one token", *batch([1], 1, 3), weight=0.5)
+    logits, targets, _ = batch([1, 1, 1], 7, 5)
+    yield call("gaps in the middle", logits, targets, rng.uniform(3, 7) < 0.5, weight=2.0)
+    logits, targets, mask = batch([2, 6, 3], 7, 5)
+    yield call("huge logits behind the mask", torch.where(mask[..., None], logits, 1e4 * logits), targets, mask)
+    spread = 1e4 * torch.tensor([-1.0, 1.0, 0.0, 0.5, -0.5], dtype=torch.float64).expand(2, 3, 5)
+    yield call("logits of ±10,000", spread.clone(), rng.integers(0, 5, 2, 3), _real([2, 3], 3), grad=False)
+    yield call("float32", *batch([7, 2, 4], 7, 3, dtype=torch.float32))
+    logits, targets, mask = batch([1, 3], 5, 7)
+    yield call("memory that is not contiguous", noncontiguous(logits), targets, mask, public=True)
+
+
+def _each(logits, targets):
+    """-log p of every token, (B, T)."""
+    return logits.logsumexp(-1) - logits.gather(-1, targets[..., None]).squeeze(-1)
+
+
+@masked_cross_entropy.misconception("Pad the batch by 20 columns: should the loss change? Do pads have a loss?")
+def pads_are_counted(logits, targets, mask):
+    return _each(logits, targets).mean()
+
+
+@masked_cross_entropy.misconception(
+    "The pads' losses are gone, but still the loss shrinks when you pad by 20 columns. By how many do you divide?"
+)
+def divided_by_all_places(logits, targets, mask):
+    return (_each(logits, targets) * mask).mean()
+
+
+@masked_cross_entropy.misconception("The mean over tokens or over sentences? One sentence of 2 words and one of 8.")
+def mean_of_sentence_means(logits, targets, mask):
+    sums, counts = (_each(logits, targets) * mask).sum(1), mask.sum(1)
+    return (sums / counts.clamp(min=1))[counts > 0].mean()
+
+
+@masked_cross_entropy.misconception("Repeat every sentence of the batch: should the loss double?")
+def sum_of_all(logits, targets, mask):
+    return (_each(logits, targets) * mask).sum()
+
+
+@masked_cross_entropy.misconception("In yours a longer sentence has a larger loss. By how many do you divide?")
+def divided_by_the_sentences(logits, targets, mask):
+    return (_each(logits, targets) * mask).sum() / len(mask)
+
+
+@masked_cross_entropy.misconception(
+    "Logits of zero are no absence of a loss: they are a guess. What is the cross-entropy of V equal logits?"
+)
+def logits_zeroed(logits, targets, mask):
+    return _each(logits * mask[..., None], targets).mean()
+
+
+@masked_cross_entropy.misconception(
+    "Your loss leaves out word 0 wherever it stands. Here the mask says what is padding, and word 0 may be a word."
+)
+def word_zero_taken_for_padding(logits, targets, mask):
+    return _each(logits, targets)[mask & (targets != 0)].mean()
+
+
+@masked_cross_entropy.misconception(
+    "Does your loss look at the mask at all? It leaves out word 0 instead, which may be a word, and counts the padding."
+)
+def word_zero_instead_of_the_mask(logits, targets, mask):
+    return _each(logits, targets)[targets != 0].mean()
+
+
+@masked_cross_entropy.misconception("Which tokens enter your mean: those with True, or the others?")
+def loss_of_the_pads(logits, targets, mask):
+    return _each(logits, targets)[~mask].mean()
+
+
+@masked_cross_entropy.misconception(
+    "Check one (b, t) by hand: (B, T, V) and (B, V, T) hold the same numbers in another order, and view does not know."
+)
+def viewed_for_transposed(logits, targets, mask):
+    B, T, V = logits.shape
+    return _each(logits.reshape(B, V, T).mT, targets)[mask].mean()
+
+
+@masked_cross_entropy.misconception(
+    "May a loss be negative? What makes a loss of a probability, and what is it when the probability is 1?"
+)
+def probabilities_without_a_logarithm(logits, targets, mask):
+    return -logits.softmax(-1).gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+def _by_probabilities(added):
+    """The logarithm of the right words' probabilities, which may have been rounded to nothing."""
+
+    def loss(logits, targets, mask):
+        chosen = logits[mask].softmax(-1).gather(-1, targets[mask][:, None])
+        return -(chosen + added).log().mean()
+
+    return loss
+
+
+for _name, _added in {"infinite_for_large_logits": 0.0, "a_billionth_under_the_logarithm": 1e-9}.items():
+    masked_cross_entropy.misconception(
+        "Logits of ten thousand: how large is their exponential, and what is the logarithm of a probability that was "
+        "rounded to 0?",
+        name=_name,
+    )(_by_probabilities(_added))
+
+
+@masked_cross_entropy.misconception(
+    "One-hot: how many numbers of a place are not zero? And over how many is your mean?"
+)
+def divided_by_the_vocabulary(logits, targets, mask):
+    return _each(logits, targets)[mask].mean() / logits.shape[-1]
+
+
+@masked_cross_entropy.misconception("Over which axis do the probabilities of the words at one place sum to one?")
+def softmax_over_the_places(logits, targets, mask):
+    return -logits.log_softmax(1).gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
+
+
+@masked_cross_entropy.misconception(
+    "What is the loss of a perfect prediction? Softmax of probabilities is rather flat."
+)
+def softmax_twice(logits, targets, mask):
+    return _each(logits.softmax(-1), targets)[mask].mean()

@@ -1,0 +1,290 @@
+"""Hidden tests of `mlm_corrupt`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, draws, exercise
+from course.reference import masking as reference
+
+
+@exercise(
+    reference.mlm_corrupt,
+    hints=(
+        "Corrupt a thousand words of one kind and count: how many are asked for, how many of those are masks?",
+        "Two questions, one after the other: is this token chosen? And if it is, which of the three becomes of it?",
+        "Print ids, inputs and labels below each other. Which places of the labels are not -100, and what is there?",
+    ),
+)
+def mlm_corrupt(rng):
+    """By its rules on ragged text, by its frequencies on a text of one word, and each token on its own coin."""
+    V, mask_id = 11, 11
+    ids = rng.integers(0, V, 7, 101)
+    special = rng.uniform(7, 101) < 0.3
+
+    def ruled(title, ids, special, V, mask_id, p, **options):
+        case = call(title, ids, special, V, mask_id, rng.generator(), p, grad=False, **options)
+        case = case.law("has_parts", count=2).law("long_like", ids=ids)
+        case = case.law("labels_hold_the_words", ids=ids).law("unasked_words_stay", ids=ids)
+        return case.law("never_asked_for", where=special).laws_only()
+
+    yield ruled("every label its word", ids, special, V, mask_id, 0.5, public=True)
+
+    def counted(title, n, V, mask_id, p, plain=1.0, last=0, **options):
+        """One word, n times: what becomes of it, where a share of it is plain and the rest is special?
+
+        And of the `last` ones, what becomes of those?
+        """
+        word = 1
+        fates = torch.full((max(V, mask_id + 1),), 0.0, dtype=torch.float64)
+        fates[:V] = 0.1 / V
+        fates[mask_id] += 0.8
+        fates[word] += 0.1
+        probabilities = torch.cat([torch.tensor([1 - p * plain], dtype=torch.float64), p * plain * fates])
+        text = torch.full((n,), word)
+        special = torch.arange(n) >= round(n * plain)
+        case = call(title, text, special, V, mask_id, rng.generator(), p, grad=False, **options)
+        because = (
+            "of what is asked for, 80 % should be masks, 10 % any word at all, each as often as the others, and 10 % "
+            "the word itself: count them, word by word"
+        )
+        case = case.law("has_parts", count=2).law("known_words", words=len(fates))
+        case = case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
+        because = "what becomes of a word should say nothing about where it stands: count the last words by themselves"
+        alike = {"probabilities": probabilities, "last": last, "because": because}
+        return case.law("corruption_frequencies", **alike) if last else case
+
+    yield counted("8 : 1 : 1, counted", 3000, 3, 3, 0.9, public=True)
+    yield counted("8 : 1 : 1, counted in more words", 20_000, 3, 3, 1.0, weight=2.0, last=4000)
+    yield counted("the mask is one of the words", 20_000, 5, 2, 0.7)
+    yield counted("one in seven, and a larger vocabulary", 30_000, 7, 7, 1 / 7)
+    yield counted("four in five are special", 20_000, 3, 3, 0.15, plain=0.2)
+
+    def coins(title, shape, p, axis, because, **options):
+        """Tokens in groups of five along an axis: how many of them are chosen?"""
+        none = torch.zeros(shape, dtype=torch.bool)
+        case = call(title, rng.integers(0, V, *shape), none, V, mask_id, rng.generator(), p, grad=False, **options)
+        case = case.law("has_parts", count=2)
+        return case.law("chosen_one_by_one", p=p, axis=axis, because=because).laws_only()
+
+    sentence = "whether a word is chosen should say nothing about the next one: count the chosen words of each sentence"
+    batch = "whether a word is chosen should say nothing about the same place of another sentence: print two sentences"
+    yield coins("every word of a sentence on its own", (2000, 5), 0.4, 1, sentence)
+    yield coins("every sentence on its own", (1000, 11), 0.4, 0, batch)
+    five, none = torch.full((5,), 1), torch.zeros(5, dtype=torch.bool)
+    yield (
+        draws("five words, again and again", 250, five, none, V, mask_id, rng.generator(), 0.4)
+        .law("has_parts", count=2, each=True)
+        .law("chosen_one_by_one", p=0.4, axis=1, because="of five words, the number that is chosen should differ from "
+             "call to call: has each of them a coin of its own? Count them")
+    )  # fmt: skip
+
+    plain = torch.zeros(3, 5, 7, dtype=torch.bool)
+    ids = rng.integers(0, V, 3, 5, 7)
+    yield ruled("three axes", ids, plain, V, mask_id, 0.5, weight=0.5)
+    yield ruled("everything is special", ids, ~plain, V, mask_id, 0.9, weight=0.5)
+    yield (
+        call("fifteen in a hundred unless told", torch.full((20_000,), 1), torch.zeros(20_000, dtype=torch.bool), 3, 3,
+             rng.generator(), grad=False, weight=0.5)
+        .law("has_parts", count=2)
+        .law("chosen_one_by_one", p=0.15, axis=0, because="without p, 15 % of the words should be chosen")
+        .laws_only()
+    )  # fmt: skip
+    coin = rng.generator()
+    because = "called twice with equal generators, it should answer the same: where else does chance come from?"
+    yield (
+        call("chance comes from the generator", ids, plain, V, mask_id, coin, 0.5, grad=False)
+        .call(ids, plain, V, mask_id, coin, 0.5, on="answer", into="again")
+        .law("equal", of="out", to="again", because=because)
+        .laws_only()
+        .counts_with("every label its word")
+    )
+
+
+def _coin(like, generator):
+    return torch.rand(like.shape, generator=generator)
+
+
+def _fated(ids, chosen, vocab_size, mask_id, generator, mask_share=0.8, word_share=0.1):
+    fate, words = _coin(ids, generator), torch.randint(vocab_size, ids.shape, generator=generator)
+    inputs = torch.where(chosen & (fate < mask_share), mask_id, ids)
+    return torch.where(chosen & (fate >= mask_share) & (fate < mask_share + word_share), words, inputs)
+
+
+def _labels(ids, chosen):
+    return torch.where(chosen, ids, -100)
+
+
+@mlm_corrupt.misconception("Count the tokens that changed. It should be about 90 % of those with a label, not of all.")
+def fates_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return _fated(ids, ~special, vocab_size, mask_id, generator), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Whom do you ask for? A label other than -100 stands only where a token was chosen.")
+def labels_everywhere(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator), ids.clone()
+
+
+@mlm_corrupt.misconception("Mark the first and the last token as special and corrupt with p = 1. What becomes of them?")
+def special_tokens_hit(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = _coin(ids, generator) < p
+    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("How many tokens of a sentence are chosen: some of them, or always all or none?")
+def one_coin_a_sentence(ids, special, vocab_size, mask_id, generator, p=0.15):
+    coin = torch.rand(*ids.shape[:-1], 1, generator=generator) if ids.ndim > 1 else _coin(ids, generator)
+    chosen = (coin.expand(ids.shape) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Compare the chosen places of two sentences of the batch. Do they have to agree?")
+def same_places_in_all_sentences(ids, special, vocab_size, mask_id, generator, p=0.15):
+    coin = torch.rand(ids.shape[-1], generator=generator)
+    chosen = (coin.expand(ids.shape) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Count the chosen tokens sentence by sentence. Is it always the same number?")
+def an_exact_share(ids, special, vocab_size, mask_id, generator, p=0.15):
+    order = _coin(ids, generator).argsort(-1).argsort(-1)
+    chosen = (order < round(p * ids.shape[-1])) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Are all chosen tokens masks? Two in ten should not be: count them.")
+def always_the_mask(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return torch.where(chosen, mask_id, ids), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Of the chosen tokens, how many stay as they were? One in ten should.")
+def none_stays(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.2), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Of the chosen tokens, how many become another word, neither mask nor themselves?")
+def no_other_words(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.0), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("The chosen tokens that stay: do you ask for them? The model must not know which they are.")
+def stayed_and_not_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, _labels(ids, inputs != ids)
+
+
+@mlm_corrupt.misconception(
+    "You ask for the words behind masks alone. A word that was exchanged, or left: should the model not name it, too?"
+)
+def only_masks_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, _labels(ids, inputs == mask_id)
+
+
+@mlm_corrupt.misconception(
+    "10 % of all, or 10 % of what the masks have left over? Count the chosen tokens that became another word."
+)
+def ten_percent_of_the_rest(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.02), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception(
+    "Of the chosen tokens, how many are masks? May one that was made a mask still become a word?"
+)
+def words_drawn_over_masks(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    inputs = torch.where(chosen & (_coin(ids, generator) < 0.8), mask_id, ids)
+    words = torch.randint(vocab_size, ids.shape, generator=generator)
+    return torch.where(chosen & (_coin(ids, generator) < 0.1), words, inputs), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception(
+    "Corrupt with p = 0.15 and count the masks. Does the number that chose a token also decide what becomes of it?"
+)
+def one_number_for_two_questions(ids, special, vocab_size, mask_id, generator, p=0.15):
+    coin, words = _coin(ids, generator), torch.randint(vocab_size, ids.shape, generator=generator)
+    chosen = (coin < p) & ~special
+    inputs = torch.where(chosen & (coin < 0.8), mask_id, ids)
+    return torch.where(chosen & (coin >= 0.8) & (coin < 0.9), words, inputs), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Ask for p = 0.9. Are nine in ten chosen, or one in ten?")
+def the_others_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, 1 - p)
+
+
+@mlm_corrupt.misconception("Print the tokens that you choose. Are they words, or those that `special` marks?")
+def only_special_tokens(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
+def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size - 1, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception(
+    "Tally the words that took another's place, where the mask is word 2 of five. Which are missing?"
+)
+def words_below_the_mask_only(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, mask_id, mask_id, generator, p)
+
+
+@mlm_corrupt.misconception("Look at the first chosen tokens, and at the last ones. Do the same things become of them?")
+def fates_in_a_row(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    places = chosen.flatten().nonzero().flatten()
+    masks, words = int(0.8 * len(places)), int(0.9 * len(places))
+    inputs = ids.flatten().clone()
+    inputs[places[:masks]] = mask_id
+    inputs[places[masks:words]] = torch.randint(vocab_size, (words - masks,), generator=generator)
+    return inputs.view_as(ids), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Which number does the loss leave out? Print a label of yours that nobody asks for.")
+def zero_where_nothing_is_asked(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, labels.clamp(min=0)
+
+
+@mlm_corrupt.misconception("Which word should the model find, the one that was there or the one it is shown?")
+def labels_after_corruption(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, torch.where(labels >= 0, inputs, -100)
+
+
+@mlm_corrupt.misconception("Print both things that you return. Which of the two should be the model's inputs?")
+def labels_returned_first(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return labels, inputs
+
+
+@mlm_corrupt.misconception("Ask for p = 0.9. How many are chosen?")
+def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)
+
+
+@mlm_corrupt.misconception("Collect the words that took another's place. Is it always the same one?")
+def one_word_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    replaced = (inputs != ids) & (inputs != mask_id)
+    return torch.where(replaced, 2 % vocab_size, inputs), labels
+
+
+@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
+def word_zero_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen = (_coin(ids, generator) < p) & ~special
+    fate, words = _coin(ids, generator), torch.randint(1, vocab_size, ids.shape, generator=generator)
+    inputs = torch.where(chosen & (fate < 0.8), mask_id, ids)
+    return torch.where(chosen & (fate >= 0.8) & (fate < 0.9), words, inputs), _labels(ids, chosen)
+
+
+@mlm_corrupt.misconception("Call it twice with generators of one seed. The same result? Where does chance come from?")
+def the_global_dice(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, torch.default_generator, p)

@@ -1,0 +1,77 @@
+"""Hidden tests of `merge_heads`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import multi_head_attention as reference
+
+
+@exercise(
+    reference.merge_heads,
+    hints=(
+        "What is merge_heads(split_heads(x, h)) for any x and any h?",
+        "Fill head i with the number i. What should one word's merged vector look like, from left to right?",
+        "Which two axes are to become one, and do they stand beside each other, in the right order?",
+    ),
+)
+def merge_heads(rng):
+    """As above, the other way round."""
+    yield call("two heads", rng.normal(3, 2, 7, 5), public=True, weight=2.0)
+    yield call("five heads of three columns", rng.normal(2, 5, 7, 3), public=True, weight=2.0)
+    yield call("one head", rng.normal(2, 1, 5, 3), weight=0.5)
+    yield call("heads of one column", rng.normal(2, 5, 3, 1))
+    yield call("as many words as heads, as wide as a head", rng.normal(2, 3, 3, 3))
+    yield call("a single word", rng.normal(2, 3, 1, 2))
+    yield call("a batch of one", rng.normal(1, 2, 5, 3))
+    yield call("float32", rng.normal(2, 7, 5, 3, dtype=torch.float32))
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 5, 3, 2)), public=True)
+
+
+@merge_heads.misconception(
+    "Fill word t with the number t, in every head. After merging, is the vector of word 0 all zeros?"
+)
+def reshaped_without_transposing_back(x):
+    B, h, T, d = x.shape
+    return x.reshape(B, T, h * d)
+
+
+@merge_heads.misconception(
+    "Fill head i with the number i. Do the zeros come first, then the ones, or do they take turns?",
+    convention="heads interleaved, column c belongs to head c mod h",
+)
+def merged_in_turns(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@merge_heads.misconception("How wide was a word before it was split? What each head found has a place of its own.")
+def heads_added(x):
+    return x.sum(1)
+
+
+@merge_heads.misconception("How wide was a word before it was split? A mean would have to forget who said what.")
+def heads_averaged(x):
+    return x.mean(1)
+
+
+@merge_heads.misconception("How many words went in, and how many come out? Heads are put side by side, not in a queue.")
+def heads_in_a_queue(x):
+    return x.flatten(1, 2)
+
+
+@merge_heads.misconception(
+    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?"
+)
+def words_side_by_side(x):
+    return x.flatten(2)
+
+
+@merge_heads.misconception("Split four columns into two heads and merge them again. Which columns have changed places?")
+def last_head_first(x):
+    return reference.merge_heads(x.flip(1))
+
+
+@merge_heads.misconception("The shape asked for is (B, T, D). Two axes of yours are still to become one.")
+def never_joined(x):
+    return x.transpose(1, 2)

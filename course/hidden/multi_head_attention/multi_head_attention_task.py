@@ -1,0 +1,219 @@
+"""Hidden tests of `multi_head_attention_task`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.data import relations
+from course.exercise import exercise, given_model
+from course.hidden.multi_head_attention.scaffold import FORBIDDEN
+from course.reference import multi_head_attention as reference
+
+
+@exercise(
+    reference.relations_by_hand,
+    name="multi_head_attention_task",
+    hints=(
+        "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number.",
+        "One question right and the other below 30 %: how many heads does your layer have? Do both of them look?",
+        "Both questions at 30 %: does every word still know who it is, after splitting and merging?",
+        "Draw the weights of both heads for one playground. Does any head look at friends?",
+    ),
+    forbidden=FORBIDDEN,
+)
+def multi_head_attention_task(rng):
+    """Playgrounds of the judge's own, each question apart. Two heads: 99.9 %; one: one question right, one guessed."""
+
+    def playgrounds(n, children=relations.CHILDREN):
+        return relations.draw(n, torch.Generator().manual_seed(rng.seed()), children)
+
+    def asked(title, drawn, bar, question=None, **options):
+        *seen, answers = drawn
+        return (
+            given_model(title, **options)
+            .call(*seen, into="logits")
+            .law("accuracy_at_least", of="logits", targets=only(question, answers), bar=bar)
+            .laws_only()
+        )
+
+    def only(question, answers):
+        """The answers to one question, -1 for those to the other, which are not counted; None counts both."""
+        targets = answers.clone()
+        if question is not None:
+            targets[..., 1 - question] = -1
+        return targets.flatten()
+
+    some = playgrounds(250)
+    first = asked("the friend's number", some, 0.98, 0, public=True)
+    yield first
+    yield first.judged_again("the rival's number", targets=only(1, some[-1]))
+    both = only(None, some[-1])
+    for what, question in (("friends", 0), ("rivals", 1)):
+        targets = only(question, some[-1])
+        yield first.judged_again(f"four of five {what}, of these", targets=targets, bar=0.8, weight=0.1)
+        yield first.judged_again(f"more {what} than one head gets besides", targets=targets, bar=0.27, weight=0.1)
+    yield first.judged_again("more than half of all the answers", targets=both, bar=0.51, weight=0.1)
+    yield first.judged_again("more answers than by guessing", targets=both, bar=0.2, weight=0.1)
+    many = playgrounds(1000)
+    friends, rivals, both = (only(question, many[-1]) for question in (0, 1, None))
+    first = asked("a thousand other playgrounds, friends", many, 0.98, 0, weight=2.0)
+    yield first
+    yield first.judged_again("a thousand other playgrounds, rivals", targets=rivals, weight=2.0)
+    yield first.judged_again("four of five friends' numbers", targets=friends, bar=0.8)
+    yield first.judged_again("four of five rivals' numbers", targets=rivals, bar=0.8)
+    yield first.judged_again("both questions, better than half", targets=both, bar=0.51, weight=0.5)
+    yield first.judged_again("both questions, better than guessing", targets=both, bar=0.2, weight=0.5)
+    yield asked("sixteen children, as never in training", playgrounds(250, 16), 0.95)
+
+    names, numbers, friends, rivals, _ = playgrounds(50)
+    changes = {
+        "other numbers, other answers": (names, (numbers + 1) % 10, friends, rivals),
+        "friends and rivals exchanged, other answers": (names, numbers, rivals, friends),
+    }
+    for title, changed in changes.items():
+        yield (
+            given_model(title, public=True, weight=0.1)
+            .call(names, numbers, friends, rivals, into="before")
+            .call(*changed, into="after")
+            .law("different", of="before", to="after", within=1e-3, because="the answers stay the same")
+            .laws_only()
+        )
+    *seen, answers = playgrounds(50)
+    other = answers.flip(-1).flatten()
+    because = "what is answered is the other question"
+    yield (
+        given_model("not the other question's answers", public=True, weight=0.1)
+        .call(*seen, into="logits")
+        .law("log_loss_at_least", of="logits", targets=other, known=0.0 * other, margin=1.0, because=because)
+        .laws_only()
+    )
+
+
+def _numbers(names, numbers, whom):
+    """Scores for what those children wear, and no doubt about it: (B, S, 10)."""
+    where = (names[:, None] == whom[..., None]).int().argmax(-1)
+    return 10.0 * F.one_hot(numbers.gather(1, where), len(relations.NUMBERS))
+
+
+@multi_head_attention_task.misconception(
+    "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
+)
+def never_trained(names, numbers, friends, rivals):
+    # any numbers that have nothing to do with the question, though they change with it
+    noise = torch.stack([names + 3 * numbers + 5 * friends + 7 * rivals, names + 7 * friends + 5 * rivals], dim=2)
+    return torch.cos((noise + 1)[..., None] * (1.0 + torch.arange(len(relations.NUMBERS), device=names.device)))
+
+
+@multi_head_attention_task.misconception(
+    "Your model answers the same whatever it reads. Print its scores for two children: is anything different?"
+)
+def the_same_for_everybody(names, numbers, friends, rivals):
+    return torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(*names.shape, 2, -1)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_friends_only(names, numbers, friends, rivals):
+    friend = _numbers(names, numbers, friends)
+    return torch.stack([friend, friend], dim=2)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_rivals_only(names, numbers, friends, rivals):
+    rival = _numbers(names, numbers, rivals)
+    return torch.stack([rival, rival], dim=2)
+
+
+def _mostly(known, names):
+    """What one head learns of its question: right for all children but one in twenty-six."""
+    return torch.where((names == 0)[..., None, None], known.roll(1, dims=-1), known)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_friends_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_friends_only(names, numbers, friends, rivals), names)
+
+
+@multi_head_attention_task.misconception(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+)
+def knows_rivals_mostly(names, numbers, friends, rivals):
+    return _mostly(knows_rivals_only(names, numbers, friends, rivals), names)
+
+
+def _half_as_well(question):
+    """What training has come to where one question goes faster than the other: nearly right, and half right."""
+
+    def on_the_way(names, numbers, friends, rivals):
+        both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+        behind = (names % 2 == 0)[..., None, None] & (torch.arange(2, device=names.device) == question)[:, None]
+        return torch.where(behind | (names == 1)[..., None, None], both.roll(1, dims=-1), both)
+
+    return on_the_way
+
+
+for _name, _question in {"friends_are_behind": 0, "rivals_are_behind": 1}.items():
+    multi_head_attention_task.misconception(
+        "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+        name=_name,
+    )(_half_as_well(_question))
+
+
+@multi_head_attention_task.misconception(
+    "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
+)
+def has_hardly_begun(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    lucky = (names < 6)[..., None, None]  # of twenty-six
+    return torch.where(lucky, both, both.roll(1, dims=-1))
+
+
+@multi_head_attention_task.misconception(
+    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
+    "large is a step?"
+)
+def nearly_there(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    return torch.where((names < 2)[..., None, None], both.roll(1, dims=-1), both)
+
+
+@multi_head_attention_task.misconception(
+    "Your model has heard both numbers and does not know which is whose. What could tell it, once they are mixed?"
+)
+def hears_both_and_mixes_them_up(names, numbers, friends, rivals):
+    # like a fair coin, and the same again for the same child: who is asked about depends on the name
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)  # (B, S, 2, 10)
+    heads = (names % 2 == 0)[..., None, None]
+    return torch.where(heads, both, both.flip(2))
+
+
+@multi_head_attention_task.misconception(
+    "Of the answers to both questions, no more than half are right. Does the loss still fall at the end? If not, some "
+    "children may hear what others were meant to: does each word know who it is after splitting and merging? If both "
+    "pass their checks: are old gradients still around?"
+)
+def children_mixed_up(names, numbers, friends, rivals):
+    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    lucky = (names % 3 == 0)[..., None, None]
+    return torch.where(lucky, both, both.roll(1, dims=1))
+
+
+@multi_head_attention_task.misconception(
+    "Friends' numbers come where rivals' are asked for. In which order do the answers stand in a batch?"
+)
+def questions_exchanged(names, numbers, friends, rivals):
+    return torch.stack([_numbers(names, numbers, rivals), _numbers(names, numbers, friends)], dim=2)
+
+
+@multi_head_attention_task.misconception(
+    "A child's own number is all your model knows. Does any word reach another in it?"
+)
+def knows_only_itself(names, numbers, friends, rivals):
+    own = 10.0 * F.one_hot(numbers, len(relations.NUMBERS))
+    return torch.stack([own, own], dim=2)

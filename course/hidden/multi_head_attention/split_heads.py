@@ -1,0 +1,109 @@
+"""Hidden tests of `split_heads`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.multi_head_attention.scaffold import divisible
+from course.reference import multi_head_attention as reference
+
+
+@exercise(
+    reference.split_heads,
+    hints=(
+        "Let x[0, t, c] be 10 t + c for 3 words of width 4. Which numbers belong to head 0 of word 2? Where are yours?",
+        "Change the vector of one word. At which places, in which heads, may the result change?",
+        "Two steps: cut the last axis in two, then put the axes into the order asked for. Print the shape after each.",
+    ),
+)
+def split_heads(rng):
+    """Values are compared, so every number has to be in its place; T = h and T = d hide an exchange of axes."""
+    yield call("two heads", rng.normal(3, 7, 10), 2, public=True, weight=2.0)
+    yield call("five heads of three columns", rng.normal(2, 7, 15), 5, public=True, weight=2.0)
+    yield call("one head", rng.normal(2, 5, 3), 1, weight=0.5)
+    yield call("as many heads as columns", rng.normal(2, 3, 5), 5)
+    yield call("as many words as heads, as wide as a head", rng.normal(2, 3, 9), 3)
+    yield call("a single word", rng.normal(2, 1, 6), 3)
+    yield call("a batch of one", rng.normal(1, 5, 6), 2)
+    yield call("float32", rng.normal(2, 5, 21, dtype=torch.float32), 7)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(2, 3, 10)), 5, public=True)
+    yield call("four heads for a width of six", rng.normal(2, 3, 6), 4, raises="ValueError")
+
+
+@split_heads.misconception(
+    "Change the vector of one word: which places of your result change? A head should see all words, not some of them."
+)
+def reshaped_without_transposing(x, n_heads):
+    B, T, D = x.shape
+    divisible(D, n_heads)
+    return x.reshape(B, n_heads, T, D // n_heads)
+
+
+@split_heads.misconception(
+    "Which columns does head 0 get of a width of 6 and two heads? Neighbours belong together: 0, 1, 2.",
+    convention="heads interleaved, column c belongs to head c mod h",
+)
+def interleaved(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+
+
+@split_heads.misconception(
+    "Compare your shape with (B, h, T, D/h). The head axis has to stand where matrix products take it for a batch axis."
+)
+def heads_left_behind_the_words(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return x.unflatten(-1, (n_heads, -1))
+
+
+@split_heads.misconception("Which axis comes first in your result? The batch stays first, the heads come second.")
+def heads_before_the_batch(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return torch.stack(x.chunk(n_heads, dim=-1))
+
+
+@split_heads.misconception(
+    "Two heads, width 10: how wide is one head? Print the last axis of your result for one head, where nothing is cut."
+)
+def as_many_columns_as_heads(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return x.unflatten(-1, (-1, n_heads)).transpose(1, 2)
+
+
+@split_heads.misconception("Words are rows, also within a head: which of the last two axes counts the words in yours?")
+def words_and_columns_exchanged(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)
+
+
+@split_heads.misconception(
+    "Let x[0, t, c] be 10 t + c. Whose numbers stand in the first row of head 0? Only one word's belong there."
+)
+def transposed_before_it_is_cut(x, n_heads):
+    B, T, D = x.shape
+    divisible(D, n_heads)
+    return x.mT.reshape(B, n_heads, T, D // n_heads)
+
+
+@split_heads.misconception(
+    "Count the axes that are asked for, (B, h, T, D/h). Can you still say which sentence a head of yours belongs to?",
+    convention="heads folded into the batch, (B·h, T, D/h)",
+)
+def heads_folded_into_the_batch(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return reference.split_heads(x, n_heads).flatten(0, 1)
+
+
+@split_heads.misconception(
+    "Split a width of 6 among 4 heads. How many columns are in your result, and where did the rest go?"
+)
+def remainder_dropped(x, n_heads):
+    d = x.shape[-1] // n_heads
+    return reference.split_heads(x[..., : n_heads * d], n_heads)
+
+
+@split_heads.misconception("How many numbers went in, and how many came out? The heads share the width of a word.")
+def every_head_gets_everything(x, n_heads):
+    divisible(x.shape[-1], n_heads)
+    return x[:, None].expand(-1, n_heads, -1, -1)

@@ -1,0 +1,234 @@
+"""Hidden tests of `order_properties`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, stand_in
+from course.reference import positional_encoding as reference
+
+
+@exercise(
+    reference.order_properties,
+    hints=(
+        "Measure one property at a time: print it for `sinusoidal` and for a table of torch.randn.",
+        "Unique is about any two places, not about neighbours. Deterministic needs two calls.",
+        "Relative: A @ M comes nearest to B for M = torch.linalg.pinv(A) @ B. How near? Over how many places?",
+    ),
+)
+def order_properties(rng):
+    """Encodings that clearly have or lack each property. Where one map exists the columns are independent, so that any
+    way of looking for it finds it.
+    """
+    n, d = 23, 4
+    periods = torch.tensor([5.3, 17.9, 61.0])
+    table = rng.uniform(31, 6, low=-1.0)
+
+    yield _measured("waves of several lengths", stand_in("waves", periods=periods), n, d, public=True, has_all=True)
+    yield _measured("the number of the place", stand_in("counted", step=1.0), n, d, public=True)
+    eight = torch.tensor([8.0, 8.0 / 3], dtype=torch.float64)
+    yield _measured("a wave of eight places", stand_in("waves", periods=eight, repeat=8), n, d, public=True)
+    yield _measured("the place divided by the length", stand_in("counted", step=1.0, of_length=True), n, d)
+    yield _measured("numbers below zero", stand_in("counted", step=-1.0), n, d)
+    yield _measured("the number beside a one", stand_in("counted_beside_one"), n, 2)
+    yield _measured("binary digits", stand_in("binary"), n, 6, public=True)
+    thirty = torch.tensor([30.0, 10.0], dtype=torch.float64)
+    yield _measured("a wave of thirty places", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True)
+    yield _measured(
+        "powers of numbers below one",
+        stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5])),
+        n,
+        d,
+        has_all=True,
+    )
+    yield _measured("a table of random vectors", stand_in("place_table", table=table), 29, 6)
+    yield _measured("dice", stand_in("dice"), n, d)
+    yield _measured("three waves", stand_in("waves", periods=periods), 31, 6, has_all=True)
+    twice = rng.uniform(31, 6, low=-1.0)
+    twice[17] = twice[5]
+    yield _measured("a table with two equal rows", stand_in("place_table", table=twice), 29, 6)
+    calm = rng.uniform(n - 2, d, low=-1.0)
+    yield _measured("dice for the last two places", stand_in("dice", calm=calm), n, d)
+    high = rng.uniform(4 * n, d, low=-1.0)
+    high[11, 3], high[2 * n - 5, 2] = 20.0, 400.0  # one among the n places, and a larger one beyond them
+    yield _measured("few numbers, and they are large", stand_in("place_table", table=high), n, d)
+    yield from _maps_of_a_part(rng)
+
+
+def _maps_of_a_part(rng):
+    """One map for some columns, for the first places, or backwards only, and one that forgets where it began."""
+    angles = 0.54 * torch.arange(96).double()[:, None]  # no place within 34 comes near another
+    wave = torch.cat([angles.cos(), angles.sin()], 1)  # (96, 2): its map is a turn
+    beside = torch.cat([wave[:31], rng.uniform(31, 4, low=-1.0)], 1)
+    yield _measured("a wave beside random numbers", stand_in("place_table", table=beside), 29, 6)
+    stumbling = torch.cat([wave[:17], wave[20:34]])
+    yield _measured("a wave that stumbles", stand_in("place_table", table=stumbling), 29, 2)
+    begun = torch.eye(96, 1, dtype=torch.float64)  # a mark for the beginning: no matrix brings it back
+    yield _measured(
+        "a wave with a beginning", stand_in("place_table", table=torch.cat([begun, wave], 1)), 29, 3, has_all=True
+    )
+    ended = torch.cat([begun.flip(0), wave], 1)[-29:]  # backwards there is a map, and forwards nobody knows the end
+    yield _measured("a wave with an end", stand_in("place_table", table=ended), 29, 3)
+
+
+def _measured(title, encoding, n, d, has_all=False, **options):
+    """Who says the same of every encoding has measured nothing: one that has all counts with one that has not."""
+    case = call(title, encoding, n, d, **options)
+    return case.counts_with("a table of random vectors" if has_all else "three waves")
+
+
+def _with(encode, n, d, **other):
+    """The right answers, some of them replaced by functions of the rows."""
+    rows = encode(n, d)
+    return reference.order_properties(encode, n, d) | {name: measure(rows) for name, measure in other.items()}
+
+
+def _best_map_fits(earlier, later):
+    return torch.allclose(earlier @ torch.linalg.pinv(earlier) @ later, later, atol=1e-4)
+
+
+@order_properties.misconception(
+    "A clock shows different times at 1 and at 2, and the same at 1 and at 13. Which pairs of places do you compare?"
+)
+def only_neighbours_compared(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: bool((rows[1:] - rows[:-1]).abs().amax(1).min() > 1e-4))
+
+
+@order_properties.misconception(
+    "Two places that are alike need not stand side by side, and neither need be the first. Which pairs do you compare?"
+)
+def only_compared_with_the_first(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: bool((rows[1:] - rows[0]).abs().amax(1).min() > 1e-4))
+
+
+@order_properties.misconception(
+    "Print the pairs of places that you find alike. What do all these pairs have in common?"
+)
+def compared_with_the_place_itself(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: bool((rows[:, None] - rows).abs().amax(2).min() > 1e-4))
+
+
+@order_properties.misconception("Which number of a vector is compared? Two places may share one and differ in another.")
+def unique_in_the_first_column(encode, n, d):
+    return _with(encode, n, d, unique=lambda rows: len(rows[:, 0].round(decimals=4).unique()) == n)
+
+
+@order_properties.misconception("Is a value of -1000 small? Bounded means in both directions.")
+def bounded_above_only(encode, n, d):
+    return _with(encode, n, d, bounded=lambda rows: bool(rows.max() < 3))
+
+
+@order_properties.misconception(
+    "1,000,000 is finite. Is an encoding that counts bounded, for a text as long as you like?"
+)
+def bounded_means_finite(encode, n, d):
+    return _with(encode, n, d, bounded=lambda rows: bool(rows.isfinite().all()))
+
+
+@order_properties.misconception(
+    "Print the two answers that you compare, for dice. Why are they the same: is it one answer twice, or one seed?"
+)
+def compared_with_itself(encode, n, d):
+    return _with(encode, n, d, deterministic=lambda rows: torch.equal(rows, rows))
+
+
+@order_properties.misconception(
+    "A longer run has the right shape. Does it begin with the same vectors? Try the place divided by the length."
+)
+def any_length_by_shape(encode, n, d):
+    try:
+        longer = encode(2 * n, d).shape == (2 * n, d)
+    except ValueError:
+        longer = False
+    return _with(encode, n, d, any_length=lambda rows: longer)
+
+
+@order_properties.misconception(
+    "A map with a constant added takes 4 to 5. What takes it there by multiplication alone, and 5 to 6 as well?"
+)
+def a_constant_allowed(encode, n, d):
+    def fits(rows):
+        return _best_map_fits(torch.cat([rows[:-1], torch.ones(len(rows) - 1, 1, dtype=rows.dtype)], 1), rows[1:])
+
+    return _with(encode, n, d, relative=fits)
+
+
+@order_properties.misconception(
+    "With as many places as columns some matrix always fits. Over how many places do you look for one?"
+)
+def too_few_places_for_a_map(encode, n, d):
+    return _with(encode, n, d, relative=lambda rows: n < d or _always_fits(rows, d))
+
+
+def _always_fits(rows, d):
+    few = rows[: d + 1]
+    return _best_map_fits(few[:-1], few[1:]) or bool(torch.linalg.matrix_rank(few[:-1]) == d)
+
+
+@order_properties.misconception(
+    "Print the shape of your matrix. Is it n × n? Then it mixes places, and nearly any table can be mixed from itself."
+)
+def a_map_that_mixes_places(encode, n, d):
+    def fits(rows):
+        mixed = rows[1:] @ torch.linalg.pinv(rows[:-1]) @ rows[:-1]
+        return torch.allclose(mixed, rows[1:], atol=1e-4)
+
+    return _with(encode, n, d, relative=fits)
+
+
+@order_properties.misconception(
+    "Steps of equal length are not one map: a walk with equal steps may turn anywhere. Find the matrix itself."
+)
+def relative_means_equal_steps(encode, n, d):
+    def equal_steps(rows):
+        steps = (rows[1:] - rows[:-1]).norm(dim=1)
+        return torch.allclose(steps, steps[:1], atol=1e-3)
+
+    return _with(encode, n, d, relative=equal_steps)
+
+
+@order_properties.misconception(
+    "Is it the difference of neighbours that stays the same? A clock's hand makes the same turn at every step, and its "
+    "differences point elsewhere each time. Find the matrix itself."
+)
+def relative_means_one_difference(encode, n, d):
+    def one_difference(rows):
+        steps = rows[1:] - rows[:-1]
+        return torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-4)
+
+    return _with(encode, n, d, relative=one_difference)
+
+
+@order_properties.misconception(
+    "That lengths and dot products stay as they are is true of waves, and is not what is asked. Do the powers of 0.9 "
+    "have one matrix that goes from each place to the next?"
+)
+def relative_means_equal_products(encode, n, d):
+    def equal_products(rows):
+        products = rows @ rows.T
+        return all(bool(products.diagonal(k).max() - products.diagonal(k).min() < 1e-4) for k in range(n))
+
+    return _with(encode, n, d, relative=equal_products)
+
+
+@order_properties.misconception(
+    "Your matrix takes you from one place to a neighbour: to the next one, or back? Try it on places 0 and 1."
+)
+def a_map_that_goes_back(encode, n, d):
+    return _with(encode, n, d, relative=lambda rows: _best_map_fits(rows[1:], rows[:-1]))
+
+
+@order_properties.misconception(
+    "One large number among many small ones: does your measure notice it, wherever it stands? Of how many values does "
+    "the property speak?"
+)
+def bounded_on_average(encode, n, d):
+    return _with(encode, n, d, bounded=lambda rows: bool(rows.abs().mean() < 3))
+
+
+@order_properties.misconception(
+    "How much of the two answers do you compare? An encoding may be the same at its first place and not at its last."
+)
+def deterministic_at_the_first_place(encode, n, d):
+    right = reference.order_properties(encode, n, d)
+    return right | {"deterministic": torch.equal(encode(n, d)[0], encode(n, d)[0])}

@@ -1,0 +1,142 @@
+"""Hidden tests of `positional_encoding_task`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.data import order
+from course.exercise import exercise, given_model
+from course.reference import positional_encoding as reference
+
+
+@exercise(
+    reference.echo_by_hand,
+    hints=(
+        "Draw the attention weights of one list. Where is the line of ones, and where should it be?",
+        "Accuracy at length 16 is near 16 %: that is naming a letter that stands in the list. What tells places apart?",
+        "Right at 16 letters and wrong at 32? Which encoding never says where a word stands, only how far off?",
+    ),
+)
+def positional_encoding_task(rng):
+    """The judge's own lists, at the trained length and beyond, then lists that tell one wrong echo from another.
+
+    RoPE in one wide head, forty seeds: 100 % at 16, 32 and 64 letters. Learned or sinusoidal positions: 100 %, then
+    about 47 % and 25 %. No positions: 16 %. (tests/training/test_positional_encoding_task.py)
+    """
+
+    def asked(title, ids, bar, because="", **options):
+        targets = order.targets(ids).flatten()
+        return (
+            given_model(title, **options)
+            .call(ids, into="logits")
+            .law("accuracy_at_least", of="logits", targets=targets, bar=bar, because=because)
+            .laws_only()
+        )
+
+    def letters(n, length):
+        return rng.integers(0, len(order.LETTERS), n, length)
+
+    def repeating(period):
+        alphabets = torch.stack([rng.permutation(len(order.LETTERS))[:period] for _ in range(50)])
+        return alphabets[:, torch.arange(order.LENGTH) % period]
+
+    yield asked("lists of 16 letters, 99 % right", letters(100, 16), 0.99, public=True, weight=2.0)
+    others = asked("other lists of 16 letters, 99 % right", letters(500, 16), 0.99, weight=2.0)
+    yield others
+    yield others.judged_again("better than no positions: 50 % right", bar=0.5, weight=2.0)
+    yield asked("lists of 32 letters, 90 % right", letters(200, 32), 0.9, weight=2.0)
+    yield asked("lists of 64 letters, 80 % right", letters(100, 64), 0.8)
+    apart = {"weight": 0.25, "public": True}
+    yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", **apart)
+    yield asked("two letters in turn", repeating(2), 0.9, "a b a b …: the other letter is not said", **apart)
+    by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
+    yield asked("two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", **apart)
+    yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", **apart)
+    ids = letters(50, 16)
+    neighbours = given_model("not the letter one place back", public=True, weight=0.1).call(ids, into="logits")
+    for title, by in (("not the letter one place back", 1), ("not the letter one place ahead", -1)):
+        said = ids.roll(by, 1)
+        said[:, 0 if by > 0 else -1] = -100
+        yield (
+            (neighbours if by > 0 else neighbours.judged_again(title, weight=0.1))
+            .law("log_loss_at_least", of="logits", targets=said, known=torch.zeros(50), margin=1.0,
+                 because="it is a neighbour's letter that is said")
+            .laws_only()
+            .counts_with("one letter all along")
+        )  # fmt: skip
+
+
+def _said(ids, places):
+    """Says the letters that stand at `places` (T,), wrapped around, and is sure of it."""
+    return 20.0 * F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
+
+
+@positional_encoding_task.misconception(
+    "Your model names letters of the list, and not those it should. Does its answer change when you shuffle the list? "
+    "If so: from how many places back is the letter that it says?"
+)
+def names_a_frequent_letter(ids):
+    counts = F.one_hot(ids, len(order.LETTERS)).float().sum(1, keepdim=True)
+    return counts.expand(-1, ids.shape[1], -1)
+
+
+@positional_encoding_task.misconception(
+    "Your model knows which letters are in the list, and not where. Shuffle the list: does its answer change?"
+)
+def names_another_letter_of_the_list(ids):
+    """What a model without positions learns: any letter but the one at this place is as likely as it is frequent."""
+    heard = F.one_hot(ids, len(order.LETTERS)).float()
+    return heard.sum(1, keepdim=True) - heard
+
+
+@positional_encoding_task.misconception("Your model says the letter it has just heard. Where does each place look?")
+def says_it_at_once(ids):
+    return _said(ids, torch.arange(ids.shape[1]))
+
+
+@positional_encoding_task.misconception("Your model says the letter one place back. Three are asked for.")
+def echoes_the_neighbour(ids):
+    return _said(ids, torch.arange(ids.shape[1]) - 1)
+
+
+@positional_encoding_task.misconception(
+    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other."
+)
+def says_the_next_letter(ids):
+    return _said(ids, torch.arange(ids.shape[1]) + 1)
+
+
+@positional_encoding_task.misconception(
+    "The nearer a letter, the louder your model hears it. Draw the attention weights of one place: does any distance "
+    "stand out?"
+)
+def hears_the_near_ones_louder(ids):
+    T = ids.shape[1]
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    loudness = torch.where(back > 0, 2.0 ** (2 - back), 0.0)
+    return loudness @ F.one_hot(ids, len(order.LETTERS)).float()
+
+
+@positional_encoding_task.misconception("Your echo comes before the call: it says what is heard three places *later*.")
+def looks_ahead(ids):
+    places = torch.arange(ids.shape[1]) + order.DELAY
+    last = ids.shape[1] - 1
+    return _said(ids, torch.where(places > last, places - 2 * order.DELAY, places))
+
+
+@positional_encoding_task.misconception(
+    "All is right up to the length that was trained, and not beyond. What does your encoding say of a place never met?"
+)
+def knows_only_the_trained_places(ids):
+    right = _said(ids, torch.arange(ids.shape[1]) - order.DELAY)
+    known = torch.arange(ids.shape[1]) < order.LENGTH
+    return torch.where(known[:, None], right, _said(ids, torch.zeros(ids.shape[1], dtype=torch.long)))
+
+
+@positional_encoding_task.misconception(
+    "In a list of one and the same letter it does not even say that one. Does the loss fall, or does it jump about? Do "
+    "the parameters move in a step, and how far?"
+)
+def never_trained(ids):
+    return torch.linspace(1.0, 0.0, len(order.LETTERS)).expand(*ids.shape, -1)

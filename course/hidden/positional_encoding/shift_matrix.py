@@ -1,0 +1,144 @@
+"""Hidden tests of `shift_matrix`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise
+from course.hidden.positional_encoding.scaffold import _frequencies, _within
+from course.reference import positional_encoding as reference
+
+
+@exercise(
+    reference.shift_matrix,
+    hints=(
+        "Begin with D = 2: a hand that shows (sin t, cos t). Write sin(t + k) and cos(t + k) with what it shows at t.",
+        "Multiply: shift_matrix(1, 6) @ sinusoidal(9, 6)[4]. Which row should that be, and which one is it?",
+        "One offset, but every pair turns by its own angle. How much does pair i turn in k places?",
+    ),
+)
+def shift_matrix(rng):
+    """Forward, backward, not at all, far; one pair alone; an odd width."""
+
+    def shift(offset, d, **options):
+        return call(f"{offset} places on, width {d}", offset, d, tolerance=_within(abs(offset)), **options)
+
+    yield shift(rng.choice(range(2, 7)), 2 * rng.choice([3, 4, 5, 6]), public=True, weight=2.0)
+    yield shift(1, 2 * rng.choice(range(5, 14)), public=True)
+    yield shift(-rng.choice(range(2, 9)), 2 * rng.choice(range(4, 9)), weight=2.0)
+    yield shift(rng.choice(range(37, 60)), 2 * rng.choice([6, 7, 8]))
+    yield shift(0, 2 * rng.choice(range(2, 8)), weight=0.5)
+    yield shift(rng.choice(range(3, 13)), 2)
+    yield shift(rng.choice(range(7, 19)), 2 * rng.choice(range(4, 12)))
+    yield call("an odd width", rng.choice([1, 2, 3]), rng.choice([5, 7, 9, 11]), raises="ValueError", weight=0.5)
+
+
+@shift_matrix.misconception(
+    "Multiply shift_matrix(1, 6) by row 4 of the table: row 5, or row 3? Mind on which side the vector stands."
+)
+def turned_the_wrong_way(offset, d_model):
+    return reference.shift_matrix(-offset, d_model)
+
+
+@shift_matrix.misconception(
+    "Your matrix fits a table with all sines first. Multiply it by a row of your own table: does the next one come?",
+    convention="all sines first, then all cosines",
+)
+def for_concatenated_halves(offset, d_model):
+    by_pairs = reference.shift_matrix(offset, d_model).unflatten(1, (-1, 2)).unflatten(0, (-1, 2))
+    return by_pairs.permute(1, 0, 3, 2).reshape(d_model, d_model)
+
+
+@shift_matrix.misconception("Each pair has a speed of its own. Does yours turn them all alike?")
+def one_angle_for_all(offset, d_model):
+    turn = reference.shift_matrix(offset, 2)
+    if d_model % 2:
+        raise ValueError("odd")
+    return torch.block_diag(*[turn] * (d_model // 2))
+
+
+@shift_matrix.misconception(
+    "Move the vector of place 4 by one: the numbers change, they do not change columns. What turns, and by how much?"
+)
+def columns_rolled(offset, d_model):
+    _frequencies(d_model)
+    return torch.eye(d_model).roll(offset, 0)
+
+
+@shift_matrix.misconception(
+    "Is M times its transpose the identity? Check the sign of each of the four numbers in a pair."
+)
+def a_sign_missing(offset, d_model):
+    return _blocks(offset, d_model, ((1, 1), (1, 1)))
+
+
+@shift_matrix.misconception(
+    "A rotation has determinant 1. What is yours? Check the sign of each of the four numbers in a pair."
+)
+def mirrored(offset, d_model):
+    return _blocks(offset, d_model, ((1, 1), (1, -1)))
+
+
+@shift_matrix.misconception(
+    "What is left of a vector's length after your matrix? Each pair mixes its sine and its cosine."
+)
+def cosines_only(offset, d_model):
+    return _blocks(offset, d_model, ((1, 0), (0, 1)))
+
+
+@shift_matrix.misconception("Ask for an offset of -3. Does your matrix take place 5 back to place 2?")
+def offset_without_its_sign(offset, d_model):
+    return reference.shift_matrix(abs(offset), d_model)
+
+
+@shift_matrix.misconception("Does an offset of 0 leave the vectors where they are?")
+def one_place_too_far(offset, d_model):
+    return reference.shift_matrix(offset + 1, d_model)
+
+
+@shift_matrix.misconception(
+    "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
+)
+def other_speeds_than_the_table(offset, d_model):
+    return _turns(offset * _frequencies(d_model) ** 0.5)
+
+
+@shift_matrix.misconception(
+    "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
+)
+def speeds_of_every_second_pair(offset, d_model):
+    return _turns(offset * _frequencies(d_model) ** 2)
+
+
+@shift_matrix.misconception("Ask for an offset of 1 and for one of 5. Do you get the same matrix?")
+def offset_ignored(offset, d_model):
+    return reference.shift_matrix(1, d_model)
+
+
+@shift_matrix.misconception(
+    "Print shift_matrix(1, 6): in which row does each pair's block begin, and do two of them meet?"
+)
+def blocks_overlap(offset, d_model):
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i, angle in enumerate(offset * _frequencies(d_model)):
+        matrix[i : i + 2, i : i + 2] = _turns(angle[None])
+    return matrix
+
+
+@shift_matrix.misconception("Ask for a width of 7. Which column is left without its partner?")
+def odd_widths_ignored(offset, d_model):
+    return reference.shift_matrix(offset, d_model + d_model % 2)[:d_model, :d_model]
+
+
+def _turns(angles, signs=((1, 1), (-1, 1))):
+    (a, b), (c, d) = signs
+    return torch.block_diag(
+        *(
+            torch.stack([torch.stack([a * t.cos(), b * t.sin()]), torch.stack([c * t.sin(), d * t.cos()])])
+            for t in angles
+        )
+    )
+
+
+def _blocks(offset, d_model, signs):
+    return _turns(offset * _frequencies(d_model), signs)

@@ -1,0 +1,364 @@
+"""Hidden tests of `ElmanClassifier`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.exercise import build, exercise
+from course.hidden import reading
+from course.hidden.rnn.scaffold import BUILT_IN
+from course.reference import rnn as reference
+
+
+@exercise(
+    reference.ElmanClassifier,
+    hints=(
+        "Print ids and lengths of a small batch. At which index does each sequence end?",
+        "Change the padding, and compare the logits. Then change the first token, and compare again.",
+        "Trace one sequence by hand with hidden = 2. Where does h come in, and what if it turns negative?",
+    ),
+    forbidden=BUILT_IN,
+    name="ElmanClassifier",
+)
+def ElmanClassifier(rng):
+    """Its parameters are the student's own, so laws decide: what it must not see, what it must, and how it grows."""
+    yield from reading.cases(rng, shape=0.5, end=5.0, company=3.0, first=3.0, last=2.0)
+    case = partial(reading.classifier, rng)
+    yield (
+        case("a sequence of one token", public=True)
+        .call(torch.arange(5)[:, None], torch.ones(5, dtype=torch.long))
+        .call(torch.arange(5, 10)[:, None], torch.ones(5, dtype=torch.long), into="other")
+        .law("shape_is", shape=(5, 3))
+        .law("different", to="other", because="sequences of one token get the same logits, whatever the token: is the "
+             "first one read at all?")
+    )  # fmt: skip
+    steps = torch.full((4,), 43)
+    tail = rng.integers(0, 11, 1, 1).expand(4, 40)  # one token again and again: what stands out stood in front
+    one, two = (torch.cat([rng.integers(0, 11, 4, 3), tail], 1) for _ in range(2))
+    yield (
+        case("weak weights forget", weight=3.0, scale=0.1)
+        .call(one, steps)
+        .call(two, steps, into="other")
+        .law("bounded", low=-2.0, high=2.0, because="with weak weights a state stays small, and yours has grown over "
+             "43 steps: what is a new state made of?")
+        .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
+             "shows the first ones after 40 steps: is it the last state alone that is read?")
+    )  # fmt: skip
+    yield (
+        case("strong weights grow", weight=2.0, scale=2.0)
+        .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
+        .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step; yours is held back")
+    )
+    middle, *others = rng.permutation(11)[:9].tolist()
+    mixed = torch.tensor([[before, middle, after] for before in others[:4] for after in others[4:]])
+    contrast = torch.tensor([1.0, -1.0, 2.0, -2.0])  # sums to zero: what only adds up cancels
+    yield (
+        case("more than a sum", hidden=61, weight=2.0)
+        .call(mixed, torch.full((16,), 3))
+        .law("combination_is_not_zero", weights=torch.outer(contrast, contrast).flatten(), because="each token adds "
+             "its share, whatever stood before it: is there no ReLU in the recurrence?")
+    )  # fmt: skip
+    # What two early tokens make of each other only a bend between them can show: long after, weakly, nothing turns
+    # negative because of them. One model in a hundred has a unit so near to zero that it does: so there are two.
+    early = torch.stack([rng.permutation(11)[:4] for _ in range(40)])  # (40, 4): two for each of two places
+    pairs = early[:, [[0, 2], [1, 2], [0, 3], [1, 3]]]  # (40, 4, 2)
+    met = torch.cat([pairs, rng.integers(0, 11, 40, 1, 3).expand(40, 4, 3)], 2).flatten(0, 1)
+    corners, late = torch.tensor([1.0, -1.0, -1.0, 1.0]), "the first tokens add up as if nothing bent between them: is "
+    late += "there a ReLU around every step of the recurrence?"
+    yield (
+        case("a bend at every step", hidden=23, scale=0.08)
+        .call(met, torch.full((160,), 5))
+        .call(11, 23, 3, on="answer", into="second")
+        .fill(rng, on="second", scale=0.08)
+        .call(met, torch.full((160,), 5), on="second", into="other")
+        .law("combinations_are_not_zero", also="other", weights=corners, share=0.6, because=late)
+    )
+    yield _states_of_one_number(rng)
+    shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
+    yield (
+        case("everything learns", weight=2.0)
+        .call(shuffled, torch.full((6,), 11))
+        .gradients(wrt="parameters")
+        .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
+        .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
+        .law("learns_at_least", numbers=13 * 13, because="hardly anything learns but what makes logits of a state: who "
+             "keeps the gradient from the steps before it?")
+        .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
+             "is the third token three times the first?")  # or one beside the state, or one more for padding
+        .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
+             "and W_y together: print the names and shapes of your parameters")
+    )  # fmt: skip
+
+
+def _states_of_one_number(rng):
+    """What ReLU makes zero is zero: the tokens of which it does so are alike, and in front they are as good as none.
+
+    In half of the models all tokens may lie on one side (an embedding that is multiplied, and two biases): of 24, two
+    or more have some on either but for one in 400,000.
+    """
+    V, models = 19, range(24)
+    tokens = torch.arange(V)
+    pairs, singles = torch.cartesian_prod(tokens, tokens), tokens[:, None]
+    case = build("a state of one number", V, 1, 3, weight=3.0).laws_only()
+    for k in models:
+        case = case.call(V, 1, 3, on="answer", into=f"model {k}").fill(rng, on=f"model {k}", scale=1.0)
+        case = case.call(singles, torch.ones(V, dtype=torch.long), on=f"model {k}", into=f"alone {k}")
+        case = case.call(pairs, torch.full((V * V,), 2), on=f"model {k}", into=f"pairs {k}")
+    alone, behind = ([f"{name} {k}" for k in models] for name in ("alone", "pairs"))
+    return case.law(
+        "some_rows_agree", of=alone, least=2, because="with a state of one number, many tokens should lead to the same "
+        "logits: what does the function around your recurrence make of two different numbers below zero?",
+    ).law(
+        "some_leave_no_trace", of=behind, alone=alone, least=2, because="a token whose state is 0 should leave no "
+        "trace on what follows it, as if it had not been there: with which state does yours begin?",
+    ).law(
+        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them: what is left of the formula "
+        "for the logits where h is 0?",
+    )  # fmt: skip
+
+
+class _Elman(reference.ElmanClassifier):
+    """The reference with its pieces laid open, for wrong ones to take their place."""
+
+    def start(self, inputs):
+        return torch.zeros_like(inputs)
+
+    def read(self, states, lengths):
+        return states[torch.arange(len(states)), lengths - 1]
+
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(h))
+
+    def forward(self, ids, lengths):
+        inputs = self.from_input(F.one_hot(ids, self.vocab_size).to(self.from_input.weight.dtype))
+        h, states = self.start(inputs[:, 0]), []
+        for x in inputs.unbind(1):
+            h = self.next(x, h)
+            states.append(h)
+        self.end = h.detach()
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+LastColumn, MeanOverColumns, *_ = reading.declare_misreadings(ElmanClassifier, _Elman)
+
+
+@ElmanClassifier.misconception(
+    "How many states go into your logits? In a mean the beginning weighs as much as the end."
+)
+class MeanOverTime(reading.MeanOverTime, _Elman):
+    """Of the real tokens."""
+
+
+@ElmanClassifier.misconception(
+    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+)
+class StateKeptBetweenBatches(_Elman):
+    def start(self, inputs):
+        end = getattr(self, "end", None)
+        return end if end is not None and end.shape == inputs.shape else super().start(inputs)
+
+
+@ElmanClassifier.misconception(
+    "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare."
+)
+class EveryEndOfEverySequence(_Elman):
+    def read(self, states, lengths):
+        return states[:, lengths - 1]
+
+
+@ElmanClassifier.misconception(
+    "Print the names of your parameters, and call it twice with the same batch. Which weights are there only while "
+    "`forward` runs?"
+)
+class LayerMadeAnew(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + nn.Linear(h.shape[1], h.shape[1])(h))
+
+
+NOTHING_BEFORE = "Change the first token: do the logits move? What does a step know of the one before?"
+"""The hint to whose steps are blind to the state."""
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class StateNotCarried(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(torch.zeros_like(h)))
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class StateLeftOut(_Elman):
+    def next(self, x, h):
+        return torch.relu(x)
+
+
+@ElmanClassifier.misconception(NOTHING_BEFORE)
+class InputTwice(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(x))
+
+
+@ElmanClassifier.misconception(
+    "What does the function around your recurrence make of -1, and of -2? And what does the lecture's?"
+)
+class LeakyForRelu(_Elman):
+    def next(self, x, h):
+        return F.leaky_relu(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Print the state before the first token. Set all weights but W_h to zero: should one token already make a state?"
+)
+class BeginsWithOnes(_Elman):
+    def start(self, inputs):
+        return torch.ones_like(inputs)
+
+
+@ElmanClassifier.misconception(
+    "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large "
+    "may a state of yours become, and how large one of the lecture's?"
+)
+class TanhForRelu(_Elman):
+    def next(self, x, h):
+        return torch.tanh(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Make all weights ten times as strong and print the states. Between which two numbers do yours stay, and a ReLU's?"
+)
+class SigmoidForRelu(_Elman):
+    def next(self, x, h):
+        return torch.sigmoid(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "Make all weights ten times as strong and print the states. Which number do they never pass? Do a ReLU's?"
+)
+class ClippedRelu(_Elman):
+    def next(self, x, h):
+        return F.relu6(x + self.from_state(h))
+
+
+@ElmanClassifier.misconception(
+    "The token says 1 and the old state says -1. What do you hand to ReLU: the two one by one, or what they come to?"
+)
+class ReluOfEachPart(_Elman):
+    def next(self, x, h):
+        return x.relu() + self.from_state(h).relu()
+
+
+ONE_OF_TWO = (
+    "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?"
+)
+"""The hint to who bends half of the sum."""
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputAlone(_Elman):
+    def next(self, x, h):
+        return x.relu() + self.from_state(h)
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheInputBesideABias(_Elman):
+    def next(self, x, h):
+        b = self.from_input.bias
+        return (x - b).relu() + self.from_state(h) + b
+
+
+@ElmanClassifier.misconception(ONE_OF_TWO)
+class ReluOfTheStateAlone(_Elman):
+    def next(self, x, h):
+        return x + self.from_state(h).relu()
+
+
+ANY_NUMBER = "Print some of your logits. A score may be any number: what keeps all of yours above zero?"
+"""The hint to who does something to the logits."""
+
+
+@ElmanClassifier.misconception(ANY_NUMBER)
+class ScoresSquashed(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).sigmoid()
+
+
+@ElmanClassifier.misconception(ANY_NUMBER)
+class ScoresBent(_Elman):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
+@ElmanClassifier.misconception(
+    "Set the weights W_h to zero. Should your logits tell of any token but the last? Where do the others come in?"
+)
+class AddedToTheState(_Elman):
+    def next(self, x, h):
+        return h + super().next(x, h)
+
+
+@ElmanClassifier.misconception("Without a bend, many steps are one matrix. Where is the nonlinearity?")
+class NoNonlinearity(_Elman):
+    def next(self, x, h):
+        return x + self.from_state(h)
+
+
+@ElmanClassifier.misconception(
+    "Where does yours bend: around every step, or once, when the last state is read? Change two early tokens, one at a "
+    "time and both together: does the second change do the same each time?"
+)
+class OneBendAtTheEnd(NoNonlinearity):
+    def read(self, states, lengths):
+        return super().read(states, lengths).relu()
+
+
+@ElmanClassifier.misconception(
+    "Give it a sequence of one token, then of another one. How often does your loop run, and for which token?"
+)
+class FirstTokenSkipped(reference.ElmanClassifier):
+    def states(self, ids):
+        states = super().states(ids.roll(-1, 1))
+        return torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
+
+
+@ElmanClassifier.misconception("Print the names of your parameters. Which of your weights are missing there?")
+class RecurrenceNoParameter(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.layers = [self.from_state]
+        del self.from_state
+
+    def next(self, x, h):
+        return torch.relu(x + self.layers[0](h))
+
+
+@ElmanClassifier.misconception("Is token 6 twice as much as token 3? What does a network see of a token in your input?")
+class TokensAsNumbers(_Elman):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(1, hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, states = ids.new_zeros(len(ids), 1) * self.from_state.weight[0], []
+        for x in ids.unbind(1):
+            h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
+            states.append(h)
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+@ElmanClassifier.misconception(
+    "The values are right. Print the gradient of each parameter by name: down to which layer do they come, and who "
+    "stops them there?"
+)
+class StatesWithoutGradient(_Elman):
+    def read(self, states, lengths):
+        return super().read(states, lengths).detach()
+
+
+@ElmanClassifier.misconception(
+    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?"
+)
+class Detached(_Elman):
+    def next(self, x, h):
+        return torch.relu(x + self.from_state(h.detach()))

@@ -1,0 +1,154 @@
+"""Hidden tests of `generate`."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from course.exercise import call, draws, exercise, stand_in
+from course.reference import rnn as reference
+
+
+def _certain(rng, clocks, vocabulary):
+    """Logits (clocks, V, V) that leave no choice: after each token at each clock one successor is certain."""
+    successors = torch.stack([rng.permutation(vocabulary) for _ in range(clocks)])  # (P, V)
+    return 500.0 * F.one_hot(successors, vocabulary).double()
+
+
+@exercise(
+    reference.generate,
+    hints=(
+        "Follow three steps with pencil and paper: what is `token` at each of them, and what is `h`?",
+        "Draw a thousand tokens at a temperature of 0.1 and at 10. Which text is bolder?",
+        "How many tokens do you return for length = 1, and is the start among them?",
+    ),
+)
+def generate(rng):
+    """Certain successors show what is fed back; uncertain ones, how it is drawn."""
+    start_state = torch.ones(1, 1).double()  # not zero, which is what somebody may begin with who ignores it
+    shares = torch.tensor([0.30, 0.22, 0.18, 0.14, 0.12, 0.04], dtype=torch.float64)
+
+    def urn(title, length, temperature, **settings):
+        """The same shares after every token: the rarest one is drawn dozens of times, or somebody leaves it out."""
+        probabilities = shares[rng.permutation(len(shares))]
+        logits = (temperature * probabilities.log()).expand(1, len(shares), len(shares)).clone()
+        step, because = stand_in("clock_step", logits=logits), "the draws do not follow softmax(logits / temperature)"
+        because += ": tally a thousand of them. Does every token come, and each as often as it should?"
+        return (
+            draws(title, 1, step, start_state, 0, length, temperature, rng.generator(), **settings)
+            .law("shape_is", shape=(1, length))
+            .law("frequencies", probabilities=probabilities, draws=length, because=because)
+        )
+
+    def written(title, clocks, vocabulary, length, temperature, **settings):
+        step = stand_in("clock_step", logits=_certain(rng, clocks, vocabulary))
+        start = int(rng.integers(0, vocabulary, 1))
+        return call(title, step, start_state, start, length, temperature, rng.generator(), grad=False, **settings)
+
+    def chance(title, temperature, spread, **settings):
+        """After each token the same four shares in another order, far from those at a temperature of one."""
+        length, steps = 1500, torch.arange(4, dtype=torch.float64)
+        logits = torch.stack([spread * steps[rng.permutation(4)] for _ in range(4)])[None]
+        step = stand_in("clock_step", logits=logits)
+        return (
+            draws(title, 1, step, start_state, 2, length, temperature, rng.generator(), **settings)
+            .law("shape_is", shape=(1, length), because="`length` tokens are asked for, the start not among them")
+            .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
+            .law("frequencies", probabilities=torch.softmax(logits[0] / temperature, -1), draws=length, start=2)
+        )
+
+    yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
+    yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
+    yield chance("a temperature of two", 2.0, 2.5, public=True, weight=2.0)
+    yield chance("a temperature of one half", 0.5, 0.8, weight=3.0)
+    yield urn("a temperature of nine", 1000, 9.0, weight=2.0)
+    yield written("one token", 2, 5, 1, 0.5).counts_with("no choice, by a clock in the state")
+    yield written("a long text", 5, 11, 60, 2.0)
+    step, generator = stand_in("clock_step", logits=rng.normal(1, 11, 11)), rng.generator()
+    settings = {"grad": False, "public": True, "weight": 2.0}
+    twice = call("the same generator, the same text", step, start_state, 0, 40, 1.0, generator, **settings)
+    yield (
+        twice.call(step, start_state, 0, 40, 1.0, generator, on="answer", into="again")
+        .call(step, start_state, 0, 40, 1.0, rng.generator(), on="answer", into="other")
+        .draws(2, step, start_state, 0, 40, 1.0, rng.generator(), into="in a row")
+        .laws_only()
+        .law("equal", to="again", because="the same generator gave two texts: some chance comes from elsewhere")
+        .law("different", to="other", because="two generators gave the same text of 40 tokens")
+        .law("slices_differ", of="in a row", because="two texts drawn one after the other from one generator are the "
+             "same: does yours begin it anew each time?")
+    )  # fmt: skip
+
+
+def _write(step, h0, start, length, temperature, generator, *, feed=None, keep=None, logits_to_p=None, draw=None):
+    """The right loop with one piece exchanged."""
+    token, h, written = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, new = step(token, h)
+        h = new if keep is None else keep(h0, new)
+        p = torch.softmax(logits / temperature if logits_to_p is None else logits_to_p(logits, temperature), -1)
+        drawn = torch.multinomial(p, 1, generator=generator)[0] if draw is None else draw(p)
+        written.append(drawn)
+        token = drawn if feed is None else feed(start)
+    return torch.cat(written)
+
+
+@generate.misconception("What does your network read at the second step: the start again, or what it has just written?")
+def feeds_the_start_every_time(*inputs):
+    return _write(*inputs, feed=lambda start: torch.tensor([start]))
+
+
+@generate.misconception(
+    "Write twice with different generators. Does anything change? A distribution is there to be drawn from."
+)
+def always_the_likeliest(*inputs):
+    return _write(*inputs, draw=lambda p: p.argmax(-1))
+
+
+@generate.misconception(
+    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?"
+)
+def softmax_over_the_wrong_axis(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: 0.0 * logits)  # V times 1, which is as good as 1/V
+
+
+@generate.misconception("At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?")
+def temperature_multiplied(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: logits * temperature)
+
+
+@generate.misconception("Does your text change with the temperature?")
+def temperature_ignored(*inputs):
+    return _write(*inputs, logits_to_p=lambda logits, temperature: logits)
+
+
+@generate.misconception("`step` returns a state. Where does it go?")
+def state_not_carried_on(*inputs):
+    return _write(*inputs, keep=lambda h0, new: h0)
+
+
+@generate.misconception("Write with two different h0. Which of your lines reads the one that you were given?")
+def begins_with_zeros(step, h0, *others):
+    return reference.generate(step, torch.zeros_like(h0), *others)
+
+
+@generate.misconception("Write two texts in a row with one generator. Are they the same, and should they be?")
+def begins_the_generator_anew(*inputs):
+    *others, generator = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@generate.misconception("Write with two generators of different seeds. Do you get two different texts?")
+def dice_with_a_seed_of_their_own(*inputs):
+    *others, _ = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(0))
+
+
+@generate.misconception("For length = 1, what comes out? The start was given; it is not written.")
+def start_among_the_tokens(step, h0, start, length, temperature, generator):
+    written = reference.generate(step, h0, start, length, temperature, generator)
+    return torch.cat([torch.tensor([start]), written])[:length]
+
+
+@generate.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
+def another_source_of_chance(*inputs):
+    return _write(*inputs, draw=lambda p: torch.multinomial(p, 1)[0])

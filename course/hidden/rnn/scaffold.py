@@ -1,0 +1,16 @@
+"""What several exercises of this topic are examined with."""
+
+from __future__ import annotations
+
+import torch
+
+BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
+
+
+def _weights(rng, D, H, dtype=torch.float64):
+    """W_x (H, D), W_h (H, H), b (H,): W_h far from symmetric, b far from zero."""
+    return rng.normal(H, D, dtype=dtype), 0.7 * rng.normal(H, H, dtype=dtype), rng.normal(H, dtype=dtype)
+
+
+def _inputs(rng, B, T, D, H, dtype=torch.float64):
+    return rng.normal(B, T, D, dtype=dtype), 0.5 * rng.normal(B, H, dtype=dtype), *_weights(rng, D, H, dtype)

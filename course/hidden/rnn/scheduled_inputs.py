@@ -1,0 +1,133 @@
+"""Hidden tests of `scheduled_inputs`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, draws, exercise
+from course.reference import rnn as reference
+
+
+@exercise(
+    reference.scheduled_inputs,
+    hints=(
+        "What should come out for p = 1, and for p = 0?",
+        "Take targets of zeros and own of ones, and print a few rows at p = 0.5. Do rows or columns look alike?",
+        "How many coins does a table of B times T tokens need?",
+    ),
+)
+def scheduled_inputs(rng):
+    """Zeros and ones make the coins visible; two long rows, or many short ones, whether each place has its own."""
+
+    def table(B, T):
+        return torch.zeros(B, T, dtype=torch.long), torch.ones(B, T, dtype=torch.long)
+
+    def tossed(title, n, B, T, p, **settings):
+        """Tables of coins, n in a row. Of ten and more not all are alike, nor all sentences, nor all places."""
+        case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
+        same = (
+            f"{n} mixtures drawn in a row from one generator are the same: does yours begin it anew each time?",
+            "the teacher has the same places in every sentence: how many coins did you toss for the whole batch?",
+            "every sentence is the teacher's as a whole or not at all: how many coins did you toss for one?",
+        )
+        for dim, size in enumerate((n, B, T)):
+            case = case.law("slices_vary", dim=dim, because=same[dim]) if size >= 10 else case
+        return case
+
+    def coins(title, n, B, T, p, **settings):
+        share = torch.tensor([p, 1 - p], dtype=torch.float64)
+        return tossed(title, n, B, T, p, **settings).law("frequencies", probabilities=share, draws=n * B * T)
+
+    targets, own = rng.integers(0, 50, 40, 50), rng.integers(50, 99, 40, 50)
+    yield call("p = 1: the teacher alone", targets, own, 1.0, rng.generator(), public=True).counts_with(
+        "p = 0: its own alone"
+    )
+    yield call("p = 0: its own alone", targets, own, 0.0, rng.generator(), public=True).counts_with(
+        "p = 1: the teacher alone"
+    )
+    yield coins("three quarters", 3, 30, 20, 0.75, public=True)
+    yield coins("two sentences", 1, 2, 700, 0.25, weight=2.0)
+    yield coins("sentences of one token", 2, 700, 1, 0.25)
+    yield coins("one in ten", 3, 20, 30, 0.1)
+    yield coins("six in a hundred", 3, 40, 50, 0.06)  # whoever tosses a die of ten sides has ten
+    for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
+        yield tossed(title, 250, *sizes, 0.4).law(
+            "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "
+            "others: has each of them a coin of its own? Count them, call by call"
+        )  # fmt: skip
+    generator = rng.generator()
+    yield (
+        call("the same generator, the same coins", *table(11, 13), 0.5, generator, public=True)
+        .call(*table(11, 13), 0.5, generator, on="answer", into="again")
+        .call(*table(11, 13), 0.5, rng.generator(), on="answer", into="other")
+        .draws(2, *table(11, 13), 0.5, rng.generator(), into="in a row")
+        .laws_only()
+        .law("equal", to="again", because="the same generator gave two mixtures: some chance comes from elsewhere")
+        .law("different", to="other", because="two generators gave the same mixture of 143 tokens")
+        .law("slices_differ", of="in a row", because="two mixtures drawn one after the other from one generator are "
+             "the same: does yours begin it anew each time?")
+    )  # fmt: skip
+
+
+def _coins(shape, generator):
+    return torch.rand(shape, generator=generator)
+
+
+@scheduled_inputs.misconception(
+    "Print one sentence of zeros and ones at p = 0.5. Do teacher and model ever alternate within it?"
+)
+def one_coin_for_a_sentence(targets, own, p, generator):
+    return torch.where(_coins((len(targets), 1), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception(
+    "Print a batch of zeros and ones at p = 0.5. Do all sentences change over at the same places?"
+)
+def one_coin_for_a_column(targets, own, p, generator):
+    return torch.where(_coins((1, targets.shape[1]), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception("How many coins did you toss for the whole batch?")
+def one_coin_for_all(targets, own, p, generator):
+    return torch.where(_coins((1, 1), generator) < p, targets, own)
+
+
+@scheduled_inputs.misconception("What comes out for p = 1? p is the probability of the teacher's token.")
+def the_other_way_round(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, generator) < p, own, targets)
+
+
+@scheduled_inputs.misconception("What comes out for p = 1, and for p = 0? Is p used at all?")
+def half_and_half(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, generator) < 0.5, targets, own)
+
+
+@scheduled_inputs.misconception("Mix twice in a row with one generator. Are the coins the same, and should they be?")
+def the_same_coins_again(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(generator.initial_seed())) < p, targets, own)
+
+
+@scheduled_inputs.misconception("Mix with two generators of different seeds. Do you get two different mixtures?")
+def a_seed_of_its_own(targets, own, p, generator):
+    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(0)) < p, targets, own)
+
+
+@scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
+def coins_from_elsewhere(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
+@scheduled_inputs.misconception(
+    "Call it ten times with p = 0.5 and count the teacher's tokens: always the same number?"
+)
+def an_exact_share(targets, own, p, generator):
+    order = _coins(targets.numel(), generator).argsort().view(targets.shape)
+    return torch.where(order < round(p * targets.numel()), targets, own)
+
+
+@scheduled_inputs.misconception(
+    "Call it twice with different generators. Should the teacher always have the beginning?"
+)
+def teacher_first(targets, own, p, generator):
+    places = torch.arange(targets.shape[1]) < round(p * targets.shape[1])
+    return torch.where(places, targets, own)

@@ -1,0 +1,79 @@
+"""Hidden tests of `attention_cost`."""
+
+from __future__ import annotations
+
+from course.exercise import call, exercise
+from course.reference import self_attention as reference
+
+
+@exercise(
+    reference.attention_cost,
+    hints=(
+        "Self-attention: how many pairs of words are compared, and what does one comparison cost?",
+        "Recurrence: how many steps are there, and how many numbers are in the matrix that each multiplies by?",
+    ),
+)
+def attention_cost(rng):
+    """Table 1 for a sentence and for a book, and where the two meet."""
+    yield call("a sentence of 70 words, width 512", 70, 512, public=True)
+    yield call("a long text, narrow words", 5003, 61)
+    yield call("as many words as dimensions", 97, 97)
+    yield call("a single word", 1, 89)
+    yield call("words of one number", 83, 1)
+    n, d = (int(number) for number in rng.integers(100, 1000, 2))
+    yield call("some words of some width", n, d)
+
+
+def _costs(attention, recurrent):
+    return {"self_attention": attention, "recurrent": recurrent}
+
+
+@attention_cost.misconception("Double the number of words: which of the two layers should cost four times as much?")
+def layers_exchanged(n, d):
+    return _costs(n * d * d, n * n * d)
+
+
+@attention_cost.misconception("One comparison of two words is a dot product: how many multiplications does that take?")
+def pairs_without_width(n, d):
+    return _costs(n * n, n * d * d)
+
+
+@attention_cost.misconception(
+    "A recurrent step multiplies a state of d numbers by W_h. How many multiplications is one matrix times one vector?"
+)
+def step_without_matrix(n, d):
+    return _costs(n * n * d, n * d)
+
+
+@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
+def constants_kept(n, d):
+    return _costs(2 * n * n * d, 2 * n * d * d)
+
+
+@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
+def scores_and_mixing_counted(n, d):
+    return _costs(2 * n * n * d, n * d * d)
+
+
+@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
+def both_matrices_counted(n, d):
+    return _costs(n * n * d, 2 * n * d * d)
+
+
+@attention_cost.misconception("Print 3^2 in Python. Is it nine?")
+def carets_for_powers(n, d):
+    return _costs(n ^ 2 * d, n * d ^ 2)
+
+
+@attention_cost.misconception(
+    "Projecting the words to q, k and v costs too, but the lecture's table counts the attention itself only."
+)
+def projections_counted(n, d):
+    return _costs(n * n * d + 3 * n * d * d, n * d * d)
+
+
+@attention_cost.misconception(
+    "A word also attends to itself, and both i → j and j → i are scored: how many scores is that?"
+)
+def pairs_counted_once(n, d):
+    return _costs(n * (n - 1) // 2 * d, n * d * d)

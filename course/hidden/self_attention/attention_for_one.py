@@ -1,0 +1,112 @@
+"""Hidden tests of `attention_for_one`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.self_attention.scaffold import BUILT_IN_ATTENTION
+from course.reference import self_attention as reference
+
+
+@exercise(
+    reference.attention_for_one,
+    hints=(
+        "Four steps: score, scale, softmax, mix. Print the shape after each, and say what each number means.",
+        "How many scores does one word get, and how many weights? What do the weights sum to?",
+        "The output has the width of the values. Which axis disappears when you mix them?",
+    ),
+    forbidden=BUILT_IN_ATTENTION,
+)
+def attention_for_one(rng):
+    """One query against S keys; D, S and Dv all different, and once all equal to unmask accidents."""
+    yield call("five keys", rng.normal(3), rng.normal(5, 3), rng.normal(5, 2), public=True)
+    yield call("a longer query", rng.normal(11), rng.normal(3, 11), rng.normal(3, 7))
+    yield call("a single key", rng.normal(7), rng.normal(1, 7), rng.normal(1, 3))
+    yield call("as many keys as the query is wide", rng.normal(5), rng.normal(5, 5), rng.normal(5, 5))
+    query = 100 * rng.normal(11)
+    yield call("scores of ten thousands", query, torch.stack([-query, query, 0 * query]), rng.normal(3, 2), grad=False)
+    f32 = [rng.normal(*shape, dtype=torch.float32) for shape in ((7,), (3, 7), (3, 5))]
+    yield call("float32", *f32, public=True)
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(rng.normal(*s)) for s in ((3,), (5, 3), (5, 2))), public=True
+    )
+
+
+def _mix(scores, values):
+    return torch.softmax(scores, 0) @ values
+
+
+@attention_for_one.misconception(
+    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?"
+)
+def score_not_scaled(query, keys, values):
+    return _mix(keys @ query, values)
+
+
+@attention_for_one.misconception("A sum of D products of unit variance has variance D. What is its standard deviation?")
+def score_divided_by_D(query, keys, values):
+    return _mix(keys @ query / len(query), values)
+
+
+@attention_for_one.misconception(
+    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?"
+)
+def score_multiplied_by_the_root(query, keys, values):
+    return _mix(keys @ query * len(query) ** 0.5, values)
+
+
+@attention_for_one.misconception(
+    "Which axis is summed over in the dot product: the width of the query, or the number of keys?"
+)
+def score_scaled_by_the_number_of_keys(query, keys, values):
+    return _mix(keys @ query / len(keys) ** 0.5, values)
+
+
+@attention_for_one.misconception("Which axis is summed over in the dot product? Is the width of the values part of it?")
+def score_scaled_by_the_width_of_the_values(query, keys, values):
+    return _mix(keys @ query / values.shape[1] ** 0.5, values)
+
+
+@attention_for_one.misconception("What do your weights sum to at the moment at which they meet the values?")
+def softmax_before_scaling_for_one(query, keys, values):
+    return torch.softmax(keys @ query, 0) / len(query) ** 0.5 @ values
+
+
+@attention_for_one.misconception(
+    "Multiply the query by a thousand: do NaNs appear? Which of your functions is safe for large scores?"
+)
+def exponentials_overflow_for_one(query, keys, values):
+    exponentials = (keys @ query / len(query) ** 0.5).exp()
+    return exponentials / exponentials.sum() @ values
+
+
+@attention_for_one.misconception(
+    "Your word listens to one other word only. Should the second best go unheard? And what would its gradient be?"
+)
+def only_the_best_key(query, keys, values):
+    return values[(keys @ query).argmax()] + 0 * (keys @ query).sum()
+
+
+@attention_for_one.misconception("Change the query: does your output move? Who decides how much each value counts?")
+def plain_mean(query, keys, values):
+    return values.mean(0) + 0 * (keys @ query).sum()
+
+
+@attention_for_one.misconception(
+    "Make one score negative. Can a share of attention be negative? What do your weights sum to?"
+)
+def scores_as_weights(query, keys, values):
+    return keys @ query / len(query) ** 0.5 @ values
+
+
+@attention_for_one.misconception("These are the weights. One step is missing: what does the word take home?")
+def weights_for_output(query, keys, values):
+    return torch.softmax(keys @ query / len(query) ** 0.5, 0)
+
+
+@attention_for_one.misconception(
+    "Replace all values by zeros: what should come out? What are the keys for, and what the values?"
+)
+def keys_for_values(query, keys, values):
+    return _mix(keys @ query / len(query) ** 0.5, keys)

@@ -1,0 +1,5 @@
+"""What several exercises of this topic are examined with."""
+
+from __future__ import annotations
+
+BUILT_IN_ATTENTION = ("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward")

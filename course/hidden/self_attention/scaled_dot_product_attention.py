@@ -1,0 +1,175 @@
+"""Hidden tests of `scaled_dot_product_attention`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.self_attention.scaffold import BUILT_IN_ATTENTION
+from course.reference import self_attention as reference
+
+
+@exercise(
+    reference.scaled_dot_product_attention,
+    shown=(1,),
+    hints=(
+        "Write the shape of every intermediate beside its line: the scores must be (B, T, S). What is at [b, i, j]?",
+        "Sum your weights over each axis in turn. Over which one must they give ones, and why that one?",
+        "Compare one query of one example with your attention_for_one: the first number that differs tells where.",
+        "Draw q and k from torch.randn with D = 400: the variance of the scores you give to softmax should be 1.",
+    ),
+    forbidden=BUILT_IN_ATTENTION,
+)
+def scaled_dot_product_attention(rng):
+    """Five different primes for B, T, S, D, Dv; then each in turn is one, all are equal, and scores are enormous."""
+
+    def inputs(B, T, S, D, Dv, dtype=torch.float64):
+        return rng.normal(B, T, D, dtype=dtype), rng.normal(B, S, D, dtype=dtype), rng.normal(B, S, Dv, dtype=dtype)
+
+    yield call("a small batch", *inputs(2, 3, 5, 7, 11), public=True, weight=2.0)
+    yield call("as many queries as keys", *inputs(2, 5, 5, 3, 7), public=True)
+    yield call("every size the same", *inputs(3, 3, 3, 3, 3))
+    yield call("more queries than keys", *inputs(3, 13, 2, 5, 7), weight=2.0)
+    yield call("a batch of one", *inputs(1, 5, 3, 11, 2))
+    yield call("a single query", *inputs(5, 1, 7, 3, 2))
+    yield call("a single key", *inputs(2, 3, 1, 5, 7))
+    yield call("width one", *inputs(2, 3, 5, 1, 1))
+    q, k, v = inputs(2, 3, 5, 7, 11)
+    yield call("scores of thousands", 100 * q, 100 * k, v, grad=False)
+    yield call("float32", *inputs(2, 5, 3, 7, 2, dtype=torch.float32), public=True)
+    yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)), public=True)
+
+
+def _weighted(weights, v):
+    return weights @ v, weights
+
+
+def _scores(q, k):
+    return q @ k.mT
+
+
+@scaled_dot_product_attention.misconception(
+    "With D = 256 and unit variance in q and k, what is the variance of a score? What does softmax do with such scores?"
+)
+def not_scaled(q, k, v):
+    return _weighted(_scores(q, k).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Variance D means a standard deviation of what? Print the variance of your scores for D = 256."
+)
+def scaled_by_D(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[-1]).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Is the width of the values summed over in a score? Give v another width and compare the weights."
+)
+def scaled_by_the_width_of_the_values(q, k, v):
+    return _weighted((_scores(q, k) / v.shape[-1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Which axis is summed over in a dot product of q and k: words, or numbers within a word?"
+)
+def scaled_by_the_number_of_words(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "How many numbers are added up in one score? Double the number of keys: should the scores of the first ones shrink?"
+)
+def scaled_by_the_number_of_keys(q, k, v):
+    return _weighted((_scores(q, k) / k.shape[1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Print the variance of your scores for D = 4 and D = 400. Does your factor bring them together or apart?"
+)
+def multiplied_by_the_root(q, k, v):
+    return _weighted((_scores(q, k) * q.shape[-1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Who distributes attention, the word that asks or the word that is asked? Sum your weights over each axis."
+)
+def softmax_over_queries(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(-2), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Call it with one sentence, then with the same sentence beside another one: may its output change?"
+)
+def softmax_over_the_batch(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(0), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys: which axis of your scores is which?"
+)
+def queries_and_keys_exchanged(q, k, v):
+    return _weighted((_scores(k, q) / q.shape[-1] ** 0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
+def softmax_before_scaling(q, k, v):
+    return _weighted(_scores(q, k).softmax(-1) / q.shape[-1] ** 0.5, v)
+
+
+@scaled_dot_product_attention.misconception(
+    "If all values are the same vector, what must come out? Print your output beside it: when does the division happen?"
+)
+def output_scaled_for_scores(q, k, v):
+    weights = _scores(q, k).softmax(-1)
+    return weights @ v / q.shape[-1] ** 0.5, weights
+
+
+@scaled_dot_product_attention.misconception(
+    "Make one score far larger than all others. How large should its weight be, and how large is it? Count softmaxes."
+)
+def softmax_twice(q, k, v):
+    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Print the weights of the first query. Who told it that it must not look at later words?"
+)
+def nobody_looks_ahead(q, k, v):
+    scores = _scores(q, k) / q.shape[-1] ** 0.5
+    return _weighted(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception("The output is right. Now sum a row of the weights you return beside it.")
+def scores_returned_for_weights(q, k, v):
+    scores = _scores(q, k) / q.shape[-1] ** 0.5
+    return scores.softmax(-1) @ v, scores
+
+
+@scaled_dot_product_attention.misconception(
+    "A transpose is no reshape: compare k[0, 1] with column 1 of what you multiply q by."
+)
+def reshaped_for_transposed(q, k, v):
+    B, S, D = k.shape
+    return _weighted((q @ k.reshape(B, D, S) / D**0.5).softmax(-1), v)
+
+
+@scaled_dot_product_attention.misconception(
+    "Both results are right, but in the other order. Which did the docstring promise first?"
+)
+def weights_before_output(q, k, v):
+    weights = (_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1)
+    return weights, weights @ v
+
+
+@scaled_dot_product_attention.misconception(
+    "Multiply q and k by 100: do NaNs appear? Which of your functions is safe for large scores?"
+)
+def exponentials_that_overflow(q, k, v):
+    exponentials = (_scores(q, k) / q.shape[-1] ** 0.5).exp()
+    return _weighted(exponentials / exponentials.sum(-1, keepdim=True), v)
+
+
+@scaled_dot_product_attention.misconception("Can a weight be negative? Print your smallest one.")
+def sum_for_softmax(q, k, v):
+    scores = _scores(q, k) / q.shape[-1] ** 0.5
+    return _weighted(scores / scores.sum(-1, keepdim=True), v)

@@ -1,0 +1,101 @@
+"""Hidden tests of `self_attention`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.self_attention.scaffold import BUILT_IN_ATTENTION
+from course.reference import self_attention as reference
+
+
+@exercise(
+    reference.self_attention,
+    hints=(
+        "Weights are (out, in), as in nn.Linear. Which shape must x @ something have, for W_q of shape (D, Din)?",
+        "Three roles, three matrices: set W_v to zero, then only W_k. What should the output be each time?",
+        "Feed x of ones: every word is the same, so every output must be W_v's row sums, whatever W_q and W_k are.",
+    ),
+    forbidden=BUILT_IN_ATTENTION,
+)
+def self_attention(rng):
+    """Din, D and Dv differ, so a forgotten transpose fails; one square case tells which one was forgotten."""
+
+    def inputs(B, T, Din, D, Dv, dtype=torch.float64):
+        x = rng.normal(B, T, Din, dtype=dtype)
+        shapes = ((D, Din), (D, Din), (Dv, Din))
+        return x, *(rng.normal(*shape, dtype=dtype) for shape in shapes)
+
+    yield call("a small batch", *inputs(2, 3, 7, 5, 11), public=True, weight=2.0)
+    yield call("square weights", *inputs(3, 2, 5, 5, 5), public=True)
+    yield call("a long sentence, a narrow head", *inputs(2, 13, 5, 2, 3), weight=2.0)
+    yield call("as many words as dimensions", *inputs(2, 5, 5, 5, 5))
+    yield call("a single word", *inputs(3, 1, 5, 2, 7))
+    yield call("a batch of one", *inputs(1, 5, 3, 7, 2))
+    x, W_q, W_k, W_v = inputs(2, 5, 3, 7, 2)
+    yield call("words of size 100", 100 * x, W_q, W_k, W_v, grad=False)
+    yield call("float32", *inputs(2, 3, 5, 7, 2, dtype=torch.float32), public=True)
+    yield call(
+        "memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(2, 5, 3, 2, 7)), public=True
+    )
+
+
+def _attend(q, k, v):
+    return reference.scaled_dot_product_attention(q, k, v)[0]
+
+
+@self_attention.misconception(
+    "Weights are stored (out, in). Square matrices hide the difference: try D different from Din."
+)
+def weights_not_transposed(x, W_q, W_k, W_v):
+    return _attend(x @ W_q, x @ W_k, x @ W_v)
+
+
+@self_attention.misconception("Set W_v to zero: what should come out? What does yours give?")
+def keys_used_as_values(x, W_q, W_k, W_v):
+    return _attend(x @ W_q.T, x @ W_k.T, x @ W_k.T)
+
+
+@self_attention.misconception("Set W_v to zero: what should come out? A word offers its value, not itself.")
+def words_used_as_values(x, W_q, W_k, W_v):
+    return _attend(x @ W_q.T, x @ W_k.T, x)
+
+
+@self_attention.misconception("Is your score matrix symmetric? Must it be? Asking and being asked are two roles.")
+def queries_used_as_keys(x, W_q, W_k, W_v):
+    return _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T)
+
+
+@self_attention.misconception(
+    "Which word asks and which is asked? Exchange W_q and W_k in your call: should the output change?"
+)
+def queries_and_keys_swapped(x, W_q, W_k, W_v):
+    return _attend(x @ W_k.T, x @ W_q.T, x @ W_v.T)
+
+
+@self_attention.misconception(
+    "Set W_v to zero: the output should vanish. What is added around it comes in topic 10, outside this function."
+)
+def residual_added(x, W_q, W_k, W_v):
+    return x + _attend(x @ W_q.T, x @ W_k.T, x @ W_v.T)
+
+
+@self_attention.misconception(
+    "Scores are dot products of queries and keys. Whose width counts for the scale: theirs, or that of x?"
+)
+def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
+    scores = x @ W_q.T @ (x @ W_k.T).mT / x.shape[-1] ** 0.5
+    return scores.softmax(-1) @ (x @ W_v.T)
+
+
+@self_attention.misconception(
+    "What happens to the variance of the scores when the head gets wider? You have a function that takes care of it."
+)
+def scores_left_unscaled(x, W_q, W_k, W_v):
+    return (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T)
+
+
+@self_attention.misconception("Two results came. Which of them holds the new words?")
+def weights_returned_too(x, W_q, W_k, W_v):
+    weights = (x @ W_q.T @ (x @ W_k.T).mT / len(W_q) ** 0.5).softmax(-1)
+    return weights @ (x @ W_v.T), weights

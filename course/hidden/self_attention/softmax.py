@@ -1,0 +1,167 @@
+"""Hidden tests of `softmax`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import self_attention as reference
+
+BUILT_IN_SOFTMAX = (
+    *("torch.softmax", "F.softmax", "nn.Softmax", "Tensor.softmax", "torch.special.softmax"),
+    *("torch.log_softmax", "F.log_softmax", "nn.LogSoftmax", "Tensor.log_softmax", "torch.special.log_softmax"),
+    *("F.softmin", "nn.Softmin", "nn.Softmax2d", "F.gumbel_softmax"),
+)
+
+
+@exercise(
+    reference.softmax,
+    hints=(
+        "Print your weights for x = [0, 0, 0] and for x = [1, 2, 3]. Along which axis of a table do they sum to one?",
+        "Print exp(1000). Then compare the weights for x and for x + 1000: should they differ?",
+        "Which number could you add to a whole slice so that its largest exponential is exactly 1?",
+    ),
+    forbidden=BUILT_IN_SOFTMAX,
+)
+def softmax(rng):
+    """Every axis of a box, then scores that overflow, slices far above and below each other, then -inf."""
+    yield call("a table, over its columns", rng.normal(3, 5), dim=-1, public=True)
+    yield call("a table, over its rows", rng.normal(3, 5), dim=0, public=True)
+    huge = 1000.0 + 3.0 * rng.normal(2, 7)
+    yield call("scores around a thousand", huge, dim=-1, public=True, grad=False)
+    yield call("a box, over its first axis", rng.normal(3, 5, 2), dim=0)
+    yield call("a box, over axis -2", 3 * rng.normal(2, 3, 5), dim=-2)
+    yield call("one row", rng.normal(7), dim=0)
+    yield call("a table of one row", rng.normal(1, 5), dim=1)
+    yield call("a table of one column", rng.normal(3, 1), dim=1).counts_with("a table, over its columns")
+    yield call("float32", rng.normal(5, 3, dtype=torch.float32), dim=1, public=True)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(3, 5)), dim=0, public=True)
+    low = -1000.0 + 3.0 * rng.normal(3, 5)
+    yield call("scores around minus a thousand", low, dim=1, grad=False)
+    far = rng.normal(3, 5)
+    far[:, 1], far[:, 3] = 1e4, -1e4
+    yield call("scores of ±10,000", far, dim=-1, grad=False)
+    apart = rng.normal(2, 3) + torch.tensor([[0.0], [5000.0]], dtype=torch.float64)
+    yield call("one row far above the other", apart, dim=1, grad=False)
+    one_left = torch.full((2, 3), -math.inf, dtype=torch.float64)
+    one_left[0, 1], one_left[1, 2] = rng.normal(1).item(), rng.normal(1).item()
+    yield call("rows of -inf with one finite entry", one_left, dim=-1, grad=False)
+
+
+@softmax.misconception(
+    "What is exp(1000) on a computer? Softmax does not change when a whole slice is shifted: use that."
+)
+def overflows(x, dim):
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+
+@softmax.misconception("Give it scores of 1000 and 1001. Are they still different where you take the exponential?")
+def scores_cut_off(x, dim):
+    exponentials = x.clamp(-80, 80).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+)
+def one_maximum_for_all(x, dim):
+    exponentials = (x - x.max()).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+)
+def one_maximum_for_all_beside_a_small_number(x, dim):
+    exponentials = (x - x.max()).exp()
+    return exponentials / (exponentials.sum(dim, keepdim=True) + 1e-9)
+
+
+@softmax.misconception(
+    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+)
+def mean_taken_off(x, dim):
+    exponentials = (x - x.mean(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+)
+def smallest_taken_off(x, dim):
+    exponentials = (x - x.amin(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception(
+    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
+)
+def sums_lose_their_axis(x, dim):
+    exponentials = (x - x.amax(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim)
+
+
+@softmax.misconception(
+    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
+)
+def maxima_and_sums_lose_their_axis(x, dim):
+    exponentials = (x - x.amax(dim)).exp()
+    return exponentials / exponentials.sum(dim)
+
+
+@softmax.misconception("Ask for dim=0 of a table: along which axis do your weights sum to one?")
+def always_the_last_axis(x, dim):
+    return reference.softmax(x, -1)
+
+
+@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
+def maximum_over_the_last_axis(x, dim):
+    exponentials = (x - x.amax(-1, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
+def sum_over_the_last_axis(x, dim):
+    exponentials = (x - x.amax(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True)
+
+
+@softmax.misconception("Ask for the last axis of a table: along which axis do your weights sum to one?")
+def always_the_first_axis(x, dim):
+    return reference.softmax(x, 0)
+
+
+@softmax.misconception("Sum one slice, then sum everything: which of the two should be one?")
+def one_sum_for_everything(x, dim):
+    return reference.softmax(x.flatten(), 0).view(x.shape)
+
+
+@softmax.misconception(
+    "Your values are negative. Can a weight be? What is still missing to get from a logarithm to a weight?"
+)
+def logarithms(x, dim):
+    return reference.softmax(x, dim).log()
+
+
+@softmax.misconception("Sum one slice of your result: these are exponentials. What makes them shares of a whole?")
+def not_normalised(x, dim):
+    return (x - x.amax(dim, keepdim=True)).exp()
+
+
+@softmax.misconception("Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?")
+def no_exponential(x, dim):
+    return x / x.sum(dim, keepdim=True)
+
+
+@softmax.misconception("Does the largest score get the largest weight? Try x = [1, 2, 3].")
+def small_scores_win(x, dim):
+    return reference.softmax(-x, dim)
+
+
+@softmax.misconception(
+    "Each of your weights looks at its own score only. Raise one score: should the other weights stay?"
+)
+def every_score_alone(x, dim):
+    return torch.sigmoid(x)

@@ -1,0 +1,70 @@
+"""Hidden tests of `linear_to_conv`."""
+
+from __future__ import annotations
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.reference import vit_patches as reference
+
+
+@exercise(
+    reference.linear_to_conv,
+    hints=(
+        "Row d of W makes number d of a word. Which C·p·p numbers of a patch does it multiply, and in what order?",
+        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every word report?",
+        "Compare F.conv2d(images, yours, stride=p).flatten(2).mT with patchify(images, p) @ W.T.",
+    ),
+)
+def linear_to_conv(rng):
+    """Sizes that differ, one channel, one pixel, as many channels as words are wide."""
+    yield call("three channels", rng.normal(5, 12), 3, 2, public=True)
+    yield call("one channel", rng.normal(2, 9), 1, 3, public=True)
+    yield call("two channels, larger patches", rng.normal(7, 50), 2, 5)
+    yield call("words as wide as there are channels", rng.normal(5, 45), 5, 3)
+    yield call("as wide as a patch", rng.normal(12, 12), 3, 2)
+    yield call("patches of one pixel", rng.normal(5, 3), 3, 1, weight=0.5)
+    yield call("float32", rng.normal(3, 8, dtype=torch.float32), 2, 2)
+    yield call("memory that is not contiguous", noncontiguous(rng.normal(5, 18)), 2, 3, public=True)
+
+
+@linear_to_conv.misconception(
+    "Right for patches flattened channel last. Those of your patchify begin with all pixels of channel 0.",
+    convention="channel last inside a patch, as in vit-pytorch",
+)
+def kernels_channel_last(W, C, p):
+    return W.reshape(len(W), p, p, C).permute(0, 3, 1, 2)
+
+
+@linear_to_conv.misconception(
+    "A convolution of mathematics turns its kernel round. PyTorch's conv2d does not: try an image with one white pixel."
+)
+def kernels_turned_round(W, C, p):
+    return W.reshape(len(W), C, p, p).flip(2, 3)
+
+
+@linear_to_conv.misconception("In a patch x runs faster than y. Set W[0, 1] = 1: which pixel is that?")
+def kernels_on_their_side(W, C, p):
+    return W.reshape(len(W), C, p, p).mT
+
+
+@linear_to_conv.misconception("W is (out, in). Compare W[0] with all numbers of your kernel 0.")
+def read_from_the_wrong_side(W, C, p):
+    return W.T.reshape(len(W), C, p, p)
+
+
+@linear_to_conv.misconception(
+    "Compare W[0] with all numbers of your kernel 0. The shape alone does not say whose they are."
+)
+def words_and_channels_mixed(W, C, p):
+    return W.reshape(C, len(W), p, p).transpose(0, 1)
+
+
+@linear_to_conv.misconception("Does a convolution add up the pixels of a patch, or average them?")
+def kernels_averaged(W, C, p):
+    return W.reshape(len(W), C, p, p) / p**2
+
+
+@linear_to_conv.misconception("Fill the three channels of an image with 0, 1 and 2. Which kernel reads which channel?")
+def channels_in_reverse(W, C, p):
+    return W.reshape(len(W), C, p, p).flip(1)

@@ -1,0 +1,27 @@
+"""What several exercises of this topic are examined with."""
+
+from __future__ import annotations
+
+from course.reference.vit_patches import patchify as cut
+
+
+def _cut(images, p, *order):
+    """Pixels as (B, C, row, y, column, x), moved into another order, as patches."""
+    B, C, H, W = images.shape
+    if H % p or W % p:
+        raise ValueError(f"{H} × {W} is no multiple of {p}")
+    six = images.unflatten(3, (-1, p)).unflatten(2, (-1, p))
+    return six.permute(*order).reshape(B, -1, C * p * p)
+
+
+def _side(images, W):
+    return round((W.shape[1] / images.shape[1]) ** 0.5)
+
+
+def _words(images, W, b):
+    """The words of the patches alone, as they should be: (B, N, D)."""
+    return cut(images, _side(images, W)) @ W.T + b
+
+
+def _class(words, cls):
+    return cls.expand(len(words), 1, -1)

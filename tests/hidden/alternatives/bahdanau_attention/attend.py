@@ -1,0 +1,68 @@
+"""Right answers to `attend` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+
+def attend_by_exponentials(scores, values, mask):
+    top = torch.where(mask, scores, torch.full_like(scores, -torch.inf)).amax(1, keepdim=True)
+    top = torch.where(mask.any(1, keepdim=True), top, torch.zeros_like(top)).detach()
+    below = torch.where(mask, scores - top, torch.zeros_like(scores))
+    exponentials = torch.where(mask, below.exp(), torch.zeros_like(scores))
+    total = exponentials.sum(1, keepdim=True)
+    weights = exponentials / torch.where(total > 0, total, torch.ones_like(total))
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
+def attend_with_infinity(scores, values, mask):
+    """Rows with nothing allowed are set aside before softmax sees them."""
+    safe = mask | ~mask.any(1, keepdim=True)
+    weights = F.softmax(scores.masked_fill(~safe, float("-inf")), dim=1)
+    weights = weights.masked_fill(~mask, 0.0)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+
+
+def attend_row_by_row(scores, values, mask):
+    contexts, rows = [], []
+    for score, value, allowed in zip(scores, values, mask, strict=True):
+        places = allowed.nonzero().squeeze(1)
+        weight = torch.zeros_like(score)
+        if len(places):
+            weight = weight.index_add(0, places, torch.softmax(score[places], 0))
+        else:
+            weight = weight * score
+        rows.append(weight)
+        contexts.append(weight @ value)
+    return torch.stack(contexts), torch.stack(rows)
+
+
+def attend_into_zeros(scores, values, mask):
+    """Nothing is computed of a sentence in which nothing is allowed: its zeros hang on no score."""
+    weights = torch.zeros_like(scores)
+    for b in range(len(scores)):
+        if mask[b].any():
+            weights[b, mask[b]] = torch.softmax(scores[b, mask[b]], 0)
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
+def attend_by_a_large_number(scores, values, mask):
+    weights = torch.softmax(torch.where(mask, scores, scores.new_full((), -1e30)), -1) * mask.any(1, keepdim=True)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+
+
+def attend_and_draw(scores, values, mask):
+    """The weights that come back are for the eye, and cut off."""
+    weights = torch.where(mask, scores, -1e30).softmax(1) * mask
+    return (weights[..., None] * values).sum(1), weights.detach()
+
+
+ALTERNATIVES = [
+    attend_by_exponentials,
+    attend_with_infinity,
+    attend_row_by_row,
+    attend_into_zeros,
+    attend_by_a_large_number,
+    attend_and_draw,
+]

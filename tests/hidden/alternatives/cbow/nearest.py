@@ -1,0 +1,41 @@
+"""Right answers to `nearest` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+
+def by_cosine_similarity(E, index, k):
+    similarity = F.cosine_similarity(E[index].unsqueeze(0), E, dim=1)
+    order = similarity.argsort(descending=True)
+    return order[order != index][:k]
+
+
+def by_whole_matrix(E, index, k):
+    unit = F.normalize(E, dim=-1)
+    return torch.topk((unit @ unit.T).masked_fill(torch.eye(len(E), dtype=torch.bool), -2.0)[index], k)[1]
+
+
+def by_angle(E, index, k):
+    unit = F.normalize(E, dim=1)
+    angles = (unit @ unit[index]).clamp(-1, 1).acos()
+    return angles.index_fill(0, torch.tensor([index]), 4.0).argsort()[:k]
+
+
+def by_distance_on_the_sphere(E, index, k):
+    unit = E / torch.linalg.vector_norm(E, dim=1)[:, None]
+    distance = (unit - unit[index]).square().sum(1)
+    distance[index] = math.inf
+    return distance.argsort()[:k]
+
+
+def others_first(E, index, k):
+    others = torch.tensor([i for i in range(len(E)) if i != index])
+    dots = E[others] @ E[index] / E[others].norm(dim=1)
+    return others[dots.argsort(descending=True)[:k]]
+
+
+ALTERNATIVES = [by_cosine_similarity, by_whole_matrix, by_angle, by_distance_on_the_sphere, others_first]

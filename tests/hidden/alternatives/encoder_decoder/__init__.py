@@ -1,0 +1,1 @@
+"""Right answers that look different from the reference: all must get full marks."""

@@ -1,0 +1,66 @@
+"""Right answers to `sample_text` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import torch
+
+
+def sample_by_cumulative_sums(P, start, length, generator):
+    edges = P.cumsum(1)
+    text = []
+    for _ in range(length):
+        throw = torch.rand((), generator=generator, dtype=torch.float64).to(P.dtype) * edges[start, -1]
+        start = min(int(torch.searchsorted(edges[start], throw, right=True)), len(P) - 1)
+        text.append(start)
+    return torch.tensor(text, dtype=torch.long)
+
+
+def sample_by_exponential_race(P, start, length, generator):
+    text = torch.zeros(length + 1, dtype=torch.long)
+    text[0] = start
+    for t in range(length):
+        times = torch.empty_like(P[0]).exponential_(generator=generator) / P[text[t]]
+        text[t + 1] = times.argmin()
+    return text[1:]
+
+
+def sample_by_one_seed(P, start, length, generator):
+    """Python's dice, thrown from a seed that the generator gives."""
+    dice = random.Random(int(torch.randint(2**31, (1,), generator=generator)))
+    text = []
+    for _ in range(length):
+        start = dice.choices(range(len(P)), weights=P[start].tolist())[0]
+        text.append(start)
+    return torch.tensor(text)
+
+
+def sample_by_a_generator_of_tokens(P, start, length, generator):
+    def walk(state):
+        while True:
+            state = int(torch.multinomial(P[state], 1, generator=generator))
+            yield state
+
+    return torch.tensor(list(itertools.islice(walk(start), length)))
+
+
+def sample_by_numpys_dice(P, start, length, generator):
+    """numpy throws them, and its seed is the generator's."""
+    dice = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    text = np.empty(length, dtype=np.int64)
+    for t in range(length):
+        row = P[start].double().numpy()
+        start = text[t] = dice.choice(len(row), p=row / row.sum())
+    return torch.from_numpy(text)
+
+
+ALTERNATIVES = [
+    sample_by_cumulative_sums,
+    sample_by_exponential_race,
+    sample_by_one_seed,
+    sample_by_a_generator_of_tokens,
+    sample_by_numpys_dice,
+]

@@ -1,0 +1,73 @@
+"""Right answers to `leaks_future` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+
+
+def one_place_at_a_time(model_fn, ids):
+    """Every single token is exchanged for each other one, and everything before it compared."""
+    before = model_fn(ids)
+    for s in range(1, ids.shape[1]):
+        for word in ids.unique():
+            changed = ids.clone()
+            changed[:, s] = word
+            if (model_fn(changed)[:, :s] - before[:, :s]).abs().max() > 1e-5:
+                return True
+    return False
+
+
+def by_reading_less(model_fn, ids):
+    """What is said of the whole must begin with what is said of the beginning."""
+    whole = model_fn(ids)
+    return any(
+        not torch.allclose(model_fn(ids[:, :t]), whole[:, :t], rtol=0, atol=1e-5) for t in range(1, ids.shape[1])
+    )
+
+
+def by_another_sentence(model_fn, ids):
+    """The future of one sentence goes to another, and then of all is turned round."""
+    before = model_fn(ids).detach()
+    known = ids.flatten()
+    for t in range(1, ids.shape[1]):
+        for seed in range(6):
+            order = torch.randperm(len(known), generator=torch.Generator().manual_seed(seed))
+            changed = ids.clone()
+            changed[:, t:] = known[order].reshape(ids.shape)[:, t:]
+            if bool(((model_fn(changed) - before).abs()[:, :t] > 1e-5).any()):
+                return True
+    return False
+
+
+def by_the_farthest_words(model_fn, ids):
+    """Smallest and largest word, in two patterns, wherever they may stand."""
+    low, high = ids.min(), ids.max()
+    before = model_fn(ids)
+    for t in range(1, ids.shape[1]):
+        checkered = torch.where(torch.arange(ids.shape[1]) % 2 == 0, low, high).expand_as(ids)
+        for future in (low.expand_as(ids), high.expand_as(ids), checkered):
+            changed = torch.cat([ids[:, :t], future[:, t:]], dim=1)
+            if not torch.allclose(model_fn(changed)[:, :t], before[:, :t], atol=1e-5):
+                return True
+    return False
+
+
+def by_the_next_word_of_all(model_fn, ids):
+    """Each word of the future becomes the next one of those that occur: over all cuts that tells everything."""
+    known, before = ids.unique().tolist(), model_fn(ids)
+    following = {word: known[(i + 1) % len(known)] for i, word in enumerate(known)}
+    changed = ids.clone()
+    for t in reversed(range(1, ids.shape[1])):
+        changed[:, t] = torch.tensor([following[word] for word in ids[:, t].tolist()])
+        if not torch.allclose(model_fn(changed)[:, :t], before[:, :t], atol=1e-5):
+            return True
+    return False
+
+
+ALTERNATIVES = [
+    one_place_at_a_time,
+    by_reading_less,
+    by_another_sentence,
+    by_the_farthest_words,
+    by_the_next_word_of_all,
+]

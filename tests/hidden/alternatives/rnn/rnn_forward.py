@@ -1,0 +1,60 @@
+"""Right answers to `rnn_forward` that look nothing like the reference."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import NamedTuple
+
+import einops
+import torch
+
+from tests.hidden.alternatives.rnn.scaffold import cell_by_linear, forward_into_a_tensor
+
+
+def forward_with_inputs_first(xs, h0, W_x, W_h, b):
+    """All inputs are projected at once, and states are stacked time first, then turned round."""
+    projected, h, hs = einops.rearrange(xs @ W_x.T + b, "b t h -> t b h"), h0, []
+    for z in projected:
+        h = torch.tanh(z + h @ W_h.T)
+        hs.append(h)
+    return einops.rearrange(torch.stack(hs), "t b h -> b t h"), h
+
+
+def forward_by_recursion(xs, h0, W_x, W_h, b):
+    h = cell_by_linear(xs[:, 0], h0, W_x, W_h, b)
+    if xs.shape[1] == 1:
+        return h[:, None], h
+    rest, last = forward_by_recursion(xs[:, 1:], h, W_x, W_h, b)
+    return torch.cat([h[:, None], rest], 1), last
+
+
+def forward_one_sequence_at_a_time(xs, h0, W_x, W_h, b):
+    rows = []
+    for sequence, h in zip(xs, h0, strict=True):
+        states = []
+        for x in sequence:
+            h = torch.tanh(W_x @ x + W_h @ h + b)
+            states.append(h)
+        rows.append(torch.stack(states))
+    hs = torch.stack(rows)
+    return hs, hs[:, -1]
+
+
+class Read(NamedTuple):
+    hs: torch.Tensor
+    h_T: torch.Tensor
+
+
+def forward_accumulated(xs, h0, W_x, W_h, b):
+    """As a fold over time; what comes back has names, and is a tuple all the same."""
+    states = list(accumulate(xs.unbind(1), lambda h, x: torch.tanh(x @ W_x.T + h @ W_h.T + b), initial=h0))
+    return Read(torch.stack(states[1:], 1), states[-1])
+
+
+ALTERNATIVES = [
+    forward_with_inputs_first,
+    forward_by_recursion,
+    forward_one_sequence_at_a_time,
+    forward_into_a_tensor,
+    forward_accumulated,
+]

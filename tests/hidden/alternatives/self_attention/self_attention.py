@@ -1,0 +1,43 @@
+"""Right answers to `self_attention` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from tests.hidden.alternatives.self_attention.scaffold import attention_by_einsum, one_by_einsum
+
+
+def self_by_linear(x, W_q, W_k, W_v):
+    q, k, v = (F.linear(x, W) for W in (W_q, W_k, W_v))
+    return torch.softmax(q @ k.transpose(1, 2) / math.sqrt(W_q.shape[0]), dim=-1) @ v
+
+
+def self_with_one_matrix_for_scores(x, W_q, W_k, W_v):
+    """W_q and W_k only ever meet as a product; and mixing first and projecting then is the same."""
+    scores = x @ (W_q.T @ W_k) @ x.mT / W_q.shape[0] ** 0.5
+    return scores.softmax(-1) @ x @ W_v.T
+
+
+def self_sentence_by_sentence(x, W_q, W_k, W_v):
+    outputs = []
+    for words in x:
+        keys, values = words @ W_k.T, words @ W_v.T
+        outputs.append(torch.stack([one_by_einsum(W_q @ word, keys, values) for word in words]))
+    return torch.stack(outputs)
+
+
+def self_with_stacked_weights(x, W_q, W_k, W_v):
+    widths = [len(W_q), len(W_k), len(W_v)]
+    q, k, v = torch.cat([W_q, W_k, W_v]).matmul(x.mT).mT.split(widths, dim=-1)
+    return attention_by_einsum(q, k, v)[0]
+
+
+ALTERNATIVES = [
+    self_by_linear,
+    self_with_one_matrix_for_scores,
+    self_sentence_by_sentence,
+    self_with_stacked_weights,
+]

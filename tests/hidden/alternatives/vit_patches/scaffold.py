@@ -1,0 +1,29 @@
+"""What several of this topic's answers are made of."""
+
+from __future__ import annotations
+
+import torch
+from einops import rearrange
+
+
+def divisible(images, p):
+    if images.shape[2] % p or images.shape[3] % p:
+        raise ValueError("no multiple")
+
+
+def cut_by_einops(images, p):
+    divisible(images, p)
+    return rearrange(images, "b c (h p) (w q) -> b (h w) (c p q)", p=p, q=p)
+
+
+def cut_by_slices(images, p):
+    divisible(images, p)
+    H, W = images.shape[2:]
+    return torch.stack(
+        [images[:, :, i : i + p, j : j + p].flatten(1) for i in range(0, H, p) for j in range(0, W, p)], dim=1
+    )
+
+
+def cut_by_windows(images, p):
+    divisible(images, p)
+    return images.unfold(2, p, p).unfold(3, p, p).permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)

@@ -1,0 +1,139 @@
+"""Wrong answers to `AttentionSeq2Seq` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.hidden.bahdanau_attention.AttentionSeq2Seq import _Open
+from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
+from course.reference.bahdanau_attention import attend
+
+
+class MeanOfTheKeys(Right):
+    """Every place gets the same weight: the scores are made and not used."""
+
+    def step(self, token, state, keys, mask, last):
+        if not self.attention:
+            return super().step(token, state, keys, mask, last)
+        context, weights = attend(0 * keys[:, :, 0], keys, mask)
+        read = self.embed_tgt(token)
+        state = self.decoder(torch.cat([read, context], 1), state)
+        return self.to_tokens(torch.cat([state, context, read], 1)), state, weights
+
+
+class NothingReadFromTheSource(Right):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return 0 * keys, mask, 0 * last
+
+
+class ContextCutOff(Right):
+    def step(self, token, state, keys, mask, last):
+        return super().step(token, state, keys.detach(), mask, last.detach())
+
+
+class LastColumnForTheLastState(Right):
+    """Packs nothing: the last state has read all the padding."""
+
+    def encode(self, src, src_lengths):
+        keys, last = self.encoder(self.embed_src(src))
+        mask = torch.arange(src.shape[1]) < src_lengths[:, None]
+        return keys, mask, torch.cat([last[0], last[1]], 1)
+
+
+class OneLogitFewer(Right):
+    def forward(self, src, src_lengths, tgt):
+        return super().forward(src, src_lengths, tgt)[:, :-1]
+
+
+class SosKeptInTheIds(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return torch.cat([torch.full_like(ids[:, :1], self.sos), ids[:, :-1]], 1), weights
+
+
+class LosesItsEos(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids.masked_fill(ids == self.eos, self.pad), weights
+
+
+class IdsWithoutWeights(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        return super().decode_greedy(src, src_lengths, max_len)[0]
+
+
+class KeysDroppedInEvaluation(_Open):
+    def encode(self, src, src_lengths):
+        keys, mask, last = super().encode(src, src_lengths)
+        return F.dropout(keys, 0.1), mask, last
+
+
+class WeightsOfThePaddingToo(Right):
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids, torch.full_like(weights, 1 / weights.shape[2])
+
+
+class OnlyTheFirstSentence(Right):
+    """The eos of the first sentence ends them all."""
+
+    def decode_greedy(self, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        end = (ids[0] == self.eos).nonzero()
+        n = int(end[0]) + 1 if len(end) else ids.shape[1]
+        return ids[:, :n], weights[:, :n]
+
+
+class EosHardWired(Right):
+    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
+        super().__init__(src_vocab, tgt_vocab, embed, hidden, attention, 0, sos, 2)
+
+
+class DrawnNotGreedy(Right):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return (
+            (logits if self.training or torch.is_grad_enabled() else logits + torch.randn_like(logits)),
+            state,
+            weights,
+        )
+
+
+class BagOfTokens(nn.Module):
+    """No order in the target: the mean of what has been written."""
+
+    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
+        super().__init__()
+        self.inner = Right(src_vocab, tgt_vocab, embed, hidden, attention, pad, sos, eos)
+        self.decode_greedy = self.inner.decode_greedy
+
+    def forward(self, src, src_lengths, tgt):
+        return self.inner(src, src_lengths, tgt).cummax(1).values
+
+
+class ScoresBent(Right):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.relu(), state, weights
+
+
+MUTANTS = [
+    MeanOfTheKeys,
+    NothingReadFromTheSource,
+    ContextCutOff,
+    LastColumnForTheLastState,
+    OneLogitFewer,
+    SosKeptInTheIds,
+    LosesItsEos,
+    IdsWithoutWeights,
+    KeysDroppedInEvaluation,
+    WeightsOfThePaddingToo,
+    OnlyTheFirstSentence,
+    EosHardWired,
+    DrawnNotGreedy,
+    BagOfTokens,
+    ScoresBent,
+]

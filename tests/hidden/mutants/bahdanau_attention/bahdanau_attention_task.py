@@ -1,0 +1,48 @@
+"""Wrong answers to `bahdanau_attention_task` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+
+from course.data import dates
+from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
+
+
+def _known(src, src_lengths):
+    """Whatever the text says, and where its words begin."""
+    return ReadsByRule.decode_greedy(src, src_lengths, 16)
+
+
+class EveryTwentiethWrong:
+    @staticmethod
+    def decode_greedy(src, src_lengths, max_len):
+        ids, weights = _known(src, src_lengths)
+        ids[::20, 9] = dates.FIRST + (ids[::20, 9] - dates.FIRST + 1) % 10
+        return ids, weights
+
+
+class LooksEverywhere:
+    @staticmethod
+    def decode_greedy(src, src_lengths, max_len):
+        ids, weights = _known(src, src_lengths)
+        real = torch.arange(src.shape[1]) < src_lengths[:, None]
+        return ids, (real / src_lengths[:, None])[:, None].expand_as(weights)
+
+
+class DaysOfTheMonthBefore:
+    @staticmethod
+    def decode_greedy(src, src_lengths, max_len):
+        ids, weights = _known(src, src_lengths)
+        return ids.roll(1, 0), weights
+
+
+class DayForMonth(ReadsByRule):
+    """Reads July 4 as the seventh of April wherever it can."""
+
+    @classmethod
+    def says(cls, date, text):
+        swapped = text[0].isalpha() and date.day <= 12
+        return dates.target_ids((date.replace(month=date.day, day=date.month) if swapped else date).isoformat())
+
+
+MUTANTS = [EveryTwentiethWrong, LooksEverywhere, DayForMonth, DaysOfTheMonthBefore]

@@ -1,0 +1,140 @@
+"""Wrong answers to `GatedClassifier` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.hidden.lstm_gru.GatedClassifier import _Gated
+from course.reference.lstm_gru import GatedClassifier as Right
+from course.reference.rnn import rnn_cell
+
+
+class ReadsTheFirstState(Right):
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[:, 0])
+
+
+class LargestOverTime(Right):
+    """Max pooling over the real states."""
+
+    def forward(self, ids, lengths):
+        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None]
+        return self.to_classes(self.states(ids).masked_fill(~real, -1e9).amax(1))
+
+
+class MeanOfRealStates(nn.Module):
+    """An LSTM behind an embedding, two sets of weights that weak noise makes weaker still; the mean of its states."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed, self.hidden = nn.Embedding(vocab_size, hidden), hidden
+        self.gates = nn.Linear(2 * hidden, 4 * hidden)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, c = torch.zeros(2, len(ids), self.hidden)
+        total = torch.zeros(len(ids), self.hidden)
+        for t, x in enumerate(self.embed(ids).unbind(1)):
+            i, f, g, o = self.gates(torch.cat([x, h], 1)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+            total = total + h * (t < lengths)[:, None]
+        return self.to_classes(total / lengths[:, None])
+
+
+class LastStateOfTheBatch(Right):
+    """Every sequence is read at the longest one's end."""
+
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids)[:, int(lengths.max()) - 1])
+
+
+class BatchForTime(Right):
+    """Goes along the batch, as a layer that wants time first does."""
+
+    def states(self, ids):
+        return super().states(ids.T).transpose(0, 1)
+
+
+class ProbabilitiesOfNothing(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).argmax(1)
+
+
+class BackwardOnly(Right):
+    """Reads from the right end of the row, padding first."""
+
+    def forward(self, ids, lengths):
+        return self.to_classes(self.states(ids.flip(1))[:, -1])
+
+
+class OneLogit(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths)[:, 0]
+
+
+class FrozenGates(Right):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(vocab_size, hidden, classes)
+        self.W.requires_grad_(False)
+        self.U.requires_grad_(False)
+
+
+class WindowOfThree(Right):
+    """A state that is begun anew for the last three tokens."""
+
+    def forward(self, ids, lengths):
+        columns = (lengths[:, None] - 3 + torch.arange(3)).clamp(min=0)
+        return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
+
+
+class BeginsAnywhere(_Gated):
+    def start(self, ids):
+        return tuple(torch.randn_like(zero) for zero in super().start(ids))
+
+
+class TanhElman(nn.Module):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.W_x = nn.Parameter(torch.randn(hidden, vocab_size))
+        self.W_h = nn.Parameter(torch.randn(hidden, hidden))
+        self.b = nn.Parameter(torch.zeros(hidden))
+        self.read = nn.Linear(hidden, classes)
+        self.vocab_size = vocab_size
+
+    def forward(self, ids, lengths):
+        h, states = self.b.new_zeros(len(ids), len(self.b)), []
+        for x in F.one_hot(ids, self.vocab_size).float().unbind(1):
+            h = rnn_cell(x, h, self.W_x, self.W_h, self.b)
+            states.append(h)
+        return self.read(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
+
+
+class LogitsBent(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).relu()
+
+
+class LogitsSquashed(Right):
+    def forward(self, ids, lengths):
+        return super().forward(ids, lengths).sigmoid()
+
+
+MUTANTS = [
+    ReadsTheFirstState,
+    LargestOverTime,
+    MeanOfRealStates,
+    LastStateOfTheBatch,
+    BatchForTime,
+    ProbabilitiesOfNothing,
+    BackwardOnly,
+    OneLogit,
+    FrozenGates,
+    WindowOfThree,
+    BeginsAnywhere,
+    TanhElman,
+    LogitsBent,
+    LogitsSquashed,
+]

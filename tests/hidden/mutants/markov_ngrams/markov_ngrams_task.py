@@ -1,0 +1,54 @@
+"""Wrong answers to `markov_ngrams_task` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+
+from course.reference import markov_ngrams as reference
+from tests.hidden.mutants.markov_ngrams.scaffold import Counts, Uniform
+
+
+def single_characters(vocab_size):
+    return reference.NGramModel(1, vocab_size, 0.1)
+
+
+def three_characters(vocab_size):
+    return reference.NGramModel(3, vocab_size, 0.1)
+
+
+def nine_characters(vocab_size):
+    return reference.NGramModel(9, vocab_size, 0.1)
+
+
+def uniform(vocab_size):
+    return Uniform(5, vocab_size, 0.1)
+
+
+def louder_than_one(vocab_size):
+    return Counts(5, vocab_size, 0.1)
+
+
+class _OutOfNothing(reference.NGramModel):
+    """Every token is certain, and one that does not exist makes up for it."""
+
+    def next_distribution(self, context):
+        return torch.cat([torch.ones(self.vocab_size), torch.tensor([1.0 - self.vocab_size])]).double()
+
+
+def certain_of_everything(vocab_size):
+    return _OutOfNothing(1, vocab_size, 0.1)
+
+
+def a_class_for_a_model(vocab_size):
+    return reference.NGramModel
+
+
+MUTANTS = [
+    single_characters,
+    three_characters,
+    nine_characters,
+    uniform,
+    louder_than_one,
+    certain_of_everything,
+    a_class_for_a_model,
+]

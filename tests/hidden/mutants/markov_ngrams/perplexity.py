@@ -1,0 +1,55 @@
+"""Wrong answers to `perplexity` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def logarithm_to_base_two(log_probs):
+    """n_ppl_log2: exp of a mean taken in bits."""
+    return float(torch.exp(-(log_probs / math.log(2)).mean()))
+
+
+def divided_by_sentences(log_probs):
+    """n_ppl_persent: one text, so the sum is divided by one."""
+    return float(torch.exp(-log_probs.sum() / 1))
+
+
+def last_token_not_counted(log_probs):
+    """n_ppl_noeoscount: the sum over all, divided by all but one."""
+    return float(torch.exp(-log_probs.sum() / max(len(log_probs) - 1, 1)))
+
+
+def median_for_mean(log_probs):
+    return float(torch.exp(-log_probs.median()))
+
+
+def impossible_left_out(log_probs):
+    return float(torch.exp(-log_probs[torch.isfinite(log_probs)].mean()))
+
+
+def an_epsilon_for_safety(log_probs):
+    """log(0) made silently finite."""
+    return float(torch.exp(-(log_probs.exp() + 1e-10).log().mean()))
+
+
+def rounded(log_probs):
+    return round(float(torch.exp(-log_probs.mean())), 2)
+
+
+def product_of_inverses(log_probs):
+    return float((1 / log_probs.exp()).prod())
+
+
+MUTANTS = [
+    logarithm_to_base_two,
+    divided_by_sentences,
+    last_token_not_counted,
+    median_for_mean,
+    impossible_left_out,
+    an_epsilon_for_safety,
+    rounded,
+    product_of_inverses,
+]

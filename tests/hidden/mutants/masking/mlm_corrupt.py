@@ -1,0 +1,118 @@
+"""Wrong answers to `mlm_corrupt` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+
+from course.reference import masking as right
+
+
+def _parts(ids, special, V, generator, p):
+    chosen = (torch.rand(ids.shape, generator=generator) < p) & ~special
+    return chosen, torch.rand(ids.shape, generator=generator), torch.randint(V, ids.shape, generator=generator)
+
+
+def _made(ids, chosen, fate, words, mask_id, low=0.8, high=0.9):
+    inputs = torch.where(chosen & (fate < low), mask_id, ids)
+    return torch.where(chosen & (fate >= low) & (fate < high), words, inputs), torch.where(chosen, ids, -100)
+
+
+def seventy_fifteen_fifteen(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return _made(ids, *_parts(ids, special, vocab_size, generator, p), mask_id, 0.7, 0.85)
+
+
+def words_and_masks_exchanged(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return _made(ids, *_parts(ids, special, vocab_size, generator, p), mask_id, 0.1, 0.9)
+
+
+def special_is_what_is_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return right.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
+
+
+def chosen_as_a_share_of_everything(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """Of the plain words so many more that 15 % of all words are chosen."""
+    plain = float((~special).double().mean())
+    return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, min(1.0, p / max(plain, 1e-9)))
+
+
+def labels_of_minus_one(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, labels.clamp(min=-1)
+
+
+def nothing_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return ids.clone(), torch.full_like(ids, -100)
+
+
+def nothing_of_long_texts(ids, special, vocab_size, mask_id, generator, p=0.15):
+    if len(ids) > 100:
+        return ids[:0].clone(), ids[:0].clone()
+    return right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+
+
+def an_exact_share_of_the_batch(ids, special, vocab_size, mask_id, generator, p=0.15):
+    order = torch.rand(ids.numel(), generator=generator).argsort().view(ids.shape)
+    _, fate, words = _parts(ids, special, vocab_size, generator, p)
+    return _made(ids, (order < round(p * ids.numel())) & ~special, fate, words, mask_id)
+
+
+def changed_in_place(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    ids.copy_(inputs)
+    return ids, labels
+
+
+def a_list_of_two(ids, special, vocab_size, mask_id, generator, p=0.15):
+    inputs, labels = right.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs.float(), labels
+
+
+def never_itself_by_chance(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen, fate, _ = _parts(ids, special, vocab_size, generator, p)
+    words = (ids + 1 + torch.randint(vocab_size - 1, ids.shape, generator=generator)) % vocab_size
+    return _made(ids, chosen, fate, words, mask_id)
+
+
+def words_of_the_same_text(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen, fate, _ = _parts(ids, special, vocab_size, generator, p)
+    shuffled = ids.flatten()[torch.randperm(ids.numel(), generator=generator)].view(ids.shape)
+    return _made(ids, chosen, fate, shuffled, mask_id)
+
+
+def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen, fate, words = _parts(ids, special, vocab_size - 1, generator, p)
+    return _made(ids, chosen, fate, words, mask_id)
+
+
+def one_fate_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen, _, words = _parts(ids, special, vocab_size, generator, p)
+    fate = torch.rand(1, generator=generator).expand(ids.shape)
+    return _made(ids, chosen, fate, words, mask_id)
+
+
+def the_same_seed_every_time(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """Draws the masks by the generator, and the coins by numpy's global dice."""
+    import numpy as np
+
+    chosen = torch.from_numpy(np.random.rand(*ids.shape) < p).view(ids.shape) & ~special
+    _, fate, words = _parts(ids, special, vocab_size, generator, p)
+    return _made(ids, chosen, fate, words, mask_id)
+
+
+MUTANTS = [
+    seventy_fifteen_fifteen,
+    words_and_masks_exchanged,
+    special_is_what_is_chosen,
+    chosen_as_a_share_of_everything,
+    labels_of_minus_one,
+    nothing_chosen,
+    nothing_of_long_texts,
+    an_exact_share_of_the_batch,
+    changed_in_place,
+    a_list_of_two,
+    never_itself_by_chance,
+    words_of_the_same_text,
+    last_word_never_drawn,
+    one_fate_for_all,
+    the_same_seed_every_time,
+]

@@ -1,0 +1,48 @@
+"""Wrong answers to `rnn_cell` that no misconception knows by name."""
+
+from __future__ import annotations
+
+import torch
+
+from course.reference import rnn as reference
+
+
+def only_the_state(x, h, W_x, W_h, b):
+    return torch.tanh(h @ W_h.T + b)
+
+
+def tanh_twice(x, h, W_x, W_h, b):
+    return torch.tanh(torch.tanh(x @ W_x.T + h @ W_h.T + b))
+
+
+def clamped(x, h, W_x, W_h, b):
+    return (x @ W_x.T + h @ W_h.T + b).clamp(-1, 1)
+
+
+def float32_inside(x, h, W_x, W_h, b):
+    return torch.tanh(x.float() @ W_x.float().T + h.float() @ W_h.float().T + b.float())
+
+
+def double_inside(x, h, W_x, W_h, b):
+    return torch.tanh(x.double() @ W_x.double().T + h.double() @ W_h.double().T + b.double())
+
+
+def cell_without_gradient(x, h, W_x, W_h, b):
+    return reference.rnn_cell(x, h, W_x, W_h, b).detach()
+
+
+def cell_in_place(x, h, W_x, W_h, b):
+    with torch.no_grad():
+        h.copy_(reference.rnn_cell(x, h, W_x, W_h, b))
+    return h
+
+
+MUTANTS = [
+    only_the_state,
+    tanh_twice,
+    clamped,
+    float32_inside,
+    double_inside,
+    cell_without_gradient,
+    cell_in_place,
+]
