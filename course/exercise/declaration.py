@@ -72,6 +72,10 @@ class Exercise:
 
         return add
 
+    def mistakes(self, hint: str, **wrong: Callable[..., Any]) -> None:
+        """Declares misconceptions that share a hint, by their names: the same mistake at several places, say."""
+        self.misconceptions += [Misconception(name, answer, hint) for name, answer in wrong.items()]
+
     def cases(self, seed: int = PUBLIC_SEED, *, public_only: bool = False) -> list[Case]:
         """The cases in the order of judging: public before hidden, each with its own number for global randomness.
 
