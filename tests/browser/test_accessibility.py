@@ -19,7 +19,8 @@ pytest.importorskip("material")
 
 from playwright.sync_api import Browser
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.demo.run_demo import write_feedback
 from course.grading.report import write_report
 from tests.browser.axe import serious

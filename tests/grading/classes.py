@@ -8,7 +8,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 
 from .lesson import NAME, TOPIC, answers, first, hand_in, make_course, solved

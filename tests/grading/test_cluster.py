@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
 

@@ -15,7 +15,7 @@ from course import cli
 from course.grading.authoring.index_notebook import write_home
 from course.grading.catalogue import describe
 from course.grading.cells import METADATA
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import regraded, table
 from course.grading.course_folder import release_path

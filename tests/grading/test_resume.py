@@ -21,9 +21,12 @@ import pytest
 
 from course.grading.classroom import choose
 from course.grading.classroom import grade_class as classrooms
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import not_graded
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
@@ -210,13 +213,14 @@ def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(u
     classroom = Classroom(root, TOPIC, SETTINGS)
     grade_class(classroom, students=["s00"], workers=1)
     path = root / "autograded" / "s00" / TOPIC.folder / f"{TOPIC.folder}.ipynb"
-    task = replace(classroom.task("s00", classroom.handed_in.submissions()["s00"]), isolated=True)
+    task = replace(make_task(classroom, "s00", classroom.handed_in.submissions()["s00"]), isolated=True)
+    last = LastGrading(classroom, "s00")
     nb = json.loads(path.read_text())
-    assert classroom.is_done("s00", task) == (nb["metadata"]["course"]["isolation"] != NOT_ISOLATED)
+    assert last.is_done(task) == (nb["metadata"]["course"]["isolation"] != NOT_ISOLATED)
     nb["metadata"]["course"]["isolation"] = NOT_ISOLATED
     path.chmod(0o644)
     path.write_text(json.dumps(nb))
-    assert not classroom.is_done("s00", task) and classroom.is_done("s00", replace(task, isolated=False))
+    assert not last.is_done(task) and last.is_done(replace(task, isolated=False))
 
 
 def heeding(how: signal.Signals) -> None:

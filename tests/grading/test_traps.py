@@ -11,8 +11,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.make_task import make_task
+from course.grading.classroom.save import save
 from course.grading.course_folder import notebook_path
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.scores import read_scores
@@ -315,12 +319,12 @@ def test_outcomes_made_in_parallel_are_those_nbgrader_asks_for(root, tmp_path, m
     student = "writes"
     for name in ("timestamp.txt", "old_feedback"):  # as `nbgrader collect` leaves there, and the kernel does not see
         (classroom.handed_in.submissions()[student] / name).write_text("2026-03-01 12:00:00 UTC")
-    task = classroom.task(student, classroom.handed_in.submissions()[student])
+    task = make_task(classroom, student, classroom.handed_in.submissions()[student])
     outcome = Outcome.from_bytes(execute(task.to_bytes()))
     monkeypatch.setattr(judged_execute, "execute", lambda data: pytest.fail("executed a second time"))
-    assert classroom.save(student, outcome, task) == ""
-    assert cells(classroom.result(student)) == ALL
-    assert classroom.is_done(student, task)
+    assert save(classroom, student, outcome, task) == ""
+    assert cells(LastGrading(classroom, student).result()) == ALL
+    assert LastGrading(classroom, student).is_done(task)
 
 
 def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
@@ -335,7 +339,7 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
     hand_in(root, "win", solved(root), windows)
     assert b"\\r\\n" in places["win"].read_bytes()
     classroom = Classroom(root, TOPIC)
-    ada, win = (classroom.task(student, path.parent) for student, path in places.items())
+    ada, win = (make_task(classroom, student, path.parent) for student, path in places.items())
     assert win.notebook == ada.notebook and win.skip == ada.skip
     for read in (findings._read, grade_one._read):
         ada, win = map(read, places.values())
@@ -429,5 +433,5 @@ def test_what_is_sanitised_once_is_what_nbgrader_sanitises(graded, root, student
     """A class's submissions are sanitised before they are executed, and then saved as they are."""
     path = root / "autograded" / student / NAME / f"{NAME}.ipynb"
     kept = path.read_bytes()
-    assert Classroom(root, TOPIC, {"timeout": 15}).save(student) == ""
+    assert save(Classroom(root, TOPIC, {"timeout": 15}), student) == ""
     assert path.read_bytes() == kept

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.make_task import make_task
 from course.grading.execution.task import Outcome, Task
 from course.grading.intake.check_submission import Undated, examine
 from course.grading.intake.untrusted import printable
 from course.grading.machine.faults import stops_all, told
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
-
-if TYPE_CHECKING:
-    from course.grading.classroom.grade_class import Classroom
 
 Step = Literal["execute", "save", "leave", "refuse", "set aside"]
 """Execute it; save its result, or have nbgrader say what is wrong; leave it as it was graded; refuse it; or refuse it
@@ -72,7 +72,7 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
         return Choice(student, "set aside", task, reason=aside)
     if task is None:
         return Choice(student, "save", notes=notes)
-    if not force and classroom.is_done(student, task):
+    if not force and LastGrading(classroom, student).is_done(task):
         return Choice(student, "leave", task, notes=notes)
     if not force and classroom.store and (kept := classroom.store.get(task)):
         return Choice(student, "save", task, kept, notes=notes)
@@ -82,6 +82,6 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
 def _task(classroom: Classroom, student: str, folder: Path) -> Task | None:
     with quiet():
         try:
-            return classroom.task(student, folder)
+            return make_task(classroom, student, folder)
         except Exception:  # nbgrader's own pass meets it again, and says what it is
             return None

@@ -45,7 +45,8 @@ def grade_topic(
 
     with uncollected():
         from course.grading.classroom import summary
-        from course.grading.classroom.grade_class import Classroom, grade_class
+        from course.grading.classroom.classroom import Classroom
+        from course.grading.classroom.grade_class import grade_class
         from course.grading.classroom.progress_bars import on_terminal
 
         classroom = Classroom(root, topic, settings)

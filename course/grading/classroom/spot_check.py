@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.make_task import make_task
 from course.grading.execution.task import Outcome
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.nbgrader_bridge.log_capture import quiet
@@ -68,7 +69,7 @@ def _trained_anew(
     done, jobs = [], []
     for student in students:
         with quiet():
-            task = classroom.task(student, submissions[student])
+            task = make_task(classroom, student, submissions[student])
         if store and (kept := store.get(task)):
             done.append((student, kept))
         else:

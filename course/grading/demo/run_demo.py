@@ -12,7 +12,8 @@ import nbformat
 from course.grading.authoring.source import refresh
 from course.grading.cells import notebook_bytes
 from course.grading.classroom import summary
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.progress_bars import on_terminal
 from course.grading.course_folder import find_root, notebook_path, source_path

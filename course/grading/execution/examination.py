@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from course.grading.execution.notebook_run import LIMIT, CellEnd
+from course.grading.execution.cell_end import LIMIT, CellEnd
 from course.grading.execution.task import Task
 from course.judge.session import Session
 from course.judge.verdict import Kind, Verdict

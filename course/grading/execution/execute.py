@@ -29,10 +29,11 @@ from course.grading.cells import (
     topics_of,
 )
 from course.grading.execution import corpora_cache
+from course.grading.execution.cell_end import KernelFault
 from course.grading.execution.examination import Examination
 from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.execution.judged_outputs import record
-from course.grading.execution.notebook_run import KernelFault, NotebookRun
+from course.grading.execution.notebook_run import NotebookRun
 from course.grading.execution.task import Outcome, Task
 from course.grading.execution.weight_origin import origins
 from course.grading.freshness.engine_fingerprint import fingerprint

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from course.files import write_atomically
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.save import save
 from course.grading.classroom.summary import graded_cells
 from course.grading.export.gradescope import CLASS, SETTINGS
 from course.grading.intake.check_submission import examine
@@ -62,10 +64,10 @@ def grade(root: Path, topic: Topic, require_sandbox: bool) -> Graded:
         except Problem as problem:
             return Graded(student, reason=str(problem))
         classroom = Classroom(copy, topic, {"require_sandbox": require_sandbox})
-        reason = classroom.save(student)
+        reason = save(classroom, student)
         if reason:
             raise faults.Fault(reason)
-        graded = classroom.result(student, notes)
+        graded = LastGrading(classroom, student).result(notes)
     if not graded.complete:
         raise faults.Fault("; ".join(v.message for v in graded.verdicts.values() if v.kind == "not-graded"))
     return graded

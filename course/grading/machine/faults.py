@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -146,3 +147,15 @@ def _temporary() -> Path:
 
 def _too_long() -> str:
     return f"the path of the folder for temporary files, {_temporary()}, is too long for sockets: export TMPDIR=/tmp"
+
+
+def out_of_memory() -> int:
+    """How many processes this machine has killed since it was started because its memory ran out; 0 if it cannot say.
+
+    Whose they were is not told. A notebook that kills itself just then is executed again, which does it no good.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0

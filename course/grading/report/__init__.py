@@ -15,7 +15,7 @@ def write_report(root: Path, topic: Topic, to: Path | None = None) -> Path:
     Raises:
         Problem: nothing was handed in, nothing is graded yet, or the file cannot be written.
     """
-    from course.grading.classroom.grade_class import Classroom
+    from course.grading.classroom.classroom import Classroom
     from course.grading.nbgrader_bridge.log_capture import quiet
     from course.grading.problem import Problem
     from course.grading.report.findings import collect

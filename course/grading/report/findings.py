@@ -16,8 +16,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import to_notebook
 
 from course.grading.cells import SOLUTION_SUFFIX, grade_id, mend_line_ends
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.classroom.make_task import make_task
 from course.grading.classroom.summary import graded_cells
 from course.grading.classroom.timings import Timings
 from course.grading.course_folder import release_path
@@ -154,7 +156,7 @@ def collect(classroom: Classroom) -> Findings:
 def _became(classroom: Classroom, student: str, place: Path) -> Graded:
     """What became of a submission, as far as files and gradebook tell."""
     name = f"{classroom.topic.folder}.ipynb"
-    done = classroom.autograded(student) / name
+    done, last = classroom.autograded(student) / name, LastGrading(classroom, student)
     try:
         notes = examine(place, classroom.topic.folder)
     except Problem as problem:
@@ -165,16 +167,16 @@ def _became(classroom: Classroom, student: str, place: Path) -> Graded:
     newest = max(path.stat().st_mtime for _, path in plain_files(place))
     if newest > done.stat().st_mtime:
         task = _as_nbgrader_reads(classroom, student, place)
-        if isinstance(task, str) or not classroom.has_graded(student, task):
+        if isinstance(task, str) or not last.is_of(task):
             notes.append("changed since it was graded")
-    return classroom.result(student, notes)
+    return last.result(notes)
 
 
 def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task | str:
     """The submission as it would be graded now, or why it is refused."""
     with quiet():
         try:
-            return classroom.task(student, place)
+            return make_task(classroom, student, place)
         except Exception as error:  # whatever a step of nbgrader's raises: the next grading says it, too
             return (str(error).strip() or type(error).__name__).splitlines()[-1]
 

@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
 from course.grading.execution import corpora_cache
 from course.grading.execution import execute as execution
 from course.grading.self_study import grade_one

@@ -10,7 +10,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.summary import notes, table
 from course.grading.intake.answers_elsewhere import cells_beside, note_on, shadowed

@@ -13,7 +13,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.course_folder import notebook_path
 from course.grading.gradebook.scores import read_scores
 from course.grading.intake.mending import read_mended

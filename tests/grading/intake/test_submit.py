@@ -22,7 +22,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import cli
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.intake.submit import _student, gaps
 from course.grading.problem import Problem
 from course.grading.student_edition import assemble

@@ -19,9 +19,11 @@ from sqlalchemy.exc import OperationalError
 from course import cli
 from course.grading.cells import notebook_bytes
 from course.grading.classroom import choose
-from course.grading.classroom.grade_class import Classroom, grade_class
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.grade_command import grade_topic
 from course.grading.classroom.handed_in import HandedIn
+from course.grading.classroom.save import save
 from course.grading.execution import execute as execution
 from course.grading.execution.result_store import Store
 from course.grading.execution.task import Outcome, Task
@@ -288,7 +290,7 @@ def test_where_no_worker_can_begin_nothing_of_its_is_left(monkeypatch, tmp_path)
 def test_nbgraders_own_autograding_waits_its_turn(graded, undisturbed):
     lock = FileLock(graded / ".course" / "locks" / f"{TOPIC.folder}.lock")
     with lock:
-        assert "being graded by another process" in Classroom(graded, TOPIC, SETTINGS).save("s00")
+        assert "being graded by another process" in save(Classroom(graded, TOPIC, SETTINGS), "s00")
     assert grade(graded) == undisturbed[1]
 
 

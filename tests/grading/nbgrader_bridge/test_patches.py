@@ -16,7 +16,9 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 
 from course.grading.cells import METADATA, checks_in
-from course.grading.classroom.grade_class import Classroom
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.make_task import make_task
+from course.grading.classroom.save import save
 from course.grading.execution.task import NOT_ISOLATED
 from course.grading.gradebook.released_notebook import read_released
 from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
@@ -223,7 +225,7 @@ def test_a_submission_that_cannot_be_saved_whole_is_not_saved_in_part(class_of_t
 
     monkeypatch.setattr(KeepLatePenalties, "preprocess", stop)
     with pytest.raises(KeyboardInterrupt):
-        Classroom(class_of_two, TOPIC, {"secret": "one"}).save("ada")
+        save(Classroom(class_of_two, TOPIC, {"secret": "one"}), "ada")
     assert saved(class_of_two, "ada") == before
 
 
@@ -246,10 +248,10 @@ def test_a_notebook_sanitised_before_is_saved_as_one_nbgrader_sanitises(tmp_path
     files = []
     for known in (False, True):
         classroom = Classroom(root, TOPIC, {"secret": "one"})
-        task = classroom.task("ada", classroom.handed_in.submissions()["ada"])
+        task = make_task(classroom, "ada", classroom.handed_in.submissions()["ada"])
         if not known:
-            classroom._sanitized.clear()
-        assert classroom.save("ada") == ""
+            classroom.sanitized.clear()
+        assert save(classroom, "ada") == ""
         assert task.digest() == executed[0]
         files.append((classroom.autograded("ada") / f"{NAME}.ipynb").read_bytes())
     assert files[0] == files[1] and b'"100"' not in files[0]

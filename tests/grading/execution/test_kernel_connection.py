@@ -8,7 +8,7 @@ from pathlib import Path
 import zmq
 import zmq.asyncio
 
-from course.grading.execution.notebook_run import renew
+from course.grading.execution.kernel_connection import renew
 
 SAID = [b"status", b"header", b"content"]
 

@@ -1,0 +1,117 @@
+"""One topic as a class works on it: its configuration, what was handed in, and what stands where."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from course.grading.authoring.source import current
+from course.grading.classroom.handed_in import HandedIn
+from course.grading.execution.result_store import Store
+from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
+from course.grading.gradebook.scores import due_of
+from course.grading.nbgrader_bridge.config_file import load_config
+from course.grading.nbgrader_bridge.patches import economise
+from course.grading.own_cells import own_tests_released, unreleased
+from course.grading.release.make_release import is_registered, register
+from course.syllabus import OUTLINE, Topic
+
+
+class Classroom:
+    """The submissions of one topic, and the configuration of nbgrader that they are graded with.
+
+    Args:
+        root: the course's folder.
+        topic: what was submitted.
+        settings: traits of `JudgedExecute`, such as `policy` or `timeout`, over those of the configuration.
+    """
+
+    def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
+        economise()
+        self.root, self.topic = root, topic
+        self.config: Any = load_config(root)
+        self.config.CourseDirectory.assignment_id = topic.folder
+        for name, value in (settings or {}).items():
+            self.config.JudgedExecute[name] = value
+        self.config.Exporter.optimistic_validation = True  # once a pass, and not after each of its steps
+        self.sanitized: dict[str, str] = {}
+        """Students' notebooks as text, kept until they are saved, so that nbgrader need not sanitise them twice."""
+        self.forgotten = False
+        """Whether the gradebook knew nothing of a topic that was graded before: it was lost, with what people gave."""
+        if not is_registered(root, topic, self.coursedir().db_url):
+            self.forgotten = bool(glob.glob(str(self.autograded("*") / f"{topic.folder}.ipynb")))  # noqa: PTH207
+            register(root, topic, self.coursedir().db_url)
+
+    def coursedir(self, student: str = "*") -> Any:
+        """nbgrader's view of the course, for one student or all."""
+        from nbgrader.coursedir import CourseDirectory
+
+        coursedir = CourseDirectory(config=self.config)
+        coursedir.student_id = glob.escape(student) if student != "*" else student
+        return coursedir
+
+    @property
+    def handed_in(self) -> HandedIn:
+        """What lies in `submitted/`, at its place or not."""
+        return HandedIn(self.coursedir(), self.topic)
+
+    def autograded(self, student: str) -> Path:
+        """The student's folder of graded work."""
+        coursedir = self.coursedir()
+        return Path(coursedir.format_path(coursedir.autograded_directory, student, self.topic.folder))
+
+    @cached_property
+    def released(self) -> ReleasedNotebook:
+        """The topic's notebook as the gradebook has it."""
+        return read_released(self.coursedir().db_url, self.topic.folder, self.topic.folder)
+
+    def environment(self) -> dict[str, str]:
+        """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
+        from course.grading.execution.corpora_cache import fill_cache
+        from course.grading.kernels.environment import added, environment
+        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+        from course.grading.student_edition import assemble
+
+        fill_cache(self.topic)
+        settings = JudgedExecute(config=self.config)
+        with tempfile.TemporaryDirectory() as home:
+            more = added(settings.environment, settings.gpu)
+            return environment(Path(home), assemble(), None, settings.policy, more)
+
+    def changed(self) -> list[str]:
+        """What `course.toml` says otherwise than the release: points of exercises, and the due date."""
+        if OUTLINE is None:
+            return []
+        released = {cell.name: cell.max_score for cell in self.released.grade_cells}
+        asked = [(item, released.get(item.name, item.points)) for item in self.topic.items]
+        told = [f"{item.name} {item.points:g} and not {points:g}" for item, points in asked if points != item.points]
+        due, known = self.topic.due, due_of(self.coursedir().db_url, self.topic.folder)
+        if due is not None and due != known:
+            before = f"{known.astimezone(due.tzinfo):%Y-%m-%d %H:%M %z}" if known else "without a date"
+            told.append(f"due {due:%Y-%m-%d %H:%M %z} and not {before}")
+        return told
+
+    def unreleased(self) -> list[str]:
+        """The instructor's own cells whose tests or points in the source are not those of the release."""
+        nb = current(self.root, self.topic)
+        return unreleased(nb, self.topic, self.released) if nb is not None else []
+
+    def demonstrated(self) -> list[str]:
+        """The instructor's own tests for which every demonstration has to run, each with the reason."""
+        from course.grading.execution.skippable_cells import unsure
+        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+
+        if self.topic.own or JudgedExecute(config=self.config).demonstrations:
+            return []
+        reasons = {name: unsure(source) for name, (source, _) in own_tests_released(self.released).items()}
+        return [f"{name} {reason}" for name, reason in reasons.items() if reason]
+
+    @property
+    def store(self) -> Store | None:
+        """Where results are kept."""
+        from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
+
+        return JudgedExecute(config=self.config).store()

@@ -1,0 +1,80 @@
+"""Saves what became of one submission to the gradebook, through nbgrader's own autograding, or takes it back."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+
+from course.grading.classroom.classroom import Classroom
+from course.grading.classroom.last_grading import LastGrading
+from course.grading.gradebook.scores import clear_scores, enrol, leave_looked_at, looked_at
+from course.grading.intake.untrusted import remove
+from course.grading.machine.faults import Fault, stops_all, told
+from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
+from course.grading.nbgrader_bridge.patches import one_gradebook
+
+if TYPE_CHECKING:
+    from course.grading.execution.task import Outcome, Task
+
+
+def save(classroom: Classroom, student: str, outcome: Outcome | None = None, task: Task | None = None) -> str:
+    """nbgrader's autograding of one submission, whose `task` had this `outcome`; says why it failed, or nothing.
+
+    What a person gave for just this work, `task`, need not be looked at again, though tests or settings changed.
+
+    Raises:
+        Fault: it failed by a fault of the machine, as everybody's would.
+        OSError: a file of this student's may not be read or written.
+    """
+    from nbgrader.converters import Autograde
+    from nbgrader.converters.base import NbGraderException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from course.grading.nbgrader_bridge.judged_execute import handed_over
+    from course.grading.nbgrader_bridge.sanitise import Sanitized
+
+    about = classroom.coursedir().db_url, classroom.topic.folder, student, classroom.topic.folder
+    seen = LastGrading(classroom, student).still_fits(task, looked_at(*about)) if task is not None else {}
+    config = classroom.config.copy()
+    config.Sanitized.text = classroom.sanitized.get(student)
+    with quiet() as said:
+        converter = Autograde(coursedir=classroom.coursedir(student), config=config)
+        converter.force, converter.exporter_class = True, Sanitized
+        try:
+            made = handed_over(task, outcome) if task is not None and outcome is not None else nullcontext()
+            with one_gradebook(converter.coursedir.db_url), made:
+                converter.start()
+        except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
+            cause = said.cause or error
+            if stops_all(cause):
+                raise Fault(f"what became of {student} could not be saved: {told(cause)}") from error
+            if isinstance(cause, OSError) and told(cause):
+                place = classroom.autograded(student)
+                cause.filename = str(place / str(cause.filename))  # which may say its name alone
+                raise cause from None
+            return reason_of(said, error)
+    if seen:
+        leave_looked_at(*about, seen)
+    return ""
+
+
+def renew_penalty(classroom: Classroom, student: str) -> None:
+    """Count anew what late work loses, by today's rule and points: a person gives some of them after grading."""
+    from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
+
+    name = classroom.topic.folder
+    about = {"notebook": name, "assignment": name, "student": student, "db_url": classroom.coursedir().db_url}
+    with quiet():
+        KeepLatePenalties(config=classroom.config).preprocess(NotebookNode(cells=[]), {"nbgrader": about})
+
+
+def refuse(classroom: Classroom, student: str) -> None:
+    """Take back an earlier grading of a submission that can no longer be graded."""
+    classroom.sanitized.pop(student, None)
+    enrol(classroom.coursedir().db_url, student)
+    clear_scores(classroom.coursedir().db_url, classroom.topic.folder, student, [classroom.topic.folder])
+    folder = classroom.autograded(student)
+    if folder.is_dir():
+        remove(folder)

@@ -1,0 +1,32 @@
+"""How nbgrader has notebooks executed, in the settings of nbclient that both go through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+
+
+def _tell_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
+    """Give a cell the error of its reply, where none of its outputs tells it: one after a timeout does not."""
+    reply = execute_reply["content"]
+    if reply["status"] != "error" or reply["ename"] in {output.get("ename") for output in cell.outputs}:
+        return
+    traceback = reply["traceback"] or [f"{reply['ename']}: the notebook has turned tracebacks off"]
+    cell.outputs.append(
+        NotebookNode(output_type="error", ename=reply["ename"], evalue=reply["evalue"], traceback=traceback)
+    )
+
+
+AS_NBGRADER: dict[str, Any] = {
+    "allow_errors": True,
+    "interrupt_on_timeout": True,
+    "raise_on_iopub_timeout": True,
+    "error_on_timeout": {
+        "ename": "CellTimeoutError",
+        "evalue": "",
+        "traceback": ["\x1b[0;31mCellTimeoutError\x1b[0m: the cell did not come to an end in time"],
+    },
+    "on_cell_executed": _tell_error,
+}
+"""The traits that nbgrader sets, where nobody says otherwise."""

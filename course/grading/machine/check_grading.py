@@ -1,0 +1,45 @@
+"""Looks at what only an instructor has, `course.toml` and the sandbox, for `course doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from course.grading.machine.finding import Finding
+
+
+def own_course(folder: Path) -> Iterator[Finding]:
+    """For instructors: can the `course.toml` of a course of their own be followed?"""
+    from course.outline import Faulty, find_outline
+
+    try:
+        outline = find_outline(folder)
+        if outline is None or outline.carried:
+            return
+        from course.syllabus import chosen
+
+        topics = len(chosen(outline))
+        yield Finding("fine", "course.toml", f"{outline.path}: {topics} topic{'s' * (topics != 1)}")
+    except (Faulty, OSError) as fault:
+        advice = "every command stops at this: mend that file, then `course list` shows what stands in it"
+        yield Finding("wrong", "course.toml", str(fault), advice)
+
+
+def sandbox() -> Iterator[Finding]:
+    """For instructors: what stands between a student's code and this machine?"""
+    if find_spec("zmq") is None:
+        return  # told among the packages
+    from course.grading.sandbox.probe import strongest
+
+    tier = strongest()
+    why = "; ".join(tier.reasons)
+    if tier.name == "none":
+        advice = (
+            f"grade only code you trust here, or on Linux with bubblewrap ({why or 'COURSE_SANDBOX asks for none'})"
+        )
+        yield Finding("note", "sandbox", "none: grading runs students' code NOT ISOLATED", advice)
+    elif tier.reasons:
+        yield Finding("note", "sandbox", tier.name, f"bubblewrap isolates better ({why})")
+    else:
+        yield Finding("fine", "sandbox", tier.name)

@@ -1,0 +1,62 @@
+"""Looks at memory, disk and the folders that notebooks write to, for `course doctor`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from course.grading.machine.finding import GIB, Finding, Kind
+
+LITTLE_DISK, NO_DISK = 2.0, 0.3
+"""GiB: an assignment leaves some megabytes and the corpora's cache some tens; under the second, saving may fail."""
+LITTLE_MEMORY, NO_MEMORY = 2.0, 1.0
+"""GiB: every notebook of the course runs within 1.5 GB, and JupyterLab takes its part."""
+
+
+def memory(size: float) -> Finding:
+    """Are `size` bytes of memory enough? Nothing is said of an unknown size, which is 0."""
+    if not size:
+        return Finding("note", "memory", "unknown", f"notebooks need about {LITTLE_MEMORY:.0f} GiB")
+    said = f"{size / GIB:.1f} GiB"
+    if size < NO_MEMORY * GIB:
+        return Finding("wrong", "memory", said, f"notebooks need about {LITTLE_MEMORY:.0f} GiB: use Binder or Colab")
+    if size < LITTLE_MEMORY * GIB * 0.95:  # what a machine sold with 2 GB has left
+        return Finding(
+            "note", "memory", said, "open one notebook at a time, and shut its kernel down when you leave it"
+        )
+    return Finding("fine", "memory", said)
+
+
+def disk(folder: Path, free: float) -> Finding:
+    """Are `free` bytes enough for what working in `folder` leaves there?"""
+    said = f"{free / GIB:.1f} GiB free in {folder}"
+    if free < NO_DISK * GIB:
+        return Finding("wrong", "disk", said, "make room: a notebook that cannot be saved is lost")
+    if free < LITTLE_DISK * GIB:
+        return Finding("note", "disk", said, "enough for the notebooks; `pip cache purge` makes room")
+    return Finding("fine", "disk", said)
+
+
+def writable(folder: Path) -> Iterator[Finding]:
+    """Can notebooks, checkpoints and the corpora's cache be written where they go?"""
+    from course.data.cache import cache_folder
+
+    if not folder.is_dir():
+        yield Finding("wrong", "folder", f"there is no folder {folder}", "name the one with your notebooks, or none")
+        return
+    for what, place, then in (
+        ("folder", folder, "progress and checkpoints are forgotten: copy the notebooks to a folder of your own"),
+        ("cache", cache_folder(), "corpora are made anew each time: export COURSE_CACHE=a folder of your own"),
+    ):
+        try:
+            with tempfile.NamedTemporaryFile(dir=existing(place), prefix=".course-doctor-"):
+                yield Finding("fine", what, f"{place} can be written")
+        except OSError as error:
+            kind: Kind = "wrong" if what == "folder" else "note"
+            yield Finding(kind, what, f"{place} cannot be written ({error.strerror})", then)
+
+
+def existing(folder: Path) -> Path:
+    """A folder, or the first above it that is there."""
+    return next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())

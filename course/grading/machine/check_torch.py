@@ -1,0 +1,64 @@
+"""Looks at torch and accelerators for `course doctor`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from course.grading.machine.finding import GIB, Finding
+
+_TORCH = """
+import json, torch
+found = {"version": torch.__version__, "threads": torch.get_num_threads(), "gpus": [], "mps": False}
+x = torch.ones(3, 3) @ torch.ones(3, 3)
+found["right"] = bool((x == 3).all())
+try:
+    if torch.cuda.is_available():
+        for i in range(torch.cuda.device_count()):
+            about = torch.cuda.get_device_properties(i)
+            y = (torch.ones(3, 3, device=f"cuda:{i}") @ torch.ones(3, 3, device=f"cuda:{i}")).cpu()
+            found["gpus"].append([about.name, about.total_memory, bool((y == 3).all())])
+    found["mps"] = torch.backends.mps.is_available()
+except Exception as error:
+    found["fault"] = str(error).splitlines()[0]
+print(json.dumps(found))
+"""
+
+
+def torch_works() -> Iterator[Finding]:
+    """Does torch compute here, and on what? Asked in another process: a broken one takes its process with it."""
+    if find_spec("torch") is None:
+        return  # told among the packages
+    try:
+        done = subprocess.run([sys.executable, "-c", _TORCH], capture_output=True, text=True, timeout=180)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Finding("wrong", "torch", f"could not be asked: {error}", "try `python -c 'import torch'` by hand")
+        return
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]
+        yield Finding("wrong", "torch", said, "install torch again: https://pytorch.org/get-started/locally")
+        return
+    yield from about_torch(json.loads(done.stdout.splitlines()[-1]))
+
+
+def about_torch(found: dict) -> Iterator[Finding]:
+    """What to say of torch's answers."""
+    threads = f"{found['threads']} thread{'s' * (found['threads'] != 1)}"
+    if found["right"]:
+        yield Finding("fine", "torch", f"{found['version']} computes on the CPU with {threads}")
+    else:
+        yield Finding("wrong", "torch", f"{found['version']} multiplies wrongly on this CPU", "install torch again")
+    if found.get("fault"):
+        yield Finding("note", "GPU", f"there is one, but {found['fault']}", "notebooks use the CPU; update its driver")
+    for name, size, right in found["gpus"]:
+        if right:
+            yield Finding("fine", "GPU", f"{name}, {size / GIB:.0f} GiB: training uses it, with the larger budget")
+        else:
+            yield Finding("wrong", "GPU", f"{name} multiplies wrongly", "export COURSE_DEVICE=cpu")
+    if found["mps"]:
+        yield Finding("note", "MPS", "an Apple GPU is here and left alone", "export COURSE_DEVICE=mps to train on it")
+    if not (found["gpus"] or found["mps"] or found.get("fault")):
+        yield Finding("fine", "GPU", "none, and none is needed: every training task fits a CPU")

@@ -1,0 +1,42 @@
+"""What `course doctor` says of memory, disk and folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course.grading.machine import check_space
+from course.grading.machine.finding import GIB
+from course.grading.machine.resources import memory_at_hand
+
+
+@pytest.mark.parametrize(("gib", "kind"), [(0, "note"), (0.5, "wrong"), (1.5, "note"), (1.95, "fine"), (16, "fine")])
+def test_memory(gib: float, kind: str) -> None:
+    assert check_space.memory(gib * GIB).kind == kind
+
+
+def test_a_hubs_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEM_LIMIT", str(GIB // 2))
+    assert check_space.memory(memory_at_hand()).kind == "wrong"
+
+
+@pytest.mark.parametrize(("gib", "kind"), [(0.1, "wrong"), (1.0, "note"), (20, "fine")])
+def test_disk(gib: float, kind: str) -> None:
+    assert check_space.disk(Path("here"), gib * GIB).kind == kind
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    folder, cache = check_space.writable(tmp_path)
+    assert (folder.kind, cache.kind) == ("wrong", "note") and "Permission denied" in folder.said
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    for place in (tmp_path / "nowhere", tmp_path / "a file"):
+        (found,) = check_space.writable(place)
+        assert found.kind == "wrong" and found.said == f"there is no folder {place}"
