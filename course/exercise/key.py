@@ -16,11 +16,15 @@ from typing import Any
 
 from .declaration import PUBLIC_SEED, Exercise
 from .laws import relative
+from .nested import leaves
 from .recording import Recording
 from .runner import run
 from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
-from .values import Malformed, TooLarge, demand_whole
+from .values import Malformed, Other, TooLarge, demand_whole
 from .wire import pack, unpack
+
+SENDABLE = "make it of tensors, arrays, numbers, text, bytes, and lists, tuples, dicts and sets of them"
+"""What crosses between judge and answer, for sentences."""
 
 Right = Callable[[], Recording]
 """What the reference answers to a case."""
@@ -182,7 +186,9 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
     if tracks_gradients(case) and right().outputs.get("gradients of out") is None:
         case = without_gradients(case)
         right = _answered(exercise, case)
-    _demand_whole({"run": case.script().to_plain()}, exercise, case, "what it asks")
+    if unsent := _demand_whole(case.script().to_plain(), exercise, case, "what it asks"):
+        what = f"a value of type `{unsent[0]}` is handed over, which cannot be sent to an answer"
+        raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}: {SENDABLE}")
     held = KeyCase(case, right, _mistaken(exercise, case))
     if held.is_compared:
         held.right()
@@ -195,6 +201,7 @@ def _answered(exercise: Exercise, case: Case) -> Right:
     def answer() -> Recording:
         expected = run(case.script(), exercise.reference)
         _demand_whole(expected.to_plain(), exercise, case, "the right answer")
+        _demand_comparable(expected, exercise, case)
         if expected.raised is not None and not case.raises:
             raised = expected.raised
             where = f", at `{raised.line}`" if raised.line else ""
@@ -205,14 +212,36 @@ def _answered(exercise: Exercise, case: Case) -> Right:
     return cache(answer)
 
 
-def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: str) -> None:
+def _demand_comparable(expected: Recording, exercise: Exercise, case: Case) -> None:
+    """Sees to it that what the reference answers can be told from a wrong answer, where values are compared.
+
+    An object may be of any type where a later step examines it, or goes on from it to what is compared: not what it is
+    counts, but what it does.
+
+    Raises:
+        NoKey: an answer of any value would match.
+    """
+    if not case.values or case.raises:
+        return
+    compared = list(expected.outputs)
+    for name, value in expected.outputs.items():
+        if case.examines(name) or (isinstance(value, Other) and name != compared[-1]):
+            continue
+        if other := next((leaf for leaf in leaves(value) if isinstance(leaf, Other)), None):
+            what = f"the right answer is of type `{other.type_name}`, of which nothing can be compared"
+            raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}: {SENDABLE}, or examine what it does")
+
+
+def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: str) -> list[str]:
     """Sees to it that a case and its answer cross as they are: any answer would match what is cut off.
+
+    Returns what has no form to cross in.
 
     Raises:
         NoKey: they do not.
     """
     try:
-        demand_whole(sent)
+        return demand_whole(sent)
     except TooLarge as error:
         where = f"the case {case.title!r} of {exercise.name}"
         raise NoKey(f"{where} is too large: {what} holds more than can be sent ({error})") from None

@@ -1,16 +1,17 @@
-"""Walks over values in lists, tuples and dicts, as an exercise's arguments and answers are."""
+"""Walks over values in lists, tuples, dicts and sets, as an exercise's arguments and answers are."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The values within lists, tuples and dicts, in order; of any other value, itself. Keys are none of them."""
+    """The values within lists, tuples, dicts and the like, in order; of any other, itself. Keys are none of them."""
     if isinstance(value, dict):
         value = list(value.values())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque | set | frozenset):
         for item in value:
             yield from leaves(item)
     else:

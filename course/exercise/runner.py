@@ -9,7 +9,7 @@ import random
 import time
 import traceback
 import warnings
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -311,10 +311,10 @@ def _placed(value: Any, home: torch.device | None) -> Any:
 
 
 def _snapshot(args: Any, kwargs: Any) -> dict[str, Any]:
-    """Copies of the inputs that an answer could change: tensors, and lists and dicts without tensors."""
+    """Copies of the inputs that an answer could change: tensors, and collections without tensors."""
     copies: dict[str, Any] = {name: tensor.detach().clone() for name, tensor in _named_tensors(args, kwargs)}
     for name, value in [*enumerate(args), *kwargs.items()]:
-        if isinstance(value, list | dict) and not _tensors(value):
+        if isinstance(value, list | tuple | dict | set | deque | bytearray) and not _tensors(value):
             copies[str(name)] = plain(value)
     return copies
 
@@ -329,9 +329,9 @@ def _unchanged(old: Any, new: Any) -> bool:
         return isinstance(new, np.ndarray) and _unchanged(torch.from_numpy(old), torch.from_numpy(new))
     if isinstance(old, float) and math.isnan(old):
         return isinstance(new, float) and math.isnan(new)
-    if isinstance(old, list | tuple):
+    if isinstance(old, list | tuple | deque):
         return type(old) is type(new) and len(old) == len(new) and all(map(_unchanged, old, new))
-    if isinstance(old, dict) and not isinstance(old, Counter):  # a word that was not counted is one counted 0 times
+    if isinstance(old, dict):  # of Counters, too, the keys: one counted 0 times was not there before
         return isinstance(new, dict) and old.keys() == new.keys() and all(_unchanged(old[k], new[k]) for k in old)
     return not isinstance(new, np.ndarray) and bool(old == new)
 

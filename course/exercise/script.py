@@ -122,6 +122,13 @@ class Case:
         """What the runner is sent."""
         return Script(self.steps, tuple(watch), self.seed, self.shown)
 
+    def examines(self, name: str) -> bool:
+        """Whether a step asks something of what another one left under `name`, or hands it over."""
+        handed = leaves([[step.args, step.kwargs] for step in self.steps])
+        return any(leaf == Ref(name) for leaf in handed if isinstance(leaf, Ref)) or any(
+            step.on == name != step.into for step in self.steps
+        )
+
     # -- further steps -------------------------------------------------------------------------------------------
 
     def call(self, *args: Any, on: str = "model", method: str | None = None, into: str = "out", **kwargs: Any) -> Case:

@@ -2,15 +2,19 @@
 
 The tree is JSON (`["tuple", [["int", 3], ["tensor", 0, {...}]]]`), so a tuple is never mistaken for a list nor a
 string for a number; the tensors travel beside it. Nothing here can run code: no pickle, no type is looked up by name
-except the described values below, which only the judge sends.
+except the described values below, which only the judge sends. What has no tag crosses as the name of its type, an
+`Other`, which nothing can be compared with.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,8 +26,8 @@ MAX_DEPTH = 40
 MAX_DIMENSIONS = 64
 """Of a tensor: what torch's own operations take."""
 TAGS = {
-    "none", "bool", "int", "float", "str", "numpy", "tensor", "generator", "ref", "stand_in", "other", "counter",
-    "dict", "list", "tuple",
+    "none", "bool", "int", "float", "complex", "fraction", "str", "bytes", "bytearray", "range", "numpy", "tensor",
+    "list", "tuple", "deque", "dict", "counter", "set", "frozenset", "generator", "ref", "stand_in", "other",
 }  # fmt: skip
 """What a tree's first word may be."""
 DTYPES = {
@@ -34,6 +38,9 @@ DTYPES = {
     )
 }  # fmt: skip
 
+
+UNCOMPARABLE = {"tensor", "numpy", "other"}
+"""Tags of what is equal to nothing but itself: no key of a dict, and no member of a set, that could be found again."""
 
 CUT = ", too large or too deep to send"
 """How the name of what an encoder cut off ends."""
@@ -91,8 +98,8 @@ def encode(value: Any, *, whole: bool = False) -> tuple[list[Any], list[Tensor]]
     return tree, encoder.tensors
 
 
-def demand_whole(value: Any) -> None:
-    """Sees to it that everything of `value` can be sent, without copying its tensors.
+def demand_whole(value: Any) -> list[str]:
+    """Sees to it that everything of `value` can be sent, without copying its tensors; returns what has no tag.
 
     Raises:
         TooLarge: something would be cut off, or was.
@@ -101,6 +108,7 @@ def demand_whole(value: Any) -> None:
     measure.tree(value, 0)
     if measure.cut:
         raise TooLarge(measure.cut)
+    return measure.unsent
 
 
 def decode(tree: Any, tensors: list[Tensor], most: int | None = None) -> Any:
@@ -127,6 +135,7 @@ class _Encoder:
         self.keep: list[Any] = []
         self.nodes = 0
         self.cut = ""
+        self.unsent: list[str] = []
 
     def tree(self, value: Any, depth: int) -> list[Any]:
         self.nodes += 1
@@ -138,7 +147,7 @@ class _Encoder:
         except RecursionError:
             raise
         except Exception:  # a student's object may raise from anything it is asked
-            return ["other", _type_name(value)]
+            return self._other(_type_name(value))
 
     def _tree(self, value: Any, depth: int) -> list[Any]:
         kind = type(value)
@@ -156,8 +165,16 @@ class _Encoder:
             return ["int", str(int(value))]
         if isinstance(value, float):
             return ["float", _float_word(float(value))]
+        if isinstance(value, complex):
+            return ["complex", _float_word(value.real), _float_word(value.imag)]
+        if isinstance(value, Fraction):
+            return ["fraction", str(value.numerator), str(value.denominator)]
         if isinstance(value, str):
             return ["str", str.__str__(value)]
+        if isinstance(value, bytes | bytearray):
+            return [_name_of(value, bytes, bytearray), base64.b64encode(bytes(value)).decode()]
+        if kind is range:
+            return ["range", *map(str, (value.start, value.stop, value.step))]
         if isinstance(value, Generator):
             return ["generator", value.seed]
         if isinstance(value, Ref):
@@ -166,19 +183,37 @@ class _Encoder:
             return ["stand_in", value.name, self.tree(dict(value.parameters), depth + 1)]
         if isinstance(value, Other):
             self.cut = value.type_name if value.type_name.endswith(CUT) else self.cut
-            return ["other", value.type_name]
-        if isinstance(value, Counter):
-            return ["counter", self._pairs(value, depth)]
+            return self._other(value.type_name)
         if isinstance(value, dict):
-            return ["dict", self._pairs(value, depth)]
-        if isinstance(value, list):
-            return ["list", [self.tree(item, depth + 1) for item in value]]
-        if isinstance(value, tuple):
-            return ["tuple", [self.tree(item, depth + 1) for item in value]]
-        return ["other", _type_name(value)]
+            return self._pairs(value, depth)
+        if isinstance(value, set | frozenset):
+            return self._members(value, depth)
+        if isinstance(value, list | tuple):
+            return [_name_of(value, list, tuple), self._items(value, depth)]
+        if isinstance(value, deque):
+            return ["deque", self._items(value, depth), value.maxlen]
+        return self._other(_type_name(value))
+
+    def _items(self, value: Iterable[Any], depth: int) -> list[Any]:
+        return [self.tree(item, depth + 1) for item in value]
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> list[Any]:
-        return [[self.tree(key, depth + 1), self.tree(item, depth + 1)] for key, item in list(dict.items(value))]
+        pairs = [[self.tree(key, depth + 1), self.tree(item, depth + 1)] for key, item in list(dict.items(value))]
+        name = "counter" if isinstance(value, Counter) else "dict"
+        return self._found_by([key for key, _ in pairs], value) or [name, pairs]
+
+    def _members(self, value: set[Any] | frozenset[Any], depth: int) -> list[Any]:
+        members = sorted(self._items(value, depth), key=json.dumps)
+        return self._found_by(members, value) or [_name_of(value, set, frozenset), members]
+
+    def _found_by(self, keys: Iterable[list[Any]], value: Any) -> list[Any]:
+        """An `other` in place of a dict or set where something in it could not be found again; else nothing."""
+        lost = any(map(_is_uncomparable, keys))
+        return self._other(f"{_type_name(value)} with a key or a member that equals nothing else") if lost else []
+
+    def _other(self, name: str) -> list[Any]:
+        self.unsent.append(name)
+        return ["other", name]
 
     def _tensor(self, value: Tensor) -> list[Any]:
         with torch._C.DisableTorchFunctionSubclass():
@@ -186,7 +221,7 @@ class _Encoder:
             if value.layout != torch.strided:
                 value = value.to_dense()
             if value.device.type == "meta" or str(value.dtype) not in DTYPES:
-                return ["other", f"tensor of {value.dtype} on {value.device}"]
+                return self._other(f"tensor of {value.dtype} on {value.device}")
             if isinstance(value, torch.nn.Parameter):
                 facts["parameter"] = True
             if not value.is_contiguous():
@@ -243,8 +278,26 @@ class _Decoder:
     def _float(self, depth: int, value: Any) -> float:
         return float(value)
 
+    def _complex(self, depth: int, real: Any, imaginary: Any) -> complex:
+        return complex(float(real), float(imaginary))
+
+    def _fraction(self, depth: int, numerator: str, denominator: str) -> Fraction:
+        try:
+            return Fraction(self._int(depth, numerator), self._int(depth, denominator))
+        except ZeroDivisionError:
+            raise Malformed("a fraction of zero parts") from None
+
     def _str(self, depth: int, value: Any) -> str:
         return _writable(value)
+
+    def _bytes(self, depth: int, value: str) -> bytes:
+        return base64.b64decode(value, validate=True)
+
+    def _bytearray(self, depth: int, value: str) -> bytearray:
+        return bytearray(self._bytes(depth, value))
+
+    def _range(self, depth: int, *bounds: str) -> range:
+        return range(*(self._int(depth, bound) for bound in bounds))
 
     def _generator(self, depth: int, seed: int) -> Generator:
         return Generator(int(seed))
@@ -269,6 +322,15 @@ class _Decoder:
 
     def _tuple(self, depth: int, items: Any) -> tuple[Any, ...]:
         return tuple(self.value(item, depth) for item in items)
+
+    def _deque(self, depth: int, items: Any, most: int | None) -> deque[Any]:
+        return deque(self._list(depth, items), most)
+
+    def _set(self, depth: int, items: Any) -> set[Any]:
+        return set(self._list(depth, items))
+
+    def _frozenset(self, depth: int, items: Any) -> frozenset[Any]:
+        return frozenset(self._list(depth, items))
 
     def _numpy(self, depth: int, position: int) -> np.ndarray:
         return self._placed(position).numpy()
@@ -312,6 +374,15 @@ class _Decoder:
 def _writable(value: Any) -> str:
     """A string that any file can hold: half a surrogate pair, which JSON lets pass, would break the first report."""
     return str(value).encode("utf-8", "replace").decode()
+
+
+def _is_uncomparable(tree: list[Any]) -> bool:
+    return tree[0] in UNCOMPARABLE or (tree[0] in ("tuple", "frozenset") and any(map(_is_uncomparable, tree[1])))
+
+
+def _name_of(value: Any, *kinds: type) -> str:
+    """The tag of the first of `kinds` that `value` is one of."""
+    return next(kind.__name__ for kind in kinds if isinstance(value, kind))
 
 
 def _float_word(value: float) -> float | str:

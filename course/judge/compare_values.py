@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,14 +51,18 @@ def _differ(expected: Any, seen: Any, tolerance: float, free_float: bool, top: b
         return _tensors_differ(torch.from_numpy(expected), torch.from_numpy(seen), tolerance, free_float)
     if isinstance(expected, bool | int | float):
         return _numbers_differ(expected, seen, tolerance)
+    if isinstance(expected, complex):
+        return _complex_differ(expected, seen, tolerance)
     if isinstance(expected, Other):
         return None  # an object: what it does is examined, not what it is
-    if isinstance(expected, list | tuple):
+    if isinstance(expected, list | tuple | deque):
         return _sequences_differ(expected, seen, tolerance, free_float, top)
     if isinstance(expected, dict):
         return _mappings_differ(expected, seen, tolerance, free_float)
     if type(expected) is not type(seen):
         return _wrong_type(expected, seen)
+    if isinstance(expected, set | frozenset):
+        return _members_differ(expected - seen, sorted(seen - expected, key=repr), "elements")
     return None if expected == seen else Difference("values", f"got {seen!r:.80}")
 
 
@@ -80,6 +84,14 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
     )
     got = _as_float(seen)
     return found and Difference("values", "got NaN" if math.isnan(got) else f"got {got:.6g}: {found.message}")
+
+
+def _complex_differ(expected: complex, seen: Any, tolerance: float) -> Difference | None:
+    if isinstance(seen, bool) or not isinstance(seen, int | float | complex):
+        return _wrong_type(expected, seen)
+    parts = ([_as_float(number.real), _as_float(number.imag)] for number in (expected, seen))
+    one, other = (torch.tensor(pair, dtype=torch.float64) for pair in parts)
+    return None if agree(one, other, tolerance) else Difference("values", f"got {seen!r:.80}")
 
 
 def _as_float(number: float) -> float:
@@ -112,14 +124,18 @@ def _mappings_differ(expected: Any, seen: Any, tolerance: float, free_float: boo
     if missing and extra and type(missing[0]) is not type(extra[0]):
         return Difference("type", f"a key is {_named_type(extra[0])}, and {_named_type(missing[0])} was expected")
     if missing or extra:
-        parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
-        example = f", such as {extra[0]!r:.60}" if extra else ""
-        return Difference("values", f"not the right keys: {' and '.join(parts)}{example}")
+        return _members_differ(missing, extra, "keys")
     for key, value in expected.items():
         found = _differ(value, seen[key], tolerance, free_float)
         if found is not None:
             return Difference(found.kind, f"at {key!r:.60}: {found.message}")
     return None
+
+
+def _members_differ(missing: Collection[Any], extra: Collection[Any], what: str) -> Difference | None:
+    parts = [f"{len(missing)} missing"] * bool(missing) + [f"{len(extra)} too many"] * bool(extra)
+    example = f", such as {next(iter(extra))!r:.60}" if extra else ""
+    return Difference("values", f"not the right {what}: {' and '.join(parts)}{example}") if parts else None
 
 
 def _tensors_differ(expected: Tensor, seen: Any, tolerance: float, free_float: bool) -> Difference | None:
@@ -254,6 +270,7 @@ def _named_type(value: Any) -> str:
     if isinstance(value, Other):
         return f"an object of type {value.type_name}"
     names = {int: "a whole number", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
+    names |= {bytes: "bytes", complex: "a complex number"}
     return names.get(type(value), f"a {type(value).__name__}")
 
 

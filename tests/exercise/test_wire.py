@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import struct
-from collections import Counter
+from collections import Counter, deque
 
 import numpy as np
 import pytest
@@ -24,14 +24,18 @@ SCALARS = st.one_of(
     st.integers(),
     st.floats(allow_nan=False),
     st.text(max_size=20),
-    st.binary(max_size=0).map(lambda _: "x"),
+    st.binary(max_size=9),
+    st.complex_numbers(allow_nan=False),
+    st.fractions(),
 )
-KEYS = st.one_of(st.text(max_size=5), st.integers(), st.tuples(st.text(max_size=3), st.integers()))
+KEYS = st.one_of(st.text(max_size=5), st.binary(max_size=3), st.tuples(st.text(max_size=3), st.integers()))
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.lists(inner, max_size=4).map(tuple),
+        st.lists(inner, max_size=4).map(deque),
+        st.frozensets(KEYS, max_size=1),
         st.dictionaries(KEYS, inner, max_size=4),
     ),
     max_leaves=20,
