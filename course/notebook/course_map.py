@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import count
 
 from ..syllabus import Topic
 
@@ -49,12 +50,21 @@ class Standing:
 
 @dataclass(frozen=True)
 class Stop:
-    """A topic's place on the map: its row, the lane of the rail it stands at, and the rows it comes from."""
+    """A topic's place on the map: its row, the lane of the rail it stands at, and the ways that lead there."""
 
     topic: Topic
     row: int
     lane: int
-    before: tuple[int, ...]
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way from the row `start` to a stop in the row `end`, by a lane that no other stop stands on in between."""
+
+    start: int
+    end: int
+    lane: int
 
 
 def foundations(topic: Topic, topics: Sequence[Topic]) -> tuple[Topic, ...]:
@@ -69,20 +79,35 @@ def stops(topics: Sequence[Topic]) -> list[Stop]:
     """The places of `topics`, which are in syllabus order.
 
     Of the ways between them, those that a longer way covers are left out. A topic stays on the lane of one it comes
-    from, if nobody else went on there; otherwise it takes the first lane on which nothing is under way.
+    from, if nobody else went on there; otherwise it takes the first lane on which nothing is under way. A way keeps to
+    the lane of one of its ends, or further out where stops stand on that.
     """
     rows = {topic.name: row for row, topic in enumerate(topics)}
     before = _without_shortcuts([[rows[other.name] for other in foundations(topic, topics)] for topic in topics])
     needed_until = [max((row for row, found in enumerate(before) if at in found), default=at) for at in rows.values()]
-    lanes: list[int] = []
-    ends: list[int] = []  # the row that came last on each lane
+    placed: list[Stop] = []
     for row, found in enumerate(before):
-        free = [lanes[start] for start in found if ends[lanes[start]] == start]
-        idle = [lane for lane, last in enumerate(ends) if needed_until[last] <= row and not free]
-        lane = min(free or idle or [len(ends)])
-        ends[lane : lane + 1] = [row]
-        lanes.append(lane)
-    return [Stop(topic, row, lanes[row], tuple(before[row])) for row, topic in enumerate(topics)]
+        last = {stop.lane: stop.row for stop in placed}
+        left_to_it = [placed[start].lane for start in found if last[placed[start].lane] == start]
+        going_on = [lane for lane in left_to_it if _is_clear(placed, lane, last[lane], row)]
+        idle = (lane for lane in count() if lane not in last or needed_until[last[lane]] <= row)
+        lane = min(going_on, default=None)
+        if lane is None:
+            lane = next(lane for lane in idle if _is_clear(placed, lane, min(found, default=row), row))
+        ways = []
+        for start in found:
+            outer = (other for other in count(max(lane, placed[start].lane)) if _is_clear(placed, other, start, row))
+            ways.append(Way(start, row, next(outer)))
+        placed.append(Stop(topics[row], row, lane, tuple(ways)))
+    return placed
+
+
+def _is_clear(placed: Sequence[Stop], lane: int, start: int, end: int) -> bool:
+    """Whether between two rows nothing stands on a lane, and nothing is under way there."""
+    under_way = (way for stop in placed for way in stop.ways if way.lane == lane)
+    return not any(stop.lane == lane for stop in placed[start + 1 : end]) and not any(
+        max(way.start, start) + 1 < min(way.end, end) for way in under_way
+    )
 
 
 def _without_shortcuts(before: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -92,28 +117,30 @@ def _without_shortcuts(before: Sequence[Sequence[int]]) -> list[list[int]]:
     return [[start for start in found if not any(start in reached[other] for other in found)] for found in before]
 
 
+def _across(lane: int) -> int:
+    return MARGIN + LANE * lane
+
+
 def _point(stop: Stop) -> tuple[int, int]:
-    return MARGIN + LANE * stop.lane, ROW // 2 + ROW * stop.row
+    return _across(stop.lane), ROW // 2 + ROW * stop.row
 
 
 def rail_width(placed: Sequence[Stop]) -> int:
     """Pixels that the rail takes."""
-    return 2 * MARGIN + LANE * max((stop.lane for stop in placed), default=0)
+    lanes = [stop.lane for stop in placed] + [way.lane for stop in placed for way in stop.ways]
+    return MARGIN + _across(max(lanes, default=0))
 
 
 def _ways(placed: Sequence[Stop]) -> str:
-    """The ways between stops as SVG paths: a branch leaves at once, a way that joins another does so at the end."""
+    """The ways between stops as SVG paths: one leaves for its lane at once, and joins its stop's at the end."""
     paths = []
     for stop in placed:
         x, y = _point(stop)
-        for start in (placed[row] for row in stop.before):
-            a, b = _point(start)
-            if a == x:
-                paths.append(f"M{a} {b}V{y}")
-            elif a < x:
-                paths.append(f"M{a} {b}C{a} {b + ROW // 2} {x} {b + ROW // 2} {x} {b + ROW}V{y}")
-            else:
-                paths.append(f"M{a} {b}V{y - ROW}C{a} {y - ROW // 2} {x} {y - ROW // 2} {x} {y}")
+        for way in stop.ways:
+            (a, b), along = _point(placed[way.start]), _across(way.lane)
+            leaves = f"C{a} {b + ROW // 2} {along} {b + ROW // 2} {along} {b + ROW}" if along != a else ""
+            joins = f"V{y - ROW}C{along} {y - ROW // 2} {x} {y - ROW // 2} {x} {y}" if along != x else f"V{y}"
+            paths.append(f"M{a} {b}{leaves}{joins}")
     return f'<path d="{"".join(paths)}" fill="none" stroke="{RAIL}" stroke-width="3" stroke-linecap="round"/>'
 
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from course.notebook import course_map
 from course.notebook.course_map import Standing, foundations, stops
@@ -47,29 +49,46 @@ def test_a_topic_of_somebodys_own_builds_on_what_it_names_only() -> None:
     assert foundations(mine, [first, mine, third]) == ()
     assert foundations(third, [first, mine, third]) == (first,), "ours do not build on it unasked"
     assert foundations(last, [first, mine, last]) == (first,)
-    assert [stop.before for stop in stops([first, mine, last])] == [(), (), (0,)]
+    assert [[way.start for way in stop.ways] for stop in stops([first, mine, last])] == [[], [], [0]]
 
 
 def test_lanes_branch_and_join_and_shortcuts_are_left_out() -> None:
     placed = stops(_topics((), (1,), (1,), (3,), (2, 4), (1, 5)))
-    assert [(stop.lane, stop.before) for stop in placed] == [
-        (0, ()),
-        (0, (0,)),
-        (1, (0,)),
-        (1, (2,)),
-        (0, (1, 3)),
-        (0, (4,)),
+    assert [(stop.lane, [(way.start, way.lane) for way in stop.ways]) for stop in placed] == [
+        (0, []),
+        (0, [(0, 0)]),
+        (1, [(0, 1)]),
+        (1, [(2, 1)]),
+        (0, [(1, 0), (3, 1)]),
+        (0, [(4, 0)]),
     ]
 
 
-def test_no_two_ways_are_under_way_on_one_lane() -> None:
-    for topics in (list(TOPICS), _topics((), (1,), (1,), (1,), (2,), (3,), (4,), (5, 6, 7))):
-        placed = stops(topics)
-        for stop in placed:
-            for start in stop.before:
-                lane = max(stop.lane, placed[start].lane)
-                between = [other for other in placed[start + 1 : stop.row] if other.lane == lane]
-                assert not between, f"the way from {start} to {stop.row} runs over {between}"
+def test_a_topic_that_follows_an_early_one_leaves_the_lane_of_those_between() -> None:
+    """A thirteenth topic after the second, a fourteenth after the first and third, a fifteenth after two far apart."""
+    line = [(), *((n,) for n in range(1, 12))]
+    *_, thirteenth, fourteenth, fifteenth = stops(_topics(*line, (2,), (1, 3), (10, 13)))
+    assert (thirteenth.lane, [way.lane for way in thirteenth.ways]) == (1, [1])
+    assert (fourteenth.lane, [way.lane for way in fourteenth.ways]) == (2, [2])
+    assert (fifteenth.lane, [way.lane for way in fifteenth.ways]) == (1, [3, 1])
+
+
+@given(st.data())
+@settings(max_examples=30)
+def test_no_way_runs_over_a_stop_or_beside_another_on_its_lane(data: st.DataObject) -> None:
+    before = [tuple(data.draw(st.sets(st.integers(1, n), min_size=1, max_size=3))) if n else () for n in range(15)]
+    placed = stops(_topics(*before))
+    ways = [way for stop in placed for way in stop.ways]
+    for way in ways:
+        over = [stop for stop in placed[way.start + 1 : way.end] if stop.lane == way.lane]
+        beside = [
+            other
+            for other in ways
+            if other.lane == way.lane
+            and other.end != way.end
+            and max(way.start, other.start) + 1 < min(way.end, other.end)
+        ]
+        assert not over and not beside, f"{way} runs over {over} or beside {beside}"
 
 
 def test_the_picture_is_well_formed_and_names_every_topic() -> None:
