@@ -179,6 +179,10 @@ class Case:
         """Puts a module into training mode (the runner otherwise evaluates)."""
         return self._then(Step("train", f"mode of {on}", on))
 
+    def learn(self, *args: Any, method: str, on: str = "model", into: str = "out", **kwargs: Any) -> Case:
+        """Calls a method that trains, with autograd even where the case does without; the result is kept as `into`."""
+        return replace(self, steps=(*self.steps, Step("call", into, on, method, args, kwargs)))
+
     def make(self, described: StandIn, into: str = "model") -> Case:
         """Builds a stand-in and keeps it as `into`: later steps hand it over as `Ref(into)`, call it, and read it."""
         return self._then(Step("make", into, args=(described,)))

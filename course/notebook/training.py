@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -67,14 +68,16 @@ class Record:
 
 
 class Batches:
-    """The training batches of one `fit`: iterate over them, and `log` the loss of each.
+    """The training batches of one `fit`: iterate over them, and `log` the loss of each. `len` is how many there are.
 
     Each batch is a tuple of tensors on the device in use. Iteration ends when the budget of examples is spent, or the
     time on `watch`; `stopped_by` then says which limit that was.
     """
 
     def __init__(self, stream: Iterator[tuple[Tensor, ...]], examples: int, watch: Stopwatch, curve: Curve) -> None:
-        self._stream, self._budget, self._watch, self._curve = stream, examples, watch, curve
+        self._watch, self._curve, self._budget = watch, curve, examples
+        self._first = next(stream)
+        self._stream = itertools.chain([self._first], stream)
         self.examples = 0
         self.stopped_by: StoppedBy = ""
         self.losses: list[float] = []
@@ -90,6 +93,10 @@ class Batches:
             self.examples += len(batch[0])
             yield batch
             self._show()
+
+    def __len__(self) -> int:
+        """The number of batches, for a learning rate that falls: the budget in batches as large as the first."""
+        return math.ceil(self._budget / len(self._first[0]))
 
     def log(self, loss: Tensor | float) -> None:
         """Adds a loss to the curve."""

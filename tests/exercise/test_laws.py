@@ -341,6 +341,13 @@ def test_accuracy_does_not_count_targets_below_zero():
     assert "75.0%" in broken(use("accuracy_at_least", targets=targets, bar=0.76), outputs)
 
 
+def test_accuracy_over_several_splits_is_their_mean():
+    outputs = {"one": torch.eye(2), "other": torch.eye(2)}
+    over = use("accuracy_at_least", of=["one", "other"], targets=[torch.tensor([0, 1]), torch.tensor([0, 0])], bar=0.76)
+    assert "75.0%" in broken(over, outputs)
+    assert not broken(use("accuracy_at_least", **{**over.params, "bar": 0.75}), outputs)
+
+
 @pytest.mark.parametrize("name", ["accuracy_at_least", "log_loss_at_most", "log_loss_at_least", "no_better_than"])
 def test_scores_that_are_lost_or_too_few_are_told_so(name):
     bars = {"accuracy_at_least": {"bar": 0.5}, "no_better_than": {"best": torch.zeros(2)}}

@@ -202,6 +202,25 @@ def test_models_evaluate_unless_they_are_told_to_train():
     assert not torch.equal(out["moving"], torch.ones(50))
 
 
+def test_a_trained_model_may_learn_more_before_it_is_examined():
+    """In two stages: the student's own method trains on what the judge has, and what comes of it is examined."""
+
+    class Regression(nn.Linear):
+        def finetuned(self, x, y):
+            optimizer = torch.optim.SGD(self.parameters(), lr=0.5)
+            for _ in range(200):
+                optimizer.zero_grad()
+                ((self(x) - y) ** 2).mean().backward()
+                optimizer.step()
+            return self
+
+    x = torch.tensor([[0.0], [1.0]])
+    case = given_model("learns").learn(x, 3 * x, method="finetuned", into="finetuned").call(x, on="finetuned")
+    torch.manual_seed(0)
+    out = recorded(case, Regression(1, 1)).outputs["out"]
+    assert torch.allclose(out, 3 * x, atol=1e-2) and not out.requires_grad
+
+
 class MadeLate(nn.Module):
     """Its layer is there when it is first called."""
 

@@ -81,6 +81,17 @@ def test_the_budget_is_spent_and_the_record_tells(capsys):
     assert f"{TASK}, other: trained" in capsys.readouterr().out
 
 
+def test_the_loop_is_told_how_many_batches_there_are():
+    told = []
+
+    def train(model, batches):
+        told.append(len(batches))
+        told.append(sum(1 for _ in batches))
+
+    fit(TASK, build, train)
+    assert told == [20, 20]
+
+
 def test_a_rerun_repeats_itself_and_two_folders_differ(tmp_path, monkeypatch):
     first, second = fit(TASK, build, train), fit(TASK, build, train)
     assert torch.equal(weights(first), weights(second))

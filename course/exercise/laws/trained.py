@@ -15,12 +15,21 @@ from .registry import EXPECTED, Outputs, Unreadable, law, law_with
 
 
 @law
-def accuracy_at_least(outputs: Outputs, targets: Tensor, bar: float, of: str = "out", because: str = "") -> str:
-    """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted."""
-    logits = _scores(outputs[of], targets)
-    right = logits.argmax(-1) == targets
-    accuracy = float(right[targets >= 0].double().mean())
+def accuracy_at_least(
+    outputs: Outputs, targets: Tensor | list[Tensor], bar: float, of: str | list[str] = "out", because: str = ""
+) -> str:
+    """The largest logit is the target's for at least `bar` of the rows; a target below zero is not counted.
+
+    Of several outputs, with targets each, it is the mean of their accuracies: over splits of the data, say.
+    """
+    asked = [(of, targets)] if isinstance(of, str) else zip(of, targets, strict=True)
+    shares = [_share_right(_scores(outputs[name], right), right) for name, right in asked]
+    accuracy = sum(shares) / len(shares)
     return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
+
+
+def _share_right(logits: Tensor, targets: Tensor) -> float:
+    return float((logits.argmax(-1) == targets)[targets >= 0].double().mean())
 
 
 @law
