@@ -1,22 +1,15 @@
-"""Hidden tests of `DecoderLayer`."""
+"""Hidden tests of `DecoderLayer`: three sublayers with their norms, who asks whom, and which mask hides what."""
 
 from __future__ import annotations
 
-import torch
+from functools import partial
 
 from course.exercise import exercise
-from course.hidden.encoder_decoder.EncoderLayer import (
-    AlwaysPost,
-    AlwaysPre,
-    DropsInEvaluation,
-    NoResidual,
-    NothingBetweenUpAndDown,
-    NothingDropped,
-    RoadDroppedToo,
-    SmoothBend,
-)
-from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, _below, _layer, _ragged, _words
+from course.hidden.encoder_decoder import laid_open
+from course.hidden.encoder_decoder.laid_open import OpenDecoder, at, but, only, turned_round
+from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, loaded_layer, ragged, words
 from course.reference import encoder_decoder as reference
+from course.reference.encoder_decoder import causal
 
 
 @exercise(
@@ -37,10 +30,10 @@ def DecoderLayer(rng):
     """
 
     def layer(title, norm, **settings):
-        return _layer(title, reference.DecoderLayer, rng, norm, **settings)
+        return loaded_layer(title, reference.DecoderLayer, rng, norm, **settings)
 
     def inputs(B, T, S):
-        return _words(rng, B, T), _words(rng, B, S), _below(T), _ragged(rng, B, S)
+        return words(rng, B, T), words(rng, B, S), causal(T), ragged(rng, B, S)
 
     yield layer("post-norm", "post", public=True, weight=2.0).call(*inputs(2, 5, 7)).gradients()
     yield layer("pre-norm", "pre", public=True, weight=2.0).call(*inputs(3, 7, 5)).gradients()
@@ -60,216 +53,120 @@ def DecoderLayer(rng):
         yield awake.call(*inputs(2, 3, 5))
 
 
-class _Decoder(reference.DecoderLayer):
-    """The reference with its pieces laid open; `norm_of` names the norm of each sublayer."""
-
-    norm_of = ("norm1", "norm2", "norm3")
-
-    def look(self, x, tgt_mask):
-        return self.self_attention(x, x, tgt_mask)[0]
-
-    def cross(self, x, memory, src_mask):
-        return self.cross_attention(x, memory, src_mask)[0]
+def masked(pick):
+    """A layer that uses the masks which `pick(tgt_mask, src_mask)` returns."""
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        looking, crossing, thinking = (getattr(self, name) for name in self.norm_of)
-        x = self.around(looking, lambda y: self.look(y, tgt_mask), x)
-        x = self.around(crossing, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(thinking, self.think, x)
+        return OpenDecoder.forward(self, x, memory, *pick(tgt_mask, src_mask))
+
+    return but(OpenDecoder, forward=forward)
 
 
-@DecoderLayer.misconception("Change the last word that was written. May the vector of the first one move?")
-class FutureNotHidden(_Decoder):
-    def look(self, x, tgt_mask):
-        return super().look(x, None)
+def crossing(attend):
+    """A layer whose second sublayer is `attend(self, x, memory, src_mask)`, an attention with its weights."""
+    return but(OpenDecoder, cross=lambda *inputs: attend(*inputs)[0])
 
 
-@DecoderLayer.misconception("Change what stands in the source's padding. Does the result move?")
-class SourcePaddingNotHidden(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return super().cross(x, memory, None)
+wrong = partial(but, OpenDecoder)
 
-
-@DecoderLayer.misconception("How many rows has the result, one a source word or one a target word? Then who asks?")
-class MemoryAsks(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return self.cross_attention(memory, x, src_mask)[0]
-
-
-@DecoderLayer.misconception("How many rows has the result, one a source word or one a target word? Then who asks?")
-class MemoryAsksItself(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return self.cross_attention(memory, memory, src_mask)[0]
-
-
-@DecoderLayer.misconception("Change a source word: must the result not move? Who is asked in your second attention?")
-class CrossLooksAtItself(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return self.cross_attention(x, x, src_mask)[0]
-
-
-@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
-class MasksExchanged(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        return super().forward(x, memory, src_mask, tgt_mask)
-
-
-@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
-class TargetsMaskForBoth(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        return super().forward(x, memory, tgt_mask, tgt_mask)
-
-
-@DecoderLayer.misconception("Print the shapes of both masks. Which one has a column for each source word?")
-class SourcesMaskForBoth(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        return super().forward(x, memory, src_mask, src_mask)
-
-
-@DecoderLayer.misconception("Hide a source word from everybody and change it. Does the result move?")
-class MasksTurnedRound(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        masks = (None if mask is None else ~mask for mask in (tgt_mask, src_mask))
-        return super().forward(x, memory, *masks)
-
-
-@DecoderLayer.misconception("Call it without a tgt_mask. Who hides something then, and was it asked to?")
-class AlwaysHidesTheFuture(_Decoder):
-    def look(self, x, tgt_mask):
-        return super().look(x, _below(x.shape[1]))
+DecoderLayer.mistakes(
+    "Change the last word that was written. May the vector of the first one move?",
+    FutureNotHidden=masked(lambda tgt, src: (None, src)),
+)
+DecoderLayer.mistakes(
+    "Change what stands in the source's padding. Does the result move?",
+    SourcePaddingNotHidden=masked(lambda tgt, src: (tgt, None)),
+)
+DecoderLayer.mistakes(
+    "How many rows has the result, one a source word or one a target word? Then who asks?",
+    MemoryAsks=crossing(lambda self, x, memory, mask: self.cross_attention(memory, x, mask)),
+    MemoryAsksItself=crossing(lambda self, x, memory, mask: self.cross_attention(memory, memory, mask)),
+)
+DecoderLayer.mistakes(
+    "Change a source word: must the result not move? Who is asked in your second attention?",
+    CrossLooksAtItself=crossing(lambda self, x, memory, mask: self.cross_attention(x, x, mask)),
+)
+DecoderLayer.mistakes(
+    "Print the shapes of both masks. Which one has a column for each source word?",
+    MasksExchanged=masked(lambda tgt, src: (src, tgt)),
+    TargetsMaskForBoth=masked(lambda tgt, src: (tgt, tgt)),
+    SourcesMaskForBoth=masked(lambda tgt, src: (src, src)),
+)
+DecoderLayer.mistakes(
+    "Hide a source word from everybody and change it. Does the result move?",
+    MasksTurnedRound=masked(lambda tgt, src: (turned_round(tgt), turned_round(src))),
+)
+DecoderLayer.mistakes(
+    "Call it without a tgt_mask. Who hides something then, and was it asked to?",
+    AlwaysHidesTheFuture=wrong(look=lambda self, x, mask: self.self_attention(x, x, causal(x.shape[1]))[0]),
+)
 
 
 @DecoderLayer.misconception("Which source words may the first target word see? All of them are there already.")
-class SourceHiddenLikeAFuture(_Decoder):
+class SourceHiddenLikeAFuture(OpenDecoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         if tgt_mask is not None:
-            future = torch.ones(x.shape[1], memory.shape[1], dtype=torch.bool).tril()
+            future = causal(max(x.shape[1], memory.shape[1]))[: x.shape[1], : memory.shape[1]]
             src_mask = future if src_mask is None else src_mask & future
         return super().forward(x, memory, tgt_mask, src_mask)
 
 
-@DecoderLayer.misconception(
-    "Which comes first: what has been written so far, or the source? Go through the list once more."
+DecoderLayer.mistakes(
+    "Which comes first: what has been written so far, or the source? Go through the list once more.",
+    SourceBeforeItself=wrong(norm_of=("norm2", "norm1", "norm3"), through=only(1, 0, 2)),
 )
-class SourceBeforeItself(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.cross(y, memory, src_mask), x)
-        x = self.around(self.norm2, lambda y: self.look(y, tgt_mask), x)
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("Change the weights of cross_attention. Does the result move?")
-class OneAttentionForBoth(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return self.self_attention(x, memory, src_mask)[0]
-
-
-@DecoderLayer.misconception("In pre-norm, double the memory. Does your result move? How often has it been normed?")
-class MemoryNormedAgain(_Decoder):
-    def cross(self, x, memory, src_mask):
-        return super().cross(x, self.norm2(memory) if self.norm == "pre" else memory, src_mask)
-
-
-@DecoderLayer.misconception("In pre-norm, does the word that asks the source go through a norm before it asks?")
-class QuestionNotNormed(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        if self.norm == "post":
-            return super().forward(x, memory, tgt_mask, src_mask)
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        x = x + self.dropout(self.cross(x, memory, src_mask))
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("Set all weights of the sublayers to zero. Is anything left of x? What should be?")
-class NoRoadAround(_Decoder):
-    around = NoResidual.around
-
-
-@DecoderLayer.misconception("Set W_o of the cross-attention to zero. Is what has been written so far still there?")
-class NoRoadAroundTheCross(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        if self.norm == "pre":
-            x = self.dropout(self.cross(self.norm2(x), memory, src_mask))
-        else:
-            x = self.norm2(self.dropout(self.cross(x, memory, src_mask)))
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception(
-    "To what does the cross-attention add: to the words as they came, or as the first left them?"
+DecoderLayer.mistakes(
+    "Change the weights of cross_attention. Does the result move?",
+    OneAttentionForBoth=crossing(lambda self, x, memory, mask: self.self_attention(x, memory, mask)),
 )
-class CrossAddsToTheStart(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        y = self.around(self.norm1, lambda z: self.look(z, tgt_mask), x)
-        if self.norm == "pre":
-            x = x + self.dropout(self.cross(self.norm2(y), memory, src_mask))
-        else:
-            x = self.norm2(x + self.dropout(self.cross(y, memory, src_mask)))
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
-class DecodesAlwaysPost(_Decoder):
-    around = AlwaysPost.around
-
-
-@DecoderLayer.misconception("Build it with norm='post'. Has a word of the result mean 0 when norm3 is fresh?")
-class DecodesAlwaysPre(_Decoder):
-    around = AlwaysPre.around
-
-
-@DecoderLayer.misconception("What is added to what? In post-norm the sum is normed, and so is the road through it.")
-class SublayersNormedAlone(_Decoder):
-    def around(self, norm, sublayer, x):
-        return super().around(norm, sublayer, x) if self.norm == "pre" else x + norm(self.dropout(sublayer(x)))
-
-
-@DecoderLayer.misconception(
-    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+DecoderLayer.mistakes(
+    "In pre-norm, double the memory. Does your result move? How often has it been normed?",
+    MemoryNormedAgain=crossing(
+        lambda self, x, memory, mask: self.cross_attention(
+            x, self.norm2(memory) if self.norm == "pre" else memory, mask
+        ),
+    ),
 )
-class RoadNormed(_Decoder):
-    def around(self, norm, sublayer, x):
-        if self.norm == "post":
-            return super().around(norm, sublayer, x)
-        y = norm(x)
-        return y + self.dropout(sublayer(y))
-
-
-@DecoderLayer.misconception("Which sublayer has which norm? Write the numbers beside the three of the list.")
-class NormsInAnotherOrder(_Decoder):
-    norm_of = ("norm1", "norm3", "norm2")
-
-
-@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
-class OneNormForAll(_Decoder):
-    norm_of = ("norm1", "norm1", "norm1")
-
-
-@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
-class LastNormNeverUsed(_Decoder):
-    norm_of = ("norm1", "norm2", "norm2")
-
-
-@DecoderLayer.misconception("Change the weights of norm2, then of norm3. Does the result move? Count the norms.")
-class OneNormForBothAttentions(_Decoder):
-    norm_of = ("norm1", "norm1", "norm2")
-
-
-@DecoderLayer.misconception(
-    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+DecoderLayer.mistakes(
+    "In pre-norm, does the word that asks the source go through a norm before it asks?",
+    QuestionNotNormed=wrong(around=at("norm2", laid_open.not_normed)),
 )
-class ThinksSmoothly(_Decoder):
-    think = SmoothBend.think
-
-
-@DecoderLayer.misconception("Is something missing between up and down? Two linear maps in a row are one.")
-class ThinksInStraightLines(_Decoder):
-    think = NothingBetweenUpAndDown.think
+DecoderLayer.mistakes(laid_open.NO_RESIDUAL, NoRoadAround=wrong(around=laid_open.no_residual))
+DecoderLayer.mistakes(
+    "Set W_o of the cross-attention to zero. Is what has been written so far still there?",
+    NoRoadAroundTheCross=wrong(around=at("norm2", laid_open.no_residual)),
+)
+DecoderLayer.mistakes(
+    "To what does the cross-attention add: to the words as they came, or as the first left them?",
+    CrossAddsToTheStart=wrong(through=laid_open.second_residual_from_the_start),
+)
+DecoderLayer.mistakes(laid_open.ALWAYS_POST, DecodesAlwaysPost=wrong(around=laid_open.always_post))
+DecoderLayer.mistakes(
+    "Build it with norm='post'. Has a word of the result mean 0 when norm3 is fresh?",
+    DecodesAlwaysPre=wrong(around=laid_open.always_pre),
+)
+DecoderLayer.mistakes(
+    laid_open.SUBLAYER_NORMED_ALONE, SublayersNormedAlone=wrong(around=laid_open.sublayer_normed_alone)
+)
+DecoderLayer.mistakes(laid_open.RESIDUAL_NORMED, RoadNormed=wrong(around=laid_open.residual_normed))
+DecoderLayer.mistakes(
+    "Which sublayer has which norm? Write the numbers beside the three of the list.",
+    NormsInAnotherOrder=wrong(norm_of=("norm1", "norm3", "norm2")),
+)
+DecoderLayer.mistakes(
+    "Change the weights of norm2, then of norm3. Does the result move? Count the norms.",
+    OneNormForAll=wrong(norm_of=("norm1", "norm1", "norm1")),
+    LastNormNeverUsed=wrong(norm_of=("norm1", "norm2", "norm2")),
+    OneNormForBothAttentions=wrong(norm_of=("norm1", "norm1", "norm2")),
+)
+DecoderLayer.misconception(laid_open.WITH_GELU, convention=laid_open.GELU_CONVENTION, name="ThinksSmoothly")(
+    wrong(think=laid_open.with_gelu)
+)
+DecoderLayer.mistakes(laid_open.WITHOUT_RELU, ThinksInStraightLines=wrong(think=laid_open.without_relu))
 
 
 @DecoderLayer.misconception("Set W_o of self_attention to zero. Which of your sublayers falls silent?")
-class AttentionsExchanged(_Decoder):
+class AttentionsExchanged(OpenDecoder):
     def look(self, x, tgt_mask):
         return self.cross_attention(x, x, tgt_mask)[0]
 
@@ -277,78 +174,30 @@ class AttentionsExchanged(_Decoder):
         return self.self_attention(x, memory, src_mask)[0]
 
 
-@DecoderLayer.misconception("Change a source word, and all of them. Must the result not move? Count your sublayers.")
-class CrossForgotten(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("Change the first target word. May the second one's vector move? Count your sublayers.")
-class SelfForgotten(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("Count your sublayers. Change the weights of up: does the result move?")
-class FeedForwardForgotten(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        return self.around(self.norm2, lambda y: self.cross(y, memory, src_mask), x)
-
-
-@DecoderLayer.misconception("Put it into training mode, with a dropout of 1. Does it notice?")
-class NothingEverDropped(_Decoder):
-    around = NothingDropped.around
-
-
-@DecoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
-class RoadDroppedAsWell(_Decoder):
-    around = RoadDroppedToo.around
-
-
-@DecoderLayer.misconception("Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?")
-class StillDropsInEvaluation(_Decoder):
-    around = DropsInEvaluation.around
-
-
-@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
-class CrossNotDropped(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        x = self.around(self.norm1, lambda y: self.look(y, tgt_mask), x)
-        if self.norm == "pre":
-            x = x + self.cross(self.norm2(x), memory, src_mask)
-        else:
-            x = self.norm2(x + self.cross(x, memory, src_mask))
-        return self.around(self.norm3, self.think, x)
-
-
-@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
-class ThoughtsNotDropped(_Decoder):
-    def around(self, norm, sublayer, x):
-        if norm is not self.norm3:
-            return super().around(norm, sublayer, x)
-        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
-
-
-@DecoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of three do?")
-class SelfNotDropped(_Decoder):
-    def around(self, norm, sublayer, x):
-        if norm is not self.norm1:
-            return super().around(norm, sublayer, x)
-        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
-
-
-@DecoderLayer.misconception("What does each sublayer read: the words as they came, or as the one before left them?")
-class AllSideBySide(_Decoder):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        if self.norm == "post":
-            total = self.look(x, tgt_mask), self.cross(x, memory, src_mask), self.think(x)
-            return self.norm3(x + sum(self.dropout(part) for part in total))
-        total = (
-            self.look(self.norm1(x), tgt_mask),
-            self.cross(self.norm2(x), memory, src_mask),
-            self.think(self.norm3(x)),
-        )
-        return x + sum(self.dropout(part) for part in total)
+DecoderLayer.mistakes(
+    "Change a source word, and all of them. Must the result not move? Count your sublayers.",
+    CrossForgotten=wrong(through=only(0, 2)),
+)
+DecoderLayer.mistakes(
+    "Change the first target word. May the second one's vector move? Count your sublayers.",
+    SelfForgotten=wrong(through=only(1, 2)),
+)
+DecoderLayer.mistakes(
+    "Count your sublayers. Change the weights of up: does the result move?",
+    FeedForwardForgotten=wrong(through=only(0, 1)),
+)
+DecoderLayer.mistakes(laid_open.NOTHING_DROPPED, NothingEverDropped=wrong(around=laid_open.nothing_dropped))
+DecoderLayer.mistakes(laid_open.RESIDUAL_DROPPED, RoadDroppedAsWell=wrong(around=laid_open.residual_dropped))
+DecoderLayer.mistakes(
+    laid_open.DROPPED_IN_EVALUATION, StillDropsInEvaluation=wrong(around=laid_open.dropped_in_evaluation)
+)
+DecoderLayer.mistakes(
+    "With a dropout of 1 in training, every sublayer should say nothing. How many of three do?",
+    CrossNotDropped=wrong(around=at("norm2", laid_open.nothing_dropped)),
+    ThoughtsNotDropped=wrong(around=at("norm3", laid_open.nothing_dropped)),
+    SelfNotDropped=wrong(around=at("norm1", laid_open.nothing_dropped)),
+)
+DecoderLayer.mistakes(
+    "What does each sublayer read: the words as they came, or as the one before left them?",
+    AllSideBySide=wrong(through=laid_open.side_by_side),
+)

@@ -1,12 +1,15 @@
-"""Hidden tests of `EncoderLayer`."""
+"""Hidden tests of `EncoderLayer`: two sublayers, their residual connections, norms and dropout, and the mask."""
 
 from __future__ import annotations
 
-from torch.nn import functional as F
+from functools import partial
 
 from course.exercise import exercise
-from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, HEADS, _below, _layer, _ragged, _words
+from course.hidden.encoder_decoder import laid_open
+from course.hidden.encoder_decoder.laid_open import OpenEncoder, at, but, only, turned_round
+from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, HEADS, loaded_layer, ragged, words
 from course.reference import encoder_decoder as reference
+from course.reference.encoder_decoder import causal
 
 
 @exercise(
@@ -27,190 +30,91 @@ def EncoderLayer(rng):
     """
 
     def layer(title, norm, **settings):
-        return _layer(title, reference.EncoderLayer, rng, norm, **settings)
+        return loaded_layer(title, reference.EncoderLayer, rng, norm, **settings)
 
-    yield layer("post-norm", "post", public=True, weight=2.0).call(_words(rng, 2, 5)).gradients()
-    yield layer("pre-norm", "pre", public=True, weight=2.0).call(_words(rng, 2, 5)).gradients()
-    yield layer("post-norm, padding hidden", "post", public=True).call(_words(rng, 3, 5), _ragged(rng, 3, 5))
-    yield layer("pre-norm, the future hidden", "pre").call(_words(rng, 2, 5), _below(5))
+    yield layer("post-norm", "post", public=True, weight=2.0).call(words(rng, 2, 5)).gradients()
+    yield layer("pre-norm", "pre", public=True, weight=2.0).call(words(rng, 2, 5)).gradients()
+    yield layer("post-norm, padding hidden", "post", public=True).call(words(rng, 3, 5), ragged(rng, 3, 5))
+    yield layer("pre-norm, the future hidden", "pre").call(words(rng, 2, 5), causal(5))
     per_head = rng.uniform(2, HEADS, 5, 5) < 0.6
     per_head[..., 0] = True
-    yield layer("a mask for every head", "pre").call(_words(rng, 2, 5), mask=per_head)
-    yield layer("one word alone", "post").call(_words(rng, 1, 1))
-    yield layer("gradients of the weights", "post").call(_words(rng, 2, 3), _below(3)).gradients(wrt="parameters")
+    yield layer("a mask for every head", "pre").call(words(rng, 2, 5), mask=per_head)
+    yield layer("one word alone", "post").call(words(rng, 1, 1))
+    yield layer("gradients of the weights", "post").call(words(rng, 2, 3), causal(3)).gradients(wrt="parameters")
     for norm in ("post", "pre"):
         silent = layer(f"{norm}-norm in training, everything dropped", norm, dropout=1.0)
-        yield silent.train().call(_words(rng, 2, 5))
+        yield silent.train().call(words(rng, 2, 5))
     for norm in ("post", "pre"):
         awake = layer(f"{norm}-norm in evaluation, nothing dropped", norm, dropout=1.0, weight=0.5)
-        yield awake.call(_words(rng, 2, 5))
+        yield awake.call(words(rng, 2, 5))
 
 
-class _Encoder(reference.EncoderLayer):
-    """The reference with its pieces laid open, for wrong ones to take their place."""
+wrong = partial(but, OpenEncoder)
 
-    def attend(self, x, mask):
-        return self.self_attention(x, x, mask)[0]
-
-    def forward(self, x, mask=None):
-        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
-        return self.around(self.norm2, self.think, x)
-
-
-@EncoderLayer.misconception("Set all weights of the sublayers to zero. Is anything left of x? What should be?")
-class NoResidual(_Encoder):
-    def around(self, norm, sublayer, x):
-        return self.dropout(sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(sublayer(x)))
-
-
-@EncoderLayer.misconception(
-    "Set the weights and biases of down to zero. What attention has found should be left: is it?"
+EncoderLayer.mistakes(laid_open.NO_RESIDUAL, NoResidual=wrong(around=laid_open.no_residual))
+EncoderLayer.mistakes(
+    "Set the weights and biases of down to zero. What attention has found should be left: is it?",
+    NoRoadAroundTheFeedForward=wrong(around=at("norm2", laid_open.no_residual)),
 )
-class NoRoadAroundTheFeedForward(_Encoder):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
-        return (
-            self.dropout(self.think(self.norm2(x))) if self.norm == "pre" else self.norm2(self.dropout(self.think(x)))
-        )
-
-
-@EncoderLayer.misconception("Set the weights and biases of W_o to zero. Is anything of x left? What should be?")
-class NoRoadAroundTheAttention(_Encoder):
-    def forward(self, x, mask=None):
-        if self.norm == "pre":
-            return self.around(self.norm2, self.think, self.dropout(self.attend(self.norm1(x), mask)))
-        return self.around(self.norm2, self.think, self.norm1(self.dropout(self.attend(x, mask))))
-
-
-@EncoderLayer.misconception("To what does the feed-forward add: to the words as they came, or as attention left them?")
-class RoadFromTheStart(_Encoder):
-    def forward(self, x, mask=None):
-        y = self.around(self.norm1, lambda z: self.attend(z, mask), x)
-        if self.norm == "pre":
-            return x + self.dropout(self.think(self.norm2(y)))
-        return self.norm2(x + self.dropout(self.think(y)))
-
-
-@EncoderLayer.misconception(
-    "Multiply x by 10 in pre-norm: does what comes out grow? Where does a norm stand, and how often?"
+EncoderLayer.mistakes(
+    "Set the weights and biases of W_o to zero. Is anything of x left? What should be?",
+    NoRoadAroundTheAttention=wrong(around=at("norm1", laid_open.no_residual)),
 )
-class NormedBeforeAndBehind(_Encoder):
-    def around(self, norm, sublayer, x):
-        return norm(x + self.dropout(sublayer(norm(x) if self.norm == "pre" else x)))
-
-
-@EncoderLayer.misconception(
-    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+EncoderLayer.mistakes(
+    "To what does the feed-forward add: to the words as they came, or as attention left them?",
+    RoadFromTheStart=wrong(through=laid_open.second_residual_from_the_start),
 )
-class SmoothBend(_Encoder):
-    def think(self, x):
-        return self.down(F.gelu(self.up(x)))
-
-
-@EncoderLayer.misconception("What is added to what? In post-norm the sum is normed, and so is the road through it.")
-class SublayerNormedAlone(_Encoder):
-    def around(self, norm, sublayer, x):
-        return super().around(norm, sublayer, x) if self.norm == "pre" else x + norm(self.dropout(sublayer(x)))
-
-
-@EncoderLayer.misconception(
-    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+EncoderLayer.mistakes(
+    "Multiply x by 10 in pre-norm: does what comes out grow? Where does a norm stand, and how often?",
+    NormedBeforeAndBehind=wrong(around=laid_open.normed_before_and_behind),
 )
-class RoadNormedInPreNorm(_Encoder):
-    def around(self, norm, sublayer, x):
-        if self.norm == "post":
-            return super().around(norm, sublayer, x)
-        y = norm(x)
-        return y + self.dropout(sublayer(y))
-
-
-@EncoderLayer.misconception(
-    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+EncoderLayer.misconception(laid_open.WITH_GELU, convention=laid_open.GELU_CONVENTION, name="SmoothBend")(
+    wrong(think=laid_open.with_gelu)
 )
-class RoadNormedHalfWay(_Encoder):
-    def forward(self, x, mask=None):
-        if self.norm == "post":
-            return super().forward(x, mask)
-        x = self.norm2(x + self.dropout(self.attend(self.norm1(x), mask)))
-        return x + self.dropout(self.think(x))
-
-
-@EncoderLayer.misconception(
-    "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
+EncoderLayer.mistakes(
+    laid_open.SUBLAYER_NORMED_ALONE, SublayerNormedAlone=wrong(around=laid_open.sublayer_normed_alone)
 )
-class NormedAtTheEndInPreNorm(_Encoder):
-    def forward(self, x, mask=None):
-        x = super().forward(x, mask)
-        return self.norm2(x) if self.norm == "pre" else x
-
-
-@EncoderLayer.misconception("Build it with norm='pre' and with norm='post', from the same weights. Do they differ?")
-class AlwaysPost(_Encoder):
-    def around(self, norm, sublayer, x):
-        return norm(x + self.dropout(sublayer(x)))
-
-
-@EncoderLayer.misconception("Build it with norm='post'. Has a word of the result mean 0 when norm2 is fresh?")
-class AlwaysPre(_Encoder):
-    def around(self, norm, sublayer, x):
-        return x + self.dropout(sublayer(norm(x)))
-
-
-@EncoderLayer.misconception("Swap the weights of norm1 and norm2. Does your result notice? Which sublayer has which?")
-class NormsExchanged(_Encoder):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm2, lambda y: self.attend(y, mask), x)
-        return self.around(self.norm1, self.think, x)
-
-
-@EncoderLayer.misconception("Change the weights of norm2. Does your result move?")
-class OneNormTwice(_Encoder):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
-        return self.around(self.norm1, self.think, x)
-
-
-@EncoderLayer.misconception("Hide the last word from everybody and change it. Whose vectors move?")
-class MaskNotPassedOn(_Encoder):
-    def attend(self, x, mask):
-        return self.self_attention(x, x)[0]
-
-
-@EncoderLayer.misconception("Hide the last word from everybody and change it. Whose vectors move?")
-class MaskTurnedRound(_Encoder):
-    def attend(self, x, mask):
-        return super().attend(x, None if mask is None else ~mask)
-
-
-@EncoderLayer.misconception("What does the second sublayer read: the words as they came, or as attention left them?")
-class SublayersSideBySide(_Encoder):
-    def forward(self, x, mask=None):
-        if self.norm == "pre":
-            return x + self.dropout(self.attend(self.norm1(x), mask)) + self.dropout(self.think(self.norm2(x)))
-        return self.norm2(x + self.dropout(self.attend(x, mask)) + self.dropout(self.think(x)))
-
-
-@EncoderLayer.misconception("Which sublayer comes first? Set W_o to zero, and print what goes into up.")
-class ThinksBeforeItLooks(_Encoder):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm2, self.think, x)
-        return self.around(self.norm1, lambda y: self.attend(y, mask), x)
-
-
-@EncoderLayer.misconception("Set down's weights to zero, and its bias to -1. What is added to the words then?")
-class BendsOnTheWayOut(_Encoder):
-    def think(self, x):
-        return super().think(x).relu()
-
-
-@EncoderLayer.misconception("Is something missing between up and down? Two linear maps in a row are one.")
-class NothingBetweenUpAndDown(_Encoder):
-    def think(self, x):
-        return self.down(self.up(x))
+EncoderLayer.mistakes(
+    laid_open.RESIDUAL_NORMED,
+    RoadNormedInPreNorm=wrong(around=laid_open.residual_normed),
+    RoadNormedHalfWay=wrong(around=at("norm2", laid_open.residual_normed)),
+    NormedAtTheEndInPreNorm=wrong(through=laid_open.normed_at_the_end),
+)
+EncoderLayer.mistakes(laid_open.ALWAYS_POST, AlwaysPost=wrong(around=laid_open.always_post))
+EncoderLayer.mistakes(
+    "Build it with norm='post'. Has a word of the result mean 0 when norm2 is fresh?",
+    AlwaysPre=wrong(around=laid_open.always_pre),
+)
+EncoderLayer.mistakes(
+    "Swap the weights of norm1 and norm2. Does your result notice? Which sublayer has which?",
+    NormsExchanged=wrong(norm_of=("norm2", "norm1")),
+)
+EncoderLayer.mistakes(
+    "Change the weights of norm2. Does your result move?",
+    OneNormTwice=wrong(norm_of=("norm1", "norm1")),
+)
+EncoderLayer.mistakes(
+    "Hide the last word from everybody and change it. Whose vectors move?",
+    MaskNotPassedOn=wrong(attend=lambda self, x, mask: self.self_attention(x, x)[0]),
+    MaskTurnedRound=wrong(attend=lambda self, x, mask: self.self_attention(x, x, turned_round(mask))[0]),
+)
+EncoderLayer.mistakes(
+    "What does the second sublayer read: the words as they came, or as attention left them?",
+    SublayersSideBySide=wrong(through=laid_open.side_by_side),
+)
+EncoderLayer.mistakes(
+    "Which sublayer comes first? Set W_o to zero, and print what goes into up.",
+    ThinksBeforeItLooks=wrong(through=only(1, 0)),
+)
+EncoderLayer.mistakes(
+    "Set down's weights to zero, and its bias to -1. What is added to the words then?",
+    BendsOnTheWayOut=wrong(think=lambda self, x: reference.EncoderLayer.think(self, x).relu()),
+)
+EncoderLayer.mistakes(laid_open.WITHOUT_RELU, NothingBetweenUpAndDown=wrong(think=laid_open.without_relu))
 
 
 @EncoderLayer.misconception("In pre-norm, who is normed: only the word that asks, or those that are asked, too?")
-class OnlyQueriesNormed(_Encoder):
+class OnlyQueriesNormed(OpenEncoder):
     def forward(self, x, mask=None):
         if self.norm == "post":
             return super().forward(x, mask)
@@ -218,55 +122,10 @@ class OnlyQueriesNormed(_Encoder):
         return self.around(self.norm2, self.think, x)
 
 
-@EncoderLayer.misconception("Put it into training mode, with a dropout of 1. Does it notice?")
-class NothingDropped(_Encoder):
-    def around(self, norm, sublayer, x):
-        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
-
-
-@EncoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of two do?")
-class OnlyAttentionDropped(_Encoder):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm1, lambda y: self.attend(y, mask), x)
-        return x + self.think(self.norm2(x)) if self.norm == "pre" else self.norm2(x + self.think(x))
-
-
-@EncoderLayer.misconception("With a dropout of 1 in training, every sublayer should say nothing. How many of two do?")
-class OnlyThoughtsDropped(_Encoder):
-    def forward(self, x, mask=None):
-        y = self.attend(self.norm1(x) if self.norm == "pre" else x, mask)
-        x = x + y if self.norm == "pre" else self.norm1(x + y)
-        return self.around(self.norm2, self.think, x)
-
-
-@EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
-class WordsDropped(_Encoder):
-    def around(self, norm, sublayer, x):
-        x = self.dropout(x) if norm is self.norm1 else x
-        return x + sublayer(norm(x)) if self.norm == "pre" else norm(x + sublayer(x))
-
-
-@EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
-class DroppedBehindTheNorm(_Encoder):
-    def around(self, norm, sublayer, x):
-        return super().around(norm, sublayer, x) if self.norm == "pre" else self.dropout(norm(x + sublayer(x)))
-
-
-@EncoderLayer.misconception("With a dropout of 1, should the road around the sublayer be closed, too?")
-class RoadDroppedToo(_Encoder):
-    def around(self, norm, sublayer, x):
-        return self.dropout(x + sublayer(norm(x))) if self.norm == "pre" else norm(self.dropout(x + sublayer(x)))
-
-
-@EncoderLayer.misconception("Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?")
-class DropsInEvaluation(_Encoder):
-    def around(self, norm, sublayer, x):
-        if self.norm == "pre":
-            return x + F.dropout(sublayer(norm(x)), self.dropout.p)
-        return norm(x + F.dropout(sublayer(x), self.dropout.p))
-
-
-@EncoderLayer.misconception("Attention gave you two things. Which of them are the new words?")
-class WeightsComeAlong(_Encoder):
-    def forward(self, x, mask=None):
-        return super().forward(x, mask), self.self_attention(x, x, mask)[1]
+EncoderLayer.mistakes(laid_open.NOTHING_DROPPED, NothingDropped=wrong(around=laid_open.nothing_dropped))
+EncoderLayer.mistakes(
+    "With a dropout of 1 in training, every sublayer should say nothing. How many of two do?",
+    OnlyAttentionDropped=wrong(around=at("norm2", laid_open.nothing_dropped)),
+)
+EncoderLayer.mistakes(laid_open.RESIDUAL_DROPPED, RoadDroppedToo=wrong(around=laid_open.residual_dropped))
+EncoderLayer.mistakes(laid_open.DROPPED_IN_EVALUATION, DropsInEvaluation=wrong(around=laid_open.dropped_in_evaluation))

@@ -1,12 +1,13 @@
-"""Hidden tests of `Transformer`."""
+"""Hidden tests of `Transformer`: embeddings, positions, masks, both stacks of layers, and the logits."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import build, exercise
-from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, HEADS, INNER, PAD, D, _below
+from course.hidden.encoder_decoder.scaffold import BUILT_IN_LAYERS, HEADS, INNER, PAD, D
 from course.reference import encoder_decoder as reference
+from course.reference.encoder_decoder import causal
 
 SRC_VOCAB, TGT_VOCAB = 13, 17
 
@@ -50,7 +51,7 @@ def Transformer(rng):
     src, tgt = ids(3, 7, 5)
     some = (rng.uniform(3, 1, 1, 7) < 0.6) | (torch.arange(7) == 0)
     yield model("masks that are given").call(
-        src, tgt, some, _below(5) & (rng.uniform(5, 5) < 0.7) | torch.eye(5).bool()
+        src, tgt, some, causal(5) & (rng.uniform(5, 5) < 0.7) | torch.eye(5).bool()
     )
     yield model("a source mask alone", "pre").call(src, tgt, src_mask=some)
     yield model("nothing hidden at all").call(src, tgt, tgt_mask=torch.ones(5, 5, dtype=torch.bool))
@@ -65,8 +66,8 @@ def Transformer(rng):
     yield model("in evaluation, nothing dropped", **everything).call(*ids(2, 5, 3))
 
 
-class _Model(reference.Transformer):
-    """The reference with its pieces laid open."""
+class OpenModel(reference.Transformer):
+    """The reference in pieces, for a wrong one to exchange."""
 
     def embedded(self, ids, embed):
         return self.dropout(self.placed(ids, embed))
@@ -74,21 +75,29 @@ class _Model(reference.Transformer):
     def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5 + self.positions[: ids.shape[1]]
 
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
+    def masks(self, src, tgt_in, src_mask, tgt_mask):
+        return (
+            self.real(src) if src_mask is None else src_mask,
+            self.real(tgt_in) & self.past(tgt_in.shape[1]) if tgt_mask is None else tgt_mask,
+        )
+
+    def past(self, T):
+        return causal(T)
+
+    def encoded(self, src, src_mask):
         memory = self.embedded(src, self.src_embed)
         for layer in self.encoder:
             memory = layer(memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
+        return self.encoder_norm(memory)
+
+    def decoded(self, tgt_in, memory, tgt_mask, src_mask):
+        x = self.embedded(tgt_in, self.tgt_embed)
         for layer in self.decoder:
             x = layer(x, memory, tgt_mask, src_mask)
         return self.decoder_norm(x)
 
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        future = reference.causal(tgt_in.shape[1])
-        return (
-            self.real(src) if src_mask is None else src_mask,
-            self.real(tgt_in) & future if tgt_mask is None else tgt_mask,
-        )
+    def towers(self, src, tgt_in, src_mask, tgt_mask):
+        return self.decoded(tgt_in, self.encoded(src, src_mask), tgt_mask, src_mask)
 
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         x = self.towers(src, tgt_in, *self.masks(src, tgt_in, src_mask, tgt_mask))
@@ -96,112 +105,33 @@ class _Model(reference.Transformer):
 
 
 @Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
-class EmbeddingsNotScaled(_Model):
+class EmbeddingsNotScaled(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
-@Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
-class EmbeddingsMadeSmaller(_Model):
-    def placed(self, ids, embed):
-        return embed(ids) / embed.embedding_dim**0.5 + self.positions[: ids.shape[1]]
-
-
-@Transformer.misconception(
-    "Print the length of a word's vector in either language, before places. Are they of one kind?"
-)
-class OnlyTheSourceScaled(_Model):
-    def placed(self, ids, embed):
-        scale = embed.embedding_dim**0.5 if embed is self.src_embed else 1.0
-        return scale * embed(ids) + self.positions[: ids.shape[1]]
-
-
-@Transformer.misconception(
-    "Print the length of a word's vector in either language, before places. Are they of one kind?"
-)
-class OnlyTheTargetScaled(_Model):
-    def placed(self, ids, embed):
-        scale = embed.embedding_dim**0.5 if embed is self.tgt_embed else 1.0
-        return scale * embed(ids) + self.positions[: ids.shape[1]]
-
-
-@Transformer.misconception("Print the length of an embedding before and after you scale it. By what root has it grown?")
-class ScaledByTheWidth(_Model):
-    def placed(self, ids, embed):
-        return embed(ids) * embed.embedding_dim + self.positions[: ids.shape[1]]
-
-
-@Transformer.misconception("Multiply the words, and then give them places: is that what you do, in this order?")
-class PlacesScaledToo(_Model):
-    def placed(self, ids, embed):
-        return (embed(ids) + self.positions[: ids.shape[1]]) * embed.embedding_dim**0.5
-
-
 @Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone sees a set.")
-class NoPlaces(_Model):
+class NoPlaces(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5
 
 
-@Transformer.misconception("Who gets places: the words of the source, those of the target, or both?")
-class PlacesForTheSourceOnly(_Model):
-    def placed(self, ids, embed):
-        x = embed(ids) * embed.embedding_dim**0.5
-        return x + self.positions[: ids.shape[1]] if embed is self.src_embed else x
-
-
-@Transformer.misconception("Exchange two words of the source. Do the logits move? Who gets places in your model?")
-class PlacesForTheTargetOnly(_Model):
-    def placed(self, ids, embed):
-        x = embed(ids) * embed.embedding_dim**0.5
-        return x + self.positions[: ids.shape[1]] if embed is self.tgt_embed else x
-
-
-@Transformer.misconception("Which vector does the very first word get? Places count from 0.")
-class PlacesFromOne(_Model):
-    def placed(self, ids, embed):
-        return embed(ids) * embed.embedding_dim**0.5 + self.positions[1 : 1 + ids.shape[1]]
-
-
-@Transformer.misconception(
-    "Let a word stand in a sentence twice. Do both get the same place's vector, and should they?"
-)
-class PlacesByTheWord(_Model):
-    def placed(self, ids, embed):
-        return embed(ids) * embed.embedding_dim**0.5 + self.positions[ids.clamp(max=len(self.positions) - 1)]
-
-
 @Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
-class WordsNotDropped(_Model):
+class WordsNotDropped(OpenModel):
     def embedded(self, ids, embed):
         return self.placed(ids, embed)
-
-
-@Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
-class PlacesNotDropped(_Model):
-    def embedded(self, ids, embed):
-        return self.dropout(embed(ids) * embed.embedding_dim**0.5) + self.positions[: ids.shape[1]]
-
-
-@Transformer.misconception(
-    "Put it into training mode, with a dropout of 1. Where does dropout act outside the layers, and where should it?"
-)
-class DroppedAtTheTop(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        return self.dropout(super().towers(src, tgt_in, src_mask, tgt_mask))
 
 
 @Transformer.misconception(
     "Change the last word of tgt_in. At which places may the logits move, when no mask is given?"
 )
-class FutureInSight(_Model):
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        src_mask, _ = super().masks(src, tgt_in, src_mask, tgt_mask)
-        return src_mask, self.real(tgt_in) if tgt_mask is None else tgt_mask
+class FutureInSight(OpenModel):
+    def past(self, T):
+        return torch.ones(T, T, dtype=torch.bool)
 
 
 @Transformer.misconception("Translate a sentence alone, and with padding behind it. Are the logits the same?")
-class PaddingInSight(_Model):
+class PaddingInSight(OpenModel):
     def masks(self, src, tgt_in, src_mask, tgt_mask):
         return src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
 
@@ -209,143 +139,42 @@ class PaddingInSight(_Model):
 @Transformer.misconception(
     "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
 )
-class PaddingInTheDecodersSight(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder:
-            memory = layer(memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception(
-    "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
-)
-class PaddingInTheEncodersSight(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder:
-            memory = layer(memory)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception("Print the shapes of both masks. In which order does a decoder's layer take them?")
-class MasksInAnotherOrder(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder:
-            memory = layer(memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, src_mask, tgt_mask)
-        return self.decoder_norm(x)
+class PaddingInTheDecodersSight(OpenModel):
+    def decoded(self, tgt_in, memory, tgt_mask, src_mask):
+        return super().decoded(tgt_in, memory, tgt_mask, None)
 
 
 @Transformer.misconception(
     "Print the source's mask for a sentence with padding. Is True where one may look, or where one may not?",
     convention="True hides, as in nn.Transformer's key_padding_mask",
 )
-class PaddingMaskInverted(_Model):
+class PaddingMaskInverted(OpenModel):
     def masks(self, src, tgt_in, src_mask, tgt_mask):
-        hidden = (src == self.pad)[:, None, None]
+        hidden = ~self.real(src)
         return hidden if src_mask is None else src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
-
-
-@Transformer.misconception(
-    "Print the target's mask for three words. Which word sees most of the others, the first or the last?"
-)
-class PastForFuture(_Model):
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        src_mask, _ = super().masks(src, tgt_in, src_mask, tgt_mask)
-        later = reference.causal(tgt_in.shape[1]).T
-        return src_mask, self.real(tgt_in) & later if tgt_mask is None else tgt_mask
-
-
-@Transformer.misconception("May a word look at itself? What would the first one look at otherwise?")
-class NobodySeesItself(_Model):
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        src_mask, _ = super().masks(src, tgt_in, src_mask, tgt_mask)
-        earlier = reference.causal(tgt_in.shape[1]).tril(-1)
-        return src_mask, self.real(tgt_in) & earlier if tgt_mask is None else tgt_mask
 
 
 @Transformer.misconception(
     "Build it with another number for pad. Which words are hidden then? Which attribute says so?"
 )
-class PadIsAlwaysZero(_Model):
+class PadIsAlwaysZero(OpenModel):
     def real(self, ids):
         return (ids != 0)[:, None, None]
-
-
-@Transformer.misconception("Give it masks of your own. Does it use them instead of those that it makes itself?")
-class GivenMasksIgnored(_Model):
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        return super().masks(src, tgt_in, None, None)
-
-
-@Transformer.misconception("Give it a mask that hides nothing at all. Is anything hidden?")
-class GivenMasksAndItsOwn(_Model):
-    def masks(self, src, tgt_in, src_mask, tgt_mask):
-        own_src, own_tgt = super().masks(src, tgt_in, None, None)
-        return (
-            own_src if src_mask is None else own_src & src_mask,
-            own_tgt if tgt_mask is None else own_tgt & tgt_mask,
-        )
 
 
 @Transformer.misconception(
     "Change the second word of tgt_in. Which logits move first? Who shifts, the model or its caller?"
 )
-class ShiftsOnceMore(_Model):
+class ShiftsOnceMore(OpenModel):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         again = torch.cat([torch.full_like(tgt_in[:, :1], self.sos), tgt_in[:, :-1]], 1)
         return super().forward(src, again, src_mask, tgt_mask)
 
 
-@Transformer.misconception("Change the weights of the second layer of a tower. Do the logits move?")
-class OneLayerAgainAndAgain(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for _ in self.encoder:
-            memory = self.encoder[0](memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for _ in self.decoder:
-            x = self.decoder[0](x, memory, tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception(
-    "Change the weights of the last layer of the encoder, then of the decoder. Do the logits move?"
-)
-class LastEncoderLayerLeftOut(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder[:-1]:
-            memory = layer(memory, src_mask)
-        memory, x = self.encoder_norm(memory), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception("Change the weights of the encoder. Do the logits move? What do you hand to the decoder?")
-class EncoderLeftOut(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
 @Transformer.misconception(
     "Which encoder layer does the first decoder layer look at? Every one looks at the finished source."
 )
-class LayerLooksAtLayer(_Model):
+class LayerLooksAtLayer(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
         memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
         for above, below in zip(self.encoder, self.decoder, strict=True):
@@ -355,71 +184,17 @@ class LayerLooksAtLayer(_Model):
 
 
 @Transformer.misconception("In pre-norm, who norms what comes out at the top of a tower?")
-class NoNormAtTheEnd(_Model):
-    def __init__(self, *sizes, **settings):
-        super().__init__(*sizes, **settings)
-        self.ends = self.encoder_norm, self.decoder_norm
-
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory = self.embedded(src, self.src_embed)
-        for layer in self.encoder:
-            memory = layer(memory, src_mask)
-        x = self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask, src_mask)
-        return x
-
-
-@Transformer.misconception("In pre-norm, multiply the weights of encoder_norm by 2. Do the logits move?")
-class EncoderNormForgotten(_Model):
+class NoNormAtTheEnd(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
         memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
         for layer in self.encoder:
             memory = layer(memory, src_mask)
         for layer in self.decoder:
             x = layer(x, memory, tgt_mask, src_mask)
-        return self.decoder_norm(x)
-
-
-@Transformer.misconception("In pre-norm, multiply the weights of decoder_norm by 2. Do the logits move?")
-class DecoderNormForgotten(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.encoder:
-            memory = layer(memory, src_mask)
-        memory = self.encoder_norm(memory)
-        for layer in self.decoder:
-            x = layer(x, memory, tgt_mask, src_mask)
-        return x
-
-
-@Transformer.misconception(
-    "In pre-norm, how often does a tower's own norm act: once at its top, or behind every layer?"
-)
-class NormBehindEveryLayer(_Model):
-    def towers(self, src, tgt_in, src_mask, tgt_mask):
-        memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
-        for layer in self.encoder:
-            memory = self.encoder_norm(layer(memory, src_mask))
-        for layer in self.decoder:
-            x = self.decoder_norm(layer(x, memory, tgt_mask, src_mask))
         return x
 
 
 @Transformer.misconception("Sum one row of your result. Are these scores, or have they been through something already?")
-class ProbabilitiesForLogits(_Model):
+class ProbabilitiesForLogits(OpenModel):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         return super().forward(src, tgt_in, src_mask, tgt_mask).softmax(-1)
-
-
-@Transformer.misconception("Exponentiate one row of your result, and sum it. Have these scores been through something?")
-class LogProbabilitiesForLogits(_Model):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        return super().forward(src, tgt_in, src_mask, tgt_mask).log_softmax(-1)
-
-
-@Transformer.misconception("How many words has the target's language, and how many scores has a place of yours?")
-class TiedToTheSource(_Model):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        x = self.towers(src, tgt_in, *self.masks(src, tgt_in, src_mask, tgt_mask))
-        return x @ self.src_embed.weight.T

@@ -1,11 +1,11 @@
-"""Hidden tests of `decode_greedy`."""
+"""Hidden tests of `decode_greedy`: what the model reads at each step, and where each sentence ends."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS, _asking, on_time, renumbered
+from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS, asking, on_time, renumbered
 from course.reference import encoder_decoder as reference
 
 
@@ -23,7 +23,7 @@ def decode_greedy(rng):
 
     def case(title, ends, wanted, places=7, **settings):
         model = on_time(rng, ends, places)
-        return call(title, model, _asking(rng, len(ends), wanted), grad=False, **settings)
+        return call(title, model, asking(rng, len(ends), wanted), grad=False, **settings)
 
     yield case("three sentences of different lengths", [2, 6, 4], [0, 1, 2], public=True, weight=2.0)
     yield case("a sentence that takes all the places", [4], [0], places=5, public=True)
@@ -32,18 +32,17 @@ def decode_greedy(rng):
     yield case("sentences of one length", [3, 3, 3], [2, 1, 0], places=4, weight=2.0)
     yield case("a single word", [0], [0], places=1, weight=0.5)
     yield case("many sentences", [1, 2, 3, 4, None], [*rng.integers(0, 5, 12).tolist(), 4])
-    model, src = renumbered(on_time(rng, [2, None, 4], 5, 13), _asking(rng, 3, [1, 0, 2]))
+    model, src = renumbered(on_time(rng, [2, None, 4], 5, 13), asking(rng, 3, [1, 0, 2]))
     yield call("other numbers for pad, sos and eos", model, src, grad=False, weight=0.5)
 
 
-def _write(model, src, *, row=-1, start="sos", last_only=False, stop=all, after="pad", steps=0):
+def _write(model, src, *, row=-1, reads=lambda said: said, stop=all, silent=True):
     """Greedy decoding with one thing changed."""
-    said = torch.full((len(src), 1), getattr(model, start))
+    said = torch.full((len(src), 1), model.sos)
     done = torch.zeros(len(src), dtype=torch.bool)
-    for _ in range(model.max_len + steps):
-        word = model(src, said[:, -1:] if last_only else said)[:, row].argmax(-1)
-        if after == "pad":
-            word = word.masked_fill(done, model.pad)
+    for _ in range(model.max_len):
+        word = model(src, reads(said))[:, row].argmax(-1)
+        word = word.masked_fill(done & silent, model.pad)
         said = torch.cat([said, word[:, None]], 1)
         done = done | (word == model.eos)
         if stop(done.tolist()):
@@ -58,7 +57,7 @@ def reads_the_first_row(model, src):
 
 @decode_greedy.misconception("What did the model see before it chose the third word? Print the decoder's input.")
 def feeds_the_last_word_only(model, src):
-    return _write(model, src, last_only=True)
+    return _write(model, src, reads=lambda said: said[:, -1:])
 
 
 @decode_greedy.misconception("Decode three sentences of different lengths together, then alone. Who was cut off?")
@@ -68,32 +67,12 @@ def stops_when_one_ends(model, src):
 
 @decode_greedy.misconception("What stands behind an eos in your result? A sentence that has ended says nothing more.")
 def writes_on_behind_the_end(model, src):
-    return _write(model, src, after="anything", stop=lambda done: False)
-
-
-@decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
-def begins_with_sos(model, src):
-    return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)[:, : model.max_len]
+    return _write(model, src, silent=False, stop=lambda done: False)
 
 
 @decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
 def returns_all_that_it_read(model, src):
     return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)
-
-
-@decode_greedy.misconception("Behind an eos you write a pad. And behind the pad, what does the model say to you then?")
-def silent_for_one_step_only(model, src):
-    said = torch.full((len(src), 1), model.sos)
-    for _ in range(model.max_len):
-        word = model(src, said)[:, -1].argmax(-1).masked_fill(said[:, -1] == model.eos, model.pad)
-        said = torch.cat([said, word[:, None]], 1)
-    return said[:, 1:]
-
-
-@decode_greedy.misconception("How often does a sentence end in your result? What should stand behind its end?")
-def ends_again_and_again(model, src):
-    ids = _write(model, src)
-    return ids.masked_fill(ids == model.pad, model.eos)
 
 
 @decode_greedy.misconception(
@@ -113,23 +92,3 @@ def numbers_of_its_own(model, src):
 def without_eos(model, src):
     ids = _write(model, src)
     return ids.masked_fill(ids == model.eos, model.pad)
-
-
-@decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
-def one_word_short(model, src):
-    return _write(model, src, steps=-1) if model.max_len > 1 else _write(model, src)[:, :0]
-
-
-@decode_greedy.misconception("How many words can max_len hold? Count those of a sentence that never ends.")
-def one_word_too_many(model, src):
-    return _write(model, src, steps=1, stop=lambda done: False)
-
-
-@decode_greedy.misconception("With which word does every target begin in training? With which does yours?")
-def begins_from_eos(model, src):
-    return _write(model, src, start="eos")
-
-
-@decode_greedy.misconception("Is every sentence of the batch translated, or one of them again and again?")
-def the_first_source_for_all(model, src):
-    return _write(model, src[:1].expand_as(src))

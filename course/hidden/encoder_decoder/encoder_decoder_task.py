@@ -1,4 +1,4 @@
-"""Hidden tests of `encoder_decoder_task`."""
+"""Hidden tests of `encoder_decoder_task`: translations of new sentences by a trained model."""
 
 from __future__ import annotations
 
@@ -155,8 +155,3 @@ def does_not_end(src, tgt_in, src_mask=None, tgt_mask=None):
 def copies_the_next_word(src, tgt_in, src_mask=None, tgt_mask=None):
     """Says what stands one place further on in its own input; where that ends, the word before again."""
     return _saying(torch.cat([tgt_in[:, 1:], tgt_in[:, -1:]], 1), tgt_in)
-
-
-@encoder_decoder_task.misconception("Translate a sentence alone and in a batch. Who looks at the padding?")
-def looks_at_padding(src, tgt_in, src_mask=None, tgt_mask=None):
-    return by_the_grammar(src, tgt_in) * (1 + (src == phrases.PAD).double().mean())

@@ -1,4 +1,4 @@
-"""Hidden tests of `label_smoothing_loss`."""
+"""Hidden tests of `label_smoothing_loss`: the smoothed target, and a mean over real tokens alone."""
 
 from __future__ import annotations
 
@@ -71,23 +71,6 @@ def divided_by_all_places(logits, targets, epsilon, mask):
     return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
 
 
-@label_smoothing_loss.misconception("Make the logits of a padded place huge. May the loss move?")
-def only_divided_by_the_real_places(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon).sum() / mask.sum()
-
-
-@label_smoothing_loss.misconception(
-    "Make the logits of a padded place huge. May the loss move? Then those of a real one."
-)
-def mean_over_the_padding(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon)[~mask].mean()
-
-
-@label_smoothing_loss.misconception("With all logits equal the loss must be log V. By which factor is yours too small?")
-def divided_by_the_vocabulary(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon)[mask].mean() / logits.shape[-1]
-
-
 @label_smoothing_loss.misconception(
     "Do the words of a short sentence weigh more than those of a long one? Should they?"
 )
@@ -101,22 +84,6 @@ def summed(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, epsilon)[mask].sum()
 
 
-@label_smoothing_loss.misconception("Set epsilon to 1. Which target should be left, and does your loss see it?")
-def epsilon_unused(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, 0.0)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
-def only_the_right_word_counts(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon, share=0.0, right=1 - epsilon)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Print your smoothed target. Of which type are its numbers, and where is epsilon?")
-def whole_numbers_for_shares(logits, targets, epsilon, mask):
-    shares = torch.tensor([epsilon / logits.shape[-1], 1 - epsilon]).long()  # what becomes of them in a one-hot target
-    return _smoothed(logits, targets, epsilon, share=int(shares[0]), right=int(shares[1]))[mask].mean()
-
-
 @label_smoothing_loss.misconception(
     "Does the right word get a share of epsilon as well? Write the target down for V = 4.",
     convention="all of epsilon to the other V - 1 words",
@@ -124,56 +91,6 @@ def whole_numbers_for_shares(logits, targets, epsilon, mask):
 def shared_by_the_others(logits, targets, epsilon, mask):
     others = epsilon / (logits.shape[-1] - 1)
     return _smoothed(logits, targets, epsilon, share=others, right=1 - epsilon)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Write the smoothed target down for V = 4, and sum it. Is it one?")
-def nothing_taken_from_the_target(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon, right=1 + epsilon / logits.shape[-1])[mask].mean()
-
-
-@label_smoothing_loss.misconception(
-    "Make the logits of a padded place huge. May the loss move? Your loss has two terms."
-)
-def smoothing_over_padding_as_well(logits, targets, epsilon, mask):
-    log_p = logits.log_softmax(-1)
-    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
-    return -(1 - epsilon) * right[mask].mean() - epsilon * log_p.mean()
-
-
-@label_smoothing_loss.misconception(
-    "Which of the two is softened: what the model says, or what it should say? Where does epsilon stand in yours?"
-)
-def prediction_smoothed(logits, targets, epsilon, mask):
-    p = (1 - epsilon) * logits.softmax(-1) + epsilon / logits.shape[-1]
-    return -p.log().gather(-1, targets[..., None]).squeeze(-1)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Call it with an epsilon of 0, of 0.1 and of 0.5. Does your loss move?")
-def a_tenth_whatever_epsilon(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, 0.1)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Join two sentences to one long one. Should the loss change? What is it a mean of?")
-def divided_by_the_sentences(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon)[mask].sum() / len(mask)
-
-
-@label_smoothing_loss.misconception(
-    "Which numbers must sum to one: those of a word, or those of a sentence? Try T = 1."
-)
-def softmax_over_the_sentence(logits, targets, epsilon, mask):
-    log_p, V = logits.log_softmax(1), logits.shape[-1]
-    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
-    return (-(1 - epsilon) * right - epsilon / V * log_p.sum(-1))[mask].mean()
-
-
-@label_smoothing_loss.misconception(
-    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
-)
-def logarithm_of_zero(logits, targets, epsilon, mask):
-    log_p = logits.softmax(-1).log()
-    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
-    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
 @label_smoothing_loss.misconception(
@@ -185,31 +102,9 @@ def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
     return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
-@label_smoothing_loss.misconception("What is the loss of a model that is certain, and right? Is yours ever above zero?")
-def logarithm_forgotten(logits, targets, epsilon, mask):
-    p = logits.softmax(-1)
-    right = p.gather(-1, targets[..., None]).squeeze(-1)
-    return (-(1 - epsilon) * right - epsilon * p.mean(-1))[mask].mean()
-
-
 @label_smoothing_loss.misconception("Sum the smoothed target of one token. Is it one?")
 def target_does_not_sum_to_one(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, epsilon, right=1 - epsilon)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Set epsilon to 0: the plain cross-entropy should be left. And at 1?")
-def epsilon_the_wrong_way_round(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, 1 - epsilon)[mask].mean()
-
-
-@label_smoothing_loss.misconception("Is epsilon divided among the words, or given to each of them?")
-def epsilon_for_every_word(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon, share=epsilon, right=1.0)[mask].mean()
-
-
-@label_smoothing_loss.misconception("What is the loss of scores that are all zero? How often did softmax act on yours?")
-def softmax_twice(logits, targets, epsilon, mask):
-    return _smoothed(logits.softmax(-1), targets, epsilon)[mask].mean()
 
 
 @label_smoothing_loss.misconception(

@@ -1,4 +1,4 @@
-"""Hidden tests of `layer_norm`."""
+"""Hidden tests of `layer_norm`: the axis, the variance, where eps stands, gamma and beta."""
 
 from __future__ import annotations
 
@@ -46,11 +46,6 @@ def _normed(x, gamma, beta, eps, dim=-1, correction=0):
     return gamma * centred / (x.var(dim, correction=correction, keepdim=True) + eps).sqrt() + beta
 
 
-@layer_norm.misconception("Normalise one sentence alone, then in a batch. May its words change?")
-def over_the_batch(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, eps, dim=0)
-
-
 @layer_norm.misconception("Print the mean of one word of your result, with gamma of ones and beta of zeros: is it 0?")
 def over_the_words(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, eps, dim=-2 if x.dim() > 1 else -1)
@@ -85,17 +80,6 @@ def no_eps(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, 0.0)
 
 
-@layer_norm.misconception("Set eps to 0.5. Does your result move?")
-def an_eps_of_its_own(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, 1e-5)
-
-
-@layer_norm.misconception("With gamma of ones and beta of zeros, print the variance of a word of your result: is it 1?")
-def squares_summed(x, gamma, beta, eps=1e-5):
-    centred = x - x.mean(-1, keepdim=True)
-    return gamma * centred / (centred.square().sum(-1, keepdim=True) + eps).sqrt() + beta
-
-
 @layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")
 def divided_by_the_variance(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) + beta
@@ -107,38 +91,3 @@ def divided_by_the_variance(x, gamma, beta, eps=1e-5):
 )
 def root_mean_square(x, gamma, beta, eps=1e-5):
     return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
-
-
-@layer_norm.misconception("Set gamma to zero: what should be left? What is left of beta in yours?")
-def shifted_before_it_is_scaled(x, gamma, beta, eps=1e-5):
-    return gamma * (_normed(x, 1.0, 0.0, eps) + beta)
-
-
-@layer_norm.misconception("Change one word of a sentence. May the vectors of its neighbours move?")
-def over_the_whole_sentence(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, eps, dim=(-2, -1) if x.dim() > 1 else -1)
-
-
-@layer_norm.misconception("Add 100 to all numbers of a word. Should its new vector move? What has yours taken off?")
-def mean_left_where_it_is(x, gamma, beta, eps=1e-5):
-    return gamma * x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + beta
-
-
-@layer_norm.misconception("Set gamma to zero. Is anything of x left in your result?")
-def gamma_unused(x, gamma, beta, eps=1e-5):
-    return _normed(x, 1.0, beta, eps) + 0 * gamma
-
-
-@layer_norm.misconception("Change beta. Does your result move?")
-def beta_unused(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, 0.0, eps) + 0 * beta
-
-
-@layer_norm.misconception("Which of the two scales, and which shifts? Set gamma to zero, then beta.")
-def gamma_and_beta_exchanged(x, gamma, beta, eps=1e-5):
-    return _normed(x, beta, gamma, eps)
-
-
-@layer_norm.misconception("Change gamma, then beta. Does your result move?")
-def gamma_and_beta_unused(x, gamma, beta, eps=1e-5):
-    return _normed(x, 1.0, 0.0, eps) + 0 * (gamma + beta)

@@ -16,32 +16,29 @@ D, HEADS, INNER = 6, 3, 11
 PAD, SOS, EOS = 0, 1, 2
 
 
-def _layer(title, kind, rng, norm, dropout=0.0, **settings):
+def loaded_layer(title, kind, rng, norm, dropout=0.0, **settings):
     """A layer of the answer's in double precision, with the judge's numbers for weights."""
     made = build(title, D, HEADS, INNER, dropout=dropout, norm=norm, **settings)
     state = {name: rng.normal(*p.shape) for name, p in kind(D, HEADS, INNER).named_parameters()}
     return made.call(method="double", into="model").load(state)
 
 
-def _words(rng, *shape):
+def words(rng, *shape):
+    """Vectors of words, (*shape, D), through which gradients flow back."""
     return rng.normal(*shape, D).requires_grad_()
 
 
-def _ragged(rng, B, S):
+def ragged(rng, B, S):
     """A padding mask (B, 1, 1, S) with a full sentence, and one of a single word."""
     lengths = torch.cat([torch.tensor([S, 1]), rng.integers(1, S + 1, B)])[:B]
     return (torch.arange(S) < lengths[:, None])[:, None, None]
-
-
-def _below(T):
-    return torch.ones(T, T, dtype=torch.bool).tril()
 
 
 NEVER = 50.0
 """A score so far below the others that its word is never said."""
 
 
-def _oracle(rng, ends, places, vocabulary, moods=11):
+def oracle(rng, ends, places, vocabulary, moods=11):
     """A stand-in model: source k says eos at place ends[k] if not before (None: never), and never pad or sos."""
     scores = 2 * rng.normal(len(ends), places, moods, vocabulary)
     scores[..., [PAD, SOS]] = -NEVER
@@ -58,7 +55,7 @@ def speaker(scores):
     return stand_in("oracle", scores=scores, pad=PAD, sos=SOS, eos=EOS)
 
 
-def _asking(rng, kinds, wanted, width=5):
+def asking(rng, kinds, wanted, width=5):
     """Sources (B, S) that the oracle takes for the `wanted` kinds of `kinds`, with padding behind some."""
     src = rng.integers(3, 10, len(wanted), width)
     src[1::2, -1] = PAD
@@ -76,7 +73,7 @@ def renumbered(model, src):
 
 def on_time(rng, ends, places, vocabulary=7):
     """An oracle for greedy decoding that says eos at just those places."""
-    model, scores = _oracle(rng, ends, places, vocabulary)
+    model, scores = oracle(rng, ends, places, vocabulary)
     for kind, end in enumerate(ends):
         scores[kind, : places if end is None else end, :, EOS] = -NEVER
     return model

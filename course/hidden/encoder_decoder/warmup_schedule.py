@@ -1,4 +1,4 @@
-"""Hidden tests of `warmup_schedule`."""
+"""Hidden tests of `warmup_schedule`: the rise, the peak and the fall of the learning rate."""
 
 from __future__ import annotations
 
@@ -28,11 +28,6 @@ def warmup_schedule(rng):
     yield call("just after the peak", 43, 11, 41)
 
 
-@warmup_schedule.misconception("Compute the rate of step 1. Is it the smallest of all, or the largest?")
-def the_larger_of_both(step, d_model, warmup):
-    return d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)
-
-
 @warmup_schedule.misconception("Plot the first steps. Should they not rise slowly?")
 def no_warmup(step, d_model, warmup):
     return d_model**-0.5 * step**-0.5
@@ -58,31 +53,6 @@ def another_power_of_warmup(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 
-@warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
-def step_divided_by_warmup(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step / warmup)
-
-
-@warmup_schedule.misconception("Double the width, before the peak and after it. Does your rate move, both times?")
-def width_left_out_after_the_peak(step, d_model, warmup):
-    return d_model**-0.5 * step * warmup**-1.5 if step < warmup else step**-0.5
-
-
-@warmup_schedule.misconception("Make the model four times as wide. By what does the rate shrink, and by what is it to?")
-def divided_by_the_width(step, d_model, warmup):
-    return min(step**-0.5, step * warmup**-1.5) / d_model
-
-
-@warmup_schedule.misconception("With which number does the count of steps begin?")
-def one_step_late(step, d_model, warmup):
-    return d_model**-0.5 * min(max(step - 1, 1) ** -0.5, (step - 1) * warmup**-1.5)
-
-
 @warmup_schedule.misconception("With which number does the count of steps begin?")
 def counts_from_zero(step, d_model, warmup):
     return d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
-
-
-@warmup_schedule.misconception("After the peak, does the rate fall like 1/step or like 1/sqrt(step)?")
-def falls_too_fast(step, d_model, warmup):
-    return d_model**-0.5 * min(warmup**0.5 / step, step * warmup**-1.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from einops import rearrange
 from torch import nn
 
-from tests.hidden.alternatives.encoder_decoder.scaffold import BothBranches, WithIdentities, _parts
+from tests.hidden.alternatives.encoder_decoder.scaffold import BothBranches, WithIdentities, add_parts
 
 
 class OwnAttention(nn.Module):
@@ -13,7 +13,7 @@ class OwnAttention(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
-        _parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
+        add_parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
 
     def forward(self, x, mask=None):
         pre = self.norm == "pre"

@@ -8,7 +8,7 @@ from torch import nn
 from course import blocks
 
 
-def _parts(self, d_model, n_heads, d_ff, dropout, norm, norms):
+def add_parts(self, d_model, n_heads, d_ff, dropout, norm, norms):
     self.self_attention = blocks.MultiHeadAttention(d_model, n_heads)
     self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
     for name in norms:
@@ -21,7 +21,7 @@ class BothBranches(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
-        _parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
+        add_parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
 
     def forward(self, x, mask=None):
         if self.norm == "post":
@@ -38,7 +38,7 @@ class WithIdentities(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
-        _parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
+        add_parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2"))
 
     def forward(self, x, mask=None):
         def nothing(y):
@@ -59,7 +59,7 @@ class WithIdentities(nn.Module):
 class DecoderBothBranches(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
-        _parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2", "norm3"))
+        add_parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2", "norm3"))
         self.cross_attention = blocks.MultiHeadAttention(d_model, n_heads)
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -78,7 +78,7 @@ class DecoderInALoop(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
-        _parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2", "norm3"))
+        add_parts(self, d_model, n_heads, d_ff, dropout, norm, ("norm1", "norm2", "norm3"))
         self.cross_attention = blocks.MultiHeadAttention(d_model, n_heads)
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):

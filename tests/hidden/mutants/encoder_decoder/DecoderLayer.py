@@ -28,11 +28,6 @@ class DecoderValuesFromTheTarget(reference.DecoderLayer):
         return self.around(self.norm3, self.think, x)
 
 
-class DecoderMasksExchanged(reference.DecoderLayer):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        return super().forward(x, memory, src_mask, tgt_mask)
-
-
 class DecoderMaskOnQueries(reference.DecoderLayer):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         if src_mask is not None:
@@ -49,11 +44,6 @@ class DecoderFeedForwardBeforeTheCross(reference.DecoderLayer):
         return self.around(self.norm3, lambda y: self.cross_attention(y, memory, src_mask)[0], x)
 
 
-class DecoderNoRelu(reference.DecoderLayer):
-    def think(self, x):
-        return self.down(self.up(x))
-
-
 class DecoderCrossTwice(reference.DecoderLayer):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         x = self.around(self.norm1, lambda y: self.cross_attention(y, memory, src_mask)[0], x)
@@ -66,31 +56,10 @@ class DecoderMemoryDetached(reference.DecoderLayer):
         return super().forward(x, memory.detach(), tgt_mask, src_mask)
 
 
-class DecoderCausalAlways(reference.DecoderLayer):
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        return super().forward(x, memory, reference.causal(x.shape[1]) if tgt_mask is None else tgt_mask, src_mask)
-
-
-class DecoderRoadPastTheCross(reference.DecoderLayer):
-    """The cross-attention's road begins before the self-attention."""
-
-    def forward(self, x, memory, tgt_mask=None, src_mask=None):
-        y = self.around(self.norm1, lambda z: self.self_attention(z, z, tgt_mask)[0], x)
-        if self.norm == "pre":
-            y = x + self.dropout(self.cross_attention(self.norm2(y), memory, src_mask)[0])
-        else:
-            y = self.norm2(x + self.dropout(self.cross_attention(y, memory, src_mask)[0]))
-        return self.around(self.norm3, self.think, y)
-
-
 MUTANTS = [
     DecoderValuesFromTheTarget,
-    DecoderMasksExchanged,
     DecoderMaskOnQueries,
     DecoderFeedForwardBeforeTheCross,
-    DecoderNoRelu,
     DecoderCrossTwice,
     DecoderMemoryDetached,
-    DecoderCausalAlways,
-    DecoderRoadPastTheCross,
 ]

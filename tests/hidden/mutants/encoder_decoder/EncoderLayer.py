@@ -7,14 +7,6 @@ from torch.nn import functional as F
 from course.reference import encoder_decoder as reference
 
 
-class EncoderHalfResidual(reference.EncoderLayer):
-    def forward(self, x, mask=None):
-        x = self.around(self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
-        if self.norm == "pre":
-            return self.think(self.norm2(x))
-        return self.norm2(self.think(x))
-
-
 class EncoderNormedTwice(reference.EncoderLayer):
     def around(self, norm, sublayer, x):
         y = super().around(norm, sublayer, x)
@@ -26,11 +18,6 @@ class EncoderDroppedBeforeTheSublayer(reference.EncoderLayer):
         if self.norm == "pre":
             return x + sublayer(self.dropout(norm(x)))
         return norm(x + sublayer(self.dropout(x)))
-
-
-class EncoderMaskInverted(reference.EncoderLayer):
-    def forward(self, x, mask=None):
-        return super().forward(x, None if mask is None else ~mask)
 
 
 class EncoderFeedForwardFirst(reference.EncoderLayer):
@@ -65,10 +52,8 @@ class EncoderDropsInEvaluationInPreNorm(reference.EncoderLayer):
 
 
 MUTANTS = [
-    EncoderHalfResidual,
     EncoderNormedTwice,
     EncoderDroppedBeforeTheSublayer,
-    EncoderMaskInverted,
     EncoderFeedForwardFirst,
     EncoderNormOverWords,
     EncoderSeesOnlyThePast,

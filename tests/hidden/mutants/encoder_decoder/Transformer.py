@@ -47,11 +47,6 @@ class ModelOneStepAhead(reference.Transformer):
         return super().forward(src, tgt_in, src_mask, tgt_mask)
 
 
-class ModelMaskOfTheFirstSentence(reference.Transformer):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        return super().forward(src, tgt_in, self.real(src)[:1] if src_mask is None else src_mask, tgt_mask)
-
-
 class ModelOwnMasksBesideTheGiven(reference.Transformer):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         future = self.real(tgt_in) & reference.causal(tgt_in.shape[1])
@@ -105,12 +100,21 @@ class ModelDropsWordsOfTheTargetOnly(reference.Transformer):
         return self.dropout(x) if embed is self.tgt_embed else x
 
 
+class ModelOneLayerAgain(reference.Transformer):
+    """The first layer of the encoder in place of all of them."""
+
+    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
+        layers, self.encoder = self.encoder, nn.ModuleList([self.encoder[0]] * len(self.encoder))
+        logits = super().forward(src, tgt_in, src_mask, tgt_mask)
+        self.encoder = layers
+        return logits
+
+
 MUTANTS = [
     ModelTiedCopy,
     ModelBatchAsPlace,
     ModelStrictTriangle,
     ModelOneStepAhead,
-    ModelMaskOfTheFirstSentence,
     ModelOwnMasksBesideTheGiven,
     ModelTakesBothMasksOrNone,
     ModelHidesSpecialWords,
@@ -119,4 +123,5 @@ MUTANTS = [
     ModelDropsInEvaluation,
     ModelDropsWordsOfTheSourceOnly,
     ModelDropsWordsOfTheTargetOnly,
+    ModelOneLayerAgain,
 ]

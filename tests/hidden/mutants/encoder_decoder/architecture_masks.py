@@ -32,17 +32,26 @@ def one_step_ahead(kind, src_lengths, tgt_lengths=None):
     return masks
 
 
-def or_for_and(kind, src_lengths, tgt_lengths=None):
-    masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
-    if masks["decoder_self"] is not None:
-        real = masks["decoder_self"].any(-2, keepdim=True)
-        masks["decoder_self"] = real | reference.causal(real.shape[-1])
-    return masks
-
-
 def additive(kind, src_lengths, tgt_lengths=None):
     masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
     return {key: None if mask is None else torch.where(mask, 0.0, -math.inf) for key, mask in masks.items()}
 
 
-MUTANTS = [one_visible_pad, sentence_zero_for_all, one_step_ahead, or_for_and, additive]
+def masks_for_all(kind, src_lengths, tgt_lengths=None):
+    target = src_lengths if tgt_lengths is None else tgt_lengths
+    return reference.architecture_masks("encoder-decoder", src_lengths, target)
+
+
+def no_axis_for_the_heads(kind, src_lengths, tgt_lengths=None):
+    masks = reference.architecture_masks(kind, src_lengths, tgt_lengths)
+    return {key: None if mask is None else mask.squeeze(1) for key, mask in masks.items()}
+
+
+MUTANTS = [
+    one_visible_pad,
+    sentence_zero_for_all,
+    one_step_ahead,
+    additive,
+    masks_for_all,
+    no_axis_for_the_heads,
+]

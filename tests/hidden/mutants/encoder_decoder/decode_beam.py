@@ -8,8 +8,20 @@ from torch import nn
 from course.reference import encoder_decoder as reference
 
 
-def _beam(model, src, beam, penalty, per_step=lambda log_p: log_p, choose=max, forgets=False):
-    """Beam search whose score grows by `per_step(log_p)`; one that `forgets` keeps what had the best last word."""
+def _beam(
+    model,
+    src,
+    beam,
+    penalty,
+    per_step=lambda log_p: log_p,
+    choose=max,
+    forgets=False,
+    compared=lambda ended, open_: ended or open_,
+):
+    """Beam search whose score grows by `per_step(log_p)`; one that `forgets` keeps what had the best last word.
+
+    At the end it must `choose` one of those `compared`.
+    """
     rows = []
     for row in src:
         open_, ended = [(0.0, [])], []
@@ -24,7 +36,7 @@ def _beam(model, src, beam, penalty, per_step=lambda log_p: log_p, choose=max, f
             open_ = [one for one in grown if one[1][-1] != model.eos]
             if not open_ or len(ended) >= beam:
                 break
-        pool = ended or open_
+        pool = compared(ended, open_)
         rows.append(torch.tensor(choose(pool, key=lambda one: one[0] / len(one[1]) ** penalty)[1]))
     return nn.utils.rnn.pad_sequence(rows, True, model.pad)
 
@@ -44,10 +56,6 @@ def beam_kept_by_the_last_word(model, src, beam, length_penalty=1.0):
 def beam_no_wider_than_the_vocabulary(model, src, beam, length_penalty=1.0):
     V = model(src[:1], torch.tensor([[model.sos]])).shape[-1]
     return reference.decode_beam(model, src, min(beam, V), length_penalty)
-
-
-def beam_first_of_the_finished(model, src, beam, length_penalty=1.0):
-    return _beam(model, src, beam, length_penalty, choose=lambda pool, key: pool[0])
 
 
 def beam_last_of_the_finished(model, src, beam, length_penalty=1.0):
@@ -98,16 +106,20 @@ def beam_without_eos(model, src, beam, length_penalty=1.0):
     return ids.masked_fill(ids == model.eos, model.pad)
 
 
+def beam_of_those_cut_off_too(model, src, beam, length_penalty=1.0):
+    return _beam(model, src, beam, length_penalty, compared=lambda ended, open_: ended + open_)
+
+
 MUTANTS = [
     beam_normalised_over_the_beam,
     beam_prefers_the_improbable,
     beam_kept_by_the_last_word,
     beam_no_wider_than_the_vocabulary,
-    beam_first_of_the_finished,
     beam_last_of_the_finished,
     beam_with_another_penalty,
     beam_always_of_two,
     beam_then_greedy,
     beam_one_wider,
     beam_without_eos,
+    beam_of_those_cut_off_too,
 ]

@@ -25,4 +25,8 @@ def words_pooled(x, W1, b1, W2, b2):
     return reference.feed_forward(pooled + 0 * x, W1, b1, W2, b2)
 
 
-MUTANTS = [tanh_for_relu, leaky, inside_detached, words_pooled]
+def first_bias_lost(x, W1, b1, W2, b2):
+    return reference.feed_forward(x, W1, 0 * b1, W2, b2)
+
+
+MUTANTS = [tanh_for_relu, leaky, inside_detached, words_pooled, first_bias_lost]

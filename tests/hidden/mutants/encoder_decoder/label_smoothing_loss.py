@@ -49,6 +49,10 @@ def overflowing(logits, targets, epsilon, mask):
     return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
+def epsilon_unused(logits, targets, epsilon, mask):
+    return reference.label_smoothing_loss(logits, targets, 0.0, mask)
+
+
 MUTANTS = [
     logits_of_padding_zeroed,
     axes_mixed,
@@ -58,4 +62,5 @@ MUTANTS = [
     base_two_logarithm,
     mask_inverted,
     overflowing,
+    epsilon_unused,
 ]

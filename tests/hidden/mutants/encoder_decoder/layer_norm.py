@@ -35,6 +35,10 @@ def doubled(x, gamma, beta, eps=1e-5):
     return reference.layer_norm(x.double(), gamma.double(), beta.double(), eps)
 
 
+def gamma_and_beta_exchanged(x, gamma, beta, eps=1e-5):
+    return reference.layer_norm(x, beta, gamma, eps)
+
+
 MUTANTS = [
     deviation_detached,
     default_eps_always,
@@ -42,4 +46,5 @@ MUTANTS = [
     second_moment_for_variance,
     centred_in_place,
     doubled,
+    gamma_and_beta_exchanged,
 ]
