@@ -109,8 +109,6 @@ TOLD_ALIKE = {
     ("decode_beam", "multiplied_by_the_length"): "no_length_penalty",
     ("decode_beam", "eos_not_counted"): "no_length_penalty",
     ("decode_beam", "sos_counted"): "no_length_penalty",
-    ("merge", "base_changed_on_the_way"): "added_to_the_base",
-    ("add_lora", "last_part_contains_the_target"): "name_contains_the_target",
 }
 """What `check` takes for a neighbour, whose hint is true of it as well."""
 

@@ -1,15 +1,13 @@
-"""Hidden tests of `LoRALinear`."""
+"""Hidden tests of `LoRALinear`, a frozen linear layer with a low-rank update beside it that learns."""
 
 from __future__ import annotations
-
-import copy
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from course.exercise import Ref, exercise, given
-from course.hidden.lora.scaffold import FLOAT32, _linear
+from course.hidden.lora.scaffold import FLOAT32, linear
 from course.reference import lora as reference
 from course.reference.lora import LoRALinear as Right
 
@@ -31,11 +29,14 @@ def LoRALinear(rng):
     def layer(title, out_features, in_features, r, alpha, bias=True, dtype=torch.float64, **settings):
         if dtype == torch.float32:
             settings["tolerance"] = FLOAT32
-        case = given(title, base=_linear(rng, out_features, in_features, bias, dtype), **settings)
+        case = given(title, base=linear(rng, out_features, in_features, bias, dtype), **settings)
         return case.call(Ref("base"), r, alpha, on="answer", into="model")
 
-    def factors(out_features, in_features, r, dtype=torch.float64):
-        return {"A": rng.normal(r, in_features, dtype=dtype), "B": rng.normal(out_features, r, dtype=dtype)}
+    def loaded(title, out_features, in_features, r, alpha, dtype=torch.float64, **settings):
+        """The same, with A and B of ours."""
+        made = layer(title, out_features, in_features, r, alpha, dtype=dtype, **settings)
+        A, B = rng.normal(r, in_features, dtype=dtype), rng.normal(out_features, r, dtype=dtype)
+        return made.load({"A": A, "B": B})
 
     def inputs(*shape, dtype=torch.float64):
         return rng.normal(*shape, dtype=dtype).requires_grad_()
@@ -73,57 +74,24 @@ def LoRALinear(rng):
     )
     yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
     yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
-    yield (
-        layer("with A and B given", 5, 7, 2, 7.0, public=True, weight=2.0)
-        .load(factors(5, 7, 2))
-        .call(inputs(3, 7))
-        .gradients()
-    )
-    yield (
-        layer("another rank, another strength", 7, 5, 3, 2.0, weight=2.0)
-        .load(factors(7, 5, 3))
-        .call(inputs(11, 5))
-        .gradients()
-    )
-    yield (
-        layer("what A and B learn", 5, 3, 2, 7.0, weight=2.0)
-        .load(factors(5, 3, 2))
-        .call(rng.normal(11, 3))
-        .gradients(wrt="parameters")
-    )
-    yield (
-        layer("the first step of training", 5, 3, 2, 7.0, weight=2.0)
-        .laws_only()
-        .call(rng.normal(11, 3))
-        .gradients(wrt="parameters")
-        .read("A")
-        .law("something_learns")
-    )
+    yield loaded("with A and B given", 5, 7, 2, 7.0, public=True, weight=2.0).call(inputs(3, 7)).gradients()
+    yield loaded("another rank, another strength", 7, 5, 3, 2.0, weight=2.0).call(inputs(11, 5)).gradients()
+    learned = loaded("what A and B learn", 5, 3, 2, 7.0, weight=2.0).call(rng.normal(11, 3))
+    yield learned.gradients(wrt="parameters")
+    first = layer("the first step of training", 5, 3, 2, 7.0, weight=2.0).laws_only().call(rng.normal(11, 3))
+    yield first.gradients(wrt="parameters").read("A").law("something_learns")
     yield layer("r and alpha", 5, 7, 3, 2.5, public=True, weight=0.5).read("r").read("alpha")
-    yield layer("a square layer without a bias", 5, 5, 2, 3.0, bias=False).load(factors(5, 5, 2)).call(inputs(3, 5))
-    yield layer("in training", 5, 7, 2, 3.0).load(factors(5, 7, 2)).train().call(inputs(11, 7))
-    yield layer("rank one", 3, 7, 1, 5.0).load(factors(3, 7, 1)).call(inputs(2, 7)).gradients()
-    yield layer("a rank above both sizes", 3, 2, 7, 5.0, weight=0.5).load(factors(3, 2, 7)).call(inputs(5, 2))
-    yield layer("sentences", 5, 7, 2, 3.0).load(factors(5, 7, 2)).call(inputs(2, 3, 7)).gradients()
-    yield layer("a single vector", 5, 7, 2, 3.0, weight=0.5).load(factors(5, 7, 2)).call(inputs(7))
-    yield (
-        layer("float32", 5, 7, 2, 6.0, dtype=torch.float32)
-        .load(factors(5, 7, 2, torch.float32))
-        .call(inputs(3, 7, dtype=torch.float32))
-    )
-    yield (
-        layer("it holds the very layer it was given", 5, 7, 2, 6.0)
-        .load(factors(5, 7, 2))
-        .load({"weight": rng.normal(5, 7)}, on="base")
-        .call(rng.normal(3, 7))
-    )
-    yield (
-        layer("the base stays as it was", 5, 7, 2, 6.0, public=True, weight=0.5)
-        .load(factors(5, 7, 2))
-        .call(rng.normal(3, 7))
-        .read("base.weight")
-        .read("base.bias")
-    )
+    yield loaded("a square layer without a bias", 5, 5, 2, 3.0, bias=False).call(inputs(3, 5))
+    yield loaded("in training", 5, 7, 2, 3.0).train().call(inputs(11, 7))
+    yield loaded("rank one", 3, 7, 1, 5.0).call(inputs(2, 7)).gradients()
+    yield loaded("a rank above both sizes", 3, 2, 7, 5.0, weight=0.5).call(inputs(5, 2))
+    yield loaded("sentences", 5, 7, 2, 3.0).call(inputs(2, 3, 7)).gradients()
+    yield loaded("a single vector", 5, 7, 2, 3.0, weight=0.5).call(inputs(7))
+    yield loaded("float32", 5, 7, 2, 6.0, dtype=torch.float32).call(inputs(3, 7, dtype=torch.float32))
+    other = loaded("it holds the very layer it was given", 5, 7, 2, 6.0).load({"weight": rng.normal(5, 7)}, on="base")
+    yield other.call(rng.normal(3, 7))
+    kept = loaded("the base stays as it was", 5, 7, 2, 6.0, public=True, weight=0.5).call(rng.normal(3, 7))
+    yield kept.read("base.weight").read("base.bias")
 
 
 class _Open(Right):
@@ -139,111 +107,72 @@ class _Open(Right):
         return self.base(x) + self.scale() * self.path(x)
 
 
-@LoRALinear.misconception("Give your layer and its base the same x before any training. Which of A and B is to blame?")
-class BothRandom(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        nn.init.normal_(self.B)
+def _with(**pieces):
+    """The reference with other `pieces`: `scale`, `path` or `forward`."""
+    return type("Other", (_Open,), pieces)
 
 
-@LoRALinear.misconception(
-    "The gradient of A has B in it, and the gradient of B has A. What are they when both are zero?"
+def _begun(change):
+    """The reference whose parameters `change` when it is built."""
+
+    class Begun(_Open):
+        def __init__(self, base, r, alpha):
+            super().__init__(base, r, alpha)
+            change(self)
+
+    return Begun
+
+
+LoRALinear.mistakes(
+    "Give your layer and its base the same x before any training. Which of A and B is to blame?",
+    BothRandom=_begun(lambda layer: nn.init.normal_(layer.B)),
 )
-class BothZero(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        nn.init.zeros_(self.A)
-
-
-@LoRALinear.misconception(
+LoRALinear.mistakes(
+    "The gradient of A has B in it, and the gradient of B has A. What are they when both are zero?",
+    BothZero=_begun(lambda layer: nn.init.zeros_(layer.A)),
+)
+LoRALinear.misconception(
     "Your layer also begins as its base, and could learn. Which of the two factors does the paper begin with zero?",
     convention="A zero and B random",
+    name="ZeroIsA",
+)(_begun(lambda layer: (nn.init.zeros_(layer.A), nn.init.normal_(layer.B))))
+
+LoRALinear.mistakes(
+    "Does alpha make a difference in your layer? Double it, and look at the update alone.",
+    WithoutScaling=_with(scale=lambda self: 1.0),
+    ScaledByTheRankAlone=_with(scale=lambda self: 1 / self.r),
 )
-class ZeroIsA(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        nn.init.zeros_(self.A)
-        nn.init.normal_(self.B)
-
-
-@LoRALinear.misconception("Does alpha make a difference in your layer? Double it, and look at the update alone.")
-class WithoutScaling(_Open):
-    def scale(self):
-        return 1.0
-
-
-@LoRALinear.misconception("Take twice the rank and leave alpha. Which strength should each direction have then?")
-class ScaledByAlpha(_Open):
-    def scale(self):
-        return self.alpha
-
-
-@LoRALinear.misconception("Take r = 4 and alpha = 6, then alpha = 7. By what is your update multiplied, both times?")
-class ScaledInWholeSteps(_Open):
-    def scale(self):
-        return self.alpha // self.r
-
-
-@LoRALinear.misconception("Take twice the rank and leave alpha. Which strength should each direction have then?")
-class ScaledByTheProduct(_Open):
-    def scale(self):
-        return self.alpha * self.r
-
-
-@LoRALinear.misconception("Does alpha make a difference in your layer? Double it, and look at the update alone.")
-class ScaledByTheRankAlone(_Open):
-    def scale(self):
-        return 1 / self.r
-
-
-@LoRALinear.misconception("Double alpha: is the update of your layer twice as strong, or half?")
-class ScaledTheOtherWayRound(_Open):
-    def scale(self):
-        return self.r / self.alpha
-
-
-@LoRALinear.misconception(
+LoRALinear.mistakes(
+    "Take twice the rank and leave alpha. Which strength should each direction have then?",
+    ScaledByAlpha=_with(scale=lambda self: self.alpha),
+    ScaledByTheProduct=_with(scale=lambda self: self.alpha * self.r),
+)
+LoRALinear.mistakes(
+    "Double alpha: is the update of your layer twice as strong, or half?",
+    ScaledTheOtherWayRound=_with(scale=lambda self: self.r / self.alpha),
+)
+LoRALinear.misconception(
     "With r = 4 and alpha = 8, by what is your update multiplied? The exercise follows the first paper.",
     convention="alpha divided by the square root of r (rank-stabilised LoRA)",
+    name="ScaledByTheRoot",
+)(_with(scale=lambda self: self.alpha / self.r**0.5))
+LoRALinear.mistakes(
+    "Set alpha to 0: the base alone should be left. What is left in yours?",
+    BaseScaledToo=_with(forward=lambda self, x: self.scale() * (self.base(x) + self.path(x))),
 )
-class ScaledByTheRoot(_Open):
-    def scale(self):
-        return self.alpha / self.r**0.5
 
-
-@LoRALinear.misconception("Set alpha to 0: the base alone should be left. What is left in yours?")
-class BaseScaledToo(_Open):
-    def forward(self, x):
-        return self.scale() * (self.base(x) + self.path(x))
-
-
-@LoRALinear.misconception("Build it twice from one base. Have the two layers different A's? What has drawn them?")
-class NothingDrawn(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        nn.init.eye_(self.A)
-
-
-@LoRALinear.misconception("How many numbers can learn? Compare with those in A and in B.")
-class BaseStillLearns(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        base.requires_grad_(True)
-
-
-@LoRALinear.misconception("Print every name whose requires_grad is True. A layer has more than its weight.")
-class BiasStillLearns(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        if base.bias is not None:
-            base.bias.requires_grad_(True)
-
-
-@LoRALinear.misconception("Print every name whose requires_grad is True. Is any left that could learn?")
-class EverythingFrozen(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(base, r, alpha)
-        self.requires_grad_(False)
+LoRALinear.mistakes(
+    "How many numbers can learn? Compare with those in A and in B.",
+    BaseStillLearns=_begun(lambda layer: layer.base.requires_grad_(True)),
+)
+LoRALinear.mistakes(
+    "Print every name whose requires_grad is True. A layer has more than its weight.",
+    BiasStillLearns=_begun(lambda layer: layer.base.requires_grad_(True).weight.requires_grad_(False)),
+)
+LoRALinear.mistakes(
+    "Print every name whose requires_grad is True. Is any left that could learn?",
+    EverythingFrozen=_begun(lambda layer: layer.requires_grad_(False)),
+)
 
 
 @LoRALinear.misconception("One factor reads `in` numbers, the other writes `out`. Which shapes do your A and B have?")
@@ -257,51 +186,27 @@ class FactorsExchanged(Right):
         return self.base(x) + self.alpha / self.r * (x @ self.B.T @ self.A.T)
 
 
-@LoRALinear.misconception("Give it x = 0. How often does the bias come out?")
-class BiasTwice(_Open):
-    def path(self, x):
-        update = super().path(x)
-        return update if self.base.bias is None else update + self.base.bias / self.scale()
+def _bias(layer):
+    return 0.0 if layer.base.bias is None else layer.base.bias
 
 
-@LoRALinear.misconception("Take A and B zero, after training, so to speak. What is left of the base?")
-class BaseLost(_Open):
-    def forward(self, x):
-        bias = 0 if self.base.bias is None else self.base.bias
-        return self.scale() * self.path(x) + bias
-
-
-@LoRALinear.misconception("Take A and B zero, after training, so to speak. What is left of the base?")
-class UpdateAlone(_Open):
-    def forward(self, x):
-        return self.scale() * self.path(x)
-
-
-@LoRALinear.misconception("Is there a way back from the result to A and B? Ask the update for its grad_fn.")
-class UpdateWithoutAGraph(_Open):
-    def path(self, x):
-        return super().path(x).detach()
-
-
-@LoRALinear.misconception(
-    "Frozen are the base's weights. Call .backward() with an x that asks for a gradient: which ways lead back to it?"
+LoRALinear.mistakes(
+    "Give it x = 0. How often does the bias come out?",
+    BiasTwice=_with(forward=lambda self, x: self.base(x) + self.scale() * self.path(x) + _bias(self)),
 )
-class BaseWithoutAGraph(_Open):
-    def forward(self, x):
-        return self.base(x).detach() + self.scale() * self.path(x)
-
-
-@LoRALinear.misconception("Is B A, and nothing else, between x and the update? Look at x and at -x.")
-class BentBetweenTheFactors(_Open):
-    def path(self, x):
-        return (x @ self.A.T).relu() @ self.B.T
-
-
-@LoRALinear.misconception("Change a number in the layer that you were given, afterwards. Does yours hear of it?")
-class CopyOfTheBase(_Open):
-    def __init__(self, base, r, alpha):
-        super().__init__(copy.deepcopy(base), r, alpha)
-        base.requires_grad_(False)
+LoRALinear.mistakes(
+    "Take A and B zero, after training, so to speak. What is left of the base?",
+    BaseLost=_with(forward=lambda self, x: self.scale() * self.path(x) + _bias(self)),
+    UpdateAlone=_with(forward=lambda self, x: self.scale() * self.path(x)),
+)
+LoRALinear.mistakes(
+    "Is there a way back from the result to A and B? Ask the update for its grad_fn.",
+    UpdateWithoutAGraph=_with(path=lambda self, x: (x @ self.A.T @ self.B.T).detach()),
+)
+LoRALinear.mistakes(
+    "Is B A, and nothing else, between x and the update? Look at x and at -x.",
+    BentBetweenTheFactors=_with(path=lambda self, x: (x @ self.A.T).relu() @ self.B.T),
+)
 
 
 @LoRALinear.misconception(
@@ -310,8 +215,7 @@ class CopyOfTheBase(_Open):
 class NoParameters(nn.Module):
     def __init__(self, base, r, alpha):
         super().__init__()
-        self.base = base.requires_grad_(False)
-        self.r, self.alpha = r, alpha
+        self.base, self.r, self.alpha = base.requires_grad_(False), r, alpha
         self.A = torch.randn(r, base.in_features, dtype=base.weight.dtype)
         self.B = torch.zeros(base.out_features, r, dtype=base.weight.dtype)
 

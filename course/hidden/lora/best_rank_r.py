@@ -1,4 +1,4 @@
-"""Hidden tests of `best_rank_r`."""
+"""Hidden tests of `best_rank_r`, the best approximation of a matrix by two thin factors."""
 
 from __future__ import annotations
 
@@ -50,18 +50,6 @@ def _parts(W):
     return torch.linalg.svd(W, full_matrices=False)
 
 
-@best_rank_r.misconception(
-    "Is your product better than one from other rows of W? Compare its distance with the theorem's."
-)
-def first_rows(W, r):
-    return torch.eye(len(W), r, dtype=W.dtype), W[:r]
-
-
-@best_rank_r.misconception("Could other columns of W have been better? Compare your distance with the theorem's.")
-def first_columns(W, r):
-    return W[:, :r], torch.eye(r, W.shape[1], dtype=W.dtype)
-
-
 @best_rank_r.misconception("Give it 10 W. Is your product ten times as large?")
 def singular_values_dropped(W, r):
     U, _, V = _parts(W)
@@ -75,26 +63,6 @@ def singular_values_twice(W, r):
 
 
 @best_rank_r.misconception(
-    "Print the singular values that your product has. Are they the large ones of W, or the small?"
-)
-def smallest_singular_values(W, r):
-    U, S, V = _parts(W)
-    return U[:, -r:] * S[-r:], V[-r:]
-
-
-@best_rank_r.misconception("How many columns has your B, and how many were asked for?")
-def full_rank(W, r):
-    U, S, V = _parts(W)
-    return U * S, V
-
-
-@best_rank_r.misconception("Which comes first, the factor that writes `out`, or the one that reads `in`?")
-def factors_in_the_other_order(W, r):
-    U, S, V = _parts(W)
-    return V[:r], U[:, :r] * S[:r]
-
-
-@best_rank_r.misconception(
     "Are the directions in the rows or in the columns of what svd gives you last? U S V should be W."
 )
 def columns_of_V(W, r):
@@ -103,30 +71,8 @@ def columns_of_V(W, r):
 
 
 @best_rank_r.misconception(
-    "Are the directions in the rows or in the columns of what svd gives you last? U S V should be W."
-)
-def columns_of_the_reduced_V(W, r):
-    U, S, Vh = _parts(W)
-    return U[:, :r] * S[:r], Vh[:, :r].T
-
-
-@best_rank_r.misconception(
     "Eigenvalues come in which order? Print those of W^T W, and which of their directions you have kept."
 )
 def first_directions_of_eigh(W, r):
     _, vectors = torch.linalg.eigh(W.T @ W)
     return W @ vectors[:, :r], vectors[:, :r].T
-
-
-@best_rank_r.misconception(
-    "Do the values and the directions come in the same order: largest first, or smallest? Print both."
-)
-def values_in_the_other_order(W, r):
-    U, S, V = _parts(W)
-    return U[:, :r] * S.flip(0)[:r], V[:r]
-
-
-@best_rank_r.misconception("A random A spans r directions. Are they the best ones for this W? Draw it twice.")
-def random_directions(W, r):
-    A = torch.randn(r, W.shape[1], generator=torch.Generator().manual_seed(1)).to(W)
-    return W @ torch.linalg.pinv(A), A

@@ -1,4 +1,4 @@
-"""Hidden tests of `lora_parameters`."""
+"""Hidden tests of `lora_parameters`, the count of numbers that low-rank updates add."""
 
 from __future__ import annotations
 
@@ -24,63 +24,37 @@ def lora_parameters(rng):
     yield call("drawn sizes", few, 5)
 
 
-@lora_parameters.misconception(
-    "With a rank of one, A is a row and B a column. How many numbers are a row and a column?"
+def _summed(numbers):
+    """The answer that adds up the `numbers` of a weight (o, i) with rank r."""
+    return lambda shapes, r: sum(numbers(o, i, r) for o, i in shapes)
+
+
+lora_parameters.mistakes(
+    "With a rank of one, A is a row and B a column. How many numbers are a row and a column?",
+    product_for_sum=_summed(lambda o, i, r: r * o * i),
 )
-def product_for_sum(shapes, r):
-    return sum(r * o * i for o, i in shapes)
-
-
-@lora_parameters.misconception("B (out, r) learns too. Where is it in your count?")
-def factor_A_counted(shapes, r):
-    return sum(r * i for o, i in shapes)
-
-
-@lora_parameters.misconception("A (r, in) learns too. Where is it in your count?")
-def factor_B_counted(shapes, r):
-    return sum(r * o for o, i in shapes)
-
-
-@lora_parameters.misconception("A is (r, in) and B is (out, r). Are they of one size when in and out differ?")
-def two_of_factor_B(shapes, r):
-    return sum(2 * r * o for o, i in shapes)
-
-
-@lora_parameters.misconception("A is (r, in) and B is (out, r). Are they of one size when in and out differ?")
-def two_of_factor_A(shapes, r):
-    return sum(2 * r * i for o, i in shapes)
-
-
-@lora_parameters.misconception("Take twice the rank. Which sides of A and B grow?")
-def without_the_rank(shapes, r):
-    return sum(o + i for o, i in shapes)
-
-
-@lora_parameters.misconception("The weight is frozen. Is it among the numbers that learn?")
-def the_frozen_weight_as_well(shapes, r):
-    return sum(r * (o + i) + o * i for o, i in shapes)
-
-
-@lora_parameters.misconception("This is what full fine-tuning trains. What do A and B have of it?")
-def the_whole_weight(shapes, r):
-    return sum(o * i for o, i in shapes)
-
-
-@lora_parameters.misconception("Which bias does the update have? Write its equation down.")
-def a_bias_as_well(shapes, r):
-    return sum(r * (o + i) + o for o, i in shapes)
-
-
-@lora_parameters.misconception("Two factors, A and B. Is there a third one of r x r in the equation?")
-def a_square_in_between(shapes, r):
-    return sum(r * (o + i) + r * r for o, i in shapes)
-
-
-@lora_parameters.misconception("Give it the same layer twice. Should the count not double?")
-def one_layer_counted(shapes, r):
-    return sum(r * (o + i) for o, i in shapes[:1])
-
-
-@lora_parameters.misconception("Give it the same layer twice. Should the count not double?")
-def last_layer_counted(shapes, r):
-    return sum(r * (o + i) for o, i in shapes[-1:])
+lora_parameters.mistakes(
+    "B (out, r) learns too. Where is it in your count?",
+    factor_A_counted=_summed(lambda o, i, r: r * i),
+)
+lora_parameters.mistakes(
+    "A (r, in) learns too. Where is it in your count?",
+    factor_B_counted=_summed(lambda o, i, r: r * o),
+)
+lora_parameters.mistakes(
+    "A is (r, in) and B is (out, r). Are they of one size when in and out differ?",
+    two_of_factor_B=_summed(lambda o, i, r: 2 * r * o),
+    two_of_factor_A=_summed(lambda o, i, r: 2 * r * i),
+)
+lora_parameters.mistakes(
+    "Take twice the rank. Which sides of A and B grow?",
+    without_the_rank=_summed(lambda o, i, r: o + i),
+)
+lora_parameters.mistakes(
+    "The weight is frozen. Is it among the numbers that learn?",
+    the_frozen_weight_as_well=_summed(lambda o, i, r: r * (o + i) + o * i),
+)
+lora_parameters.mistakes(
+    "Give it the same layer twice. Should the count not double?",
+    one_layer_counted=lambda shapes, r: reference.lora_parameters(shapes[:1], r),
+)

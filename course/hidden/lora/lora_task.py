@@ -1,6 +1,8 @@
-"""Hidden tests of `lora_task`."""
+"""Hidden tests of `lora_task`, a reader of digits that is adapted to negatives with few numbers."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import torch
 from torch import nn
@@ -117,56 +119,51 @@ def lora_task(rng):
     yield few(kept(right(whole, every, 0.88)))
 
 
-lora_task.misconception(
+lora_task.mistakes(
     "It says the same for every image. Does the loss jump about, or is it NaN? Try a learning rate ten times smaller.",
-    name="training_blew_up",
-)(Trained(lambda images: torch.linspace(1.0, 0.0, digits.CLASSES).expand(len(images), -1)))
-
-lora_task.misconception(
+    training_blew_up=Trained(lambda images: torch.linspace(1.0, 0.0, digits.CLASSES).expand(len(images), -1)),
+)
+lora_task.mistakes(
     "It reads negatives hardly better than if nobody had trained it. Compare lora_state before and after: do A and B "
     "move, and how far? If both are frozen, or both zero, or the optimizer got other tensors, they cannot; and steps a "
     "hundred times too small or too large lead nowhere.",
-    name="not_adapted_at_all",
-)(Trained(lambda images: _nearest(images, *digits.scans("train"))))
+    not_adapted_at_all=Trained(lambda images: _nearest(images, *digits.scans("train"))),
+)
 
-lora_task.misconception(
+
+def _is_bias(name):
+    return name.endswith("bias")
+
+
+lora_task.mistakes(
     "Something was learned, and of the base only the last layer has moved. Can one linear layer make up for what the "
     "layers below it do not see? Which names does your model give to the layers that should learn?",
-    name="trained_only_the_head",
-)(Trained(lambda images: _right_for(0.75, images), lambda name: name.startswith("head"), added=0))
-
-lora_task.misconception(
+    trained_only_the_head=Trained(partial(_right_for, 0.75), lambda name: name.startswith("head"), added=0),
+)
+lora_task.mistakes(
     "What learned are a few numbers of the base itself, and they do not suffice. Biases only shift what a layer says: "
-    "can a shift turn what spoke for a stroke into what speaks against it? Compare with an update of rank 1.",
-    name="trained_only_biases",
-)(Trained(lambda images: _right_for(0.4, images), lambda name: name.endswith("bias"), added=0))
-
-lora_task.misconception(
-    "What learned are a few numbers of the base itself, and they do not suffice. Biases only shift what a layer says. "
-    "Compare with an update of rank 1, which costs about as much.",
-    name="trained_only_biases_and_well",
-)(Trained(lambda images: _right_for(0.7, images), lambda name: name.endswith("bias"), added=0))
-
-lora_task.misconception(
+    "can a shift turn what spoke for a stroke into what speaks against it? Compare with an update of rank 1, which "
+    "costs about as much.",
+    trained_only_biases=Trained(partial(_right_for, 0.4), _is_bias, added=0),
+    trained_only_biases_and_well=Trained(partial(_right_for, 0.7), _is_bias, added=0),
+)
+lora_task.mistakes(
     "It reads well, and hardly a weight is what it was: all of the base has learned. After add_lora, print "
     "trainable_parameters(model). And what did your optimizer get?",
-    name="base_not_frozen",
-)(Trained(nearest_negative, lambda name: True))
-
-lora_task.misconception(
+    base_not_frozen=Trained(nearest_negative, lambda name: True),
+)
+lora_task.mistakes(
     "It reads well and few numbers learned, but some of them are the base's. Compare the names in its state_dict() "
     "whose values have changed: biases and norms belong to the base, too.",
-    name="biases_of_the_base_learned",
-)(Trained(nearest_negative, lambda name: name.endswith("bias"), added=1_120))
-
-lora_task.misconception(
+    biases_of_the_base_learned=Trained(nearest_negative, _is_bias, added=1_120),
+)
+lora_task.mistakes(
     f"The base is untouched, and more than {LIMIT:,} numbers learn. lora_parameters tells what each rank costs before "
     "anything is trained: which is the largest you can afford?",
-    name="too_many_numbers",
-)(Trained(nearest_negative, added=4_480))
-
-lora_task.misconception(
+    too_many_numbers=Trained(nearest_negative, added=4_480),
+)
+lora_task.mistakes(
     "The base is untouched, few numbers learn, and it reads too few negatives. Which layers have got an update? Try "
     "others at the same price, and learning rates a factor of three apart.",
-    name="reads_too_few",
-)(Trained(lambda images: _right_for(0.75, images)))
+    reads_too_few=Trained(partial(_right_for, 0.75)),
+)

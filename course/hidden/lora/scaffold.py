@@ -10,23 +10,23 @@ from course.exercise import Ref, stand_in
 FLOAT32 = 1e-4
 
 
-def _linear(rng, out_features, in_features, bias=True, dtype=torch.float64):
+def linear(rng, out_features, in_features, bias=True, dtype=torch.float64):
     """A described layer with weights of the examiner's."""
     b = rng.normal(out_features, dtype=dtype) if bias else None
     return stand_in("linear", weight=rng.normal(out_features, in_features, dtype=dtype), bias=b)
 
 
-def _chain(parts, **settings):
+def chain(parts, **settings):
     return stand_in("chain", parts=parts, **settings)
 
 
-def _norm(rng, width):
+def norm(rng, width):
     return stand_in("layer_norm", weight=rng.normal(width), bias=rng.normal(width))
 
 
-def _adapted(rng, out_features, in_features, r, alpha, bias=True, dtype=torch.float64):
+def lora_layer(rng, out_features, in_features, r, alpha, bias=True, dtype=torch.float64):
     """A described LoRA layer, of the answer's own class if there is a sound one, and what merging makes of it."""
-    base = _linear(rng, out_features, in_features, bias, dtype)
+    base = linear(rng, out_features, in_features, bias, dtype)
     A, B = rng.normal(r, in_features, dtype=dtype), rng.normal(out_features, r, dtype=dtype)
     total = base.parameters["weight"] + alpha / r * B @ A
     layer = stand_in("adapted", base=base, A=A, B=B, r=r, alpha=alpha, total=total, kind=Ref("LoRALinear"))
@@ -45,7 +45,7 @@ def weights_of(case, made):
     return case.call(on=made, method="state_dict", into="weights")
 
 
-def _asked(case, made, x):
+def asked(case, made, x):
     """The case ends by asking a layer that was made; whether its numbers may learn is its maker's choice.
 
     Nothing else is read afterwards: a bias that is shared with the layer it came from is frozen there as well.
@@ -56,39 +56,35 @@ def _asked(case, made, x):
 KEPT = ("base.weight", "base.bias", "A", "B")
 
 
-def _beside(layer, weight, bias=True):
+def with_weight(layer, weight, bias=True):
     """A linear layer with this weight, and the bias of `layer`, if it has one and is not refused it."""
-    out_features, in_features = weight.shape
-    kept = layer.bias if bias else None
-    made = nn.Linear(in_features, out_features, kept is not None, dtype=weight.dtype)
-    with torch.no_grad():
-        made.weight.copy_(weight)
-        if kept is not None:
-            made.bias.copy_(kept)
+    kept = {"weight": weight} | ({"bias": layer.bias} if bias and layer.bias is not None else {})
+    made = nn.Linear(weight.shape[1], weight.shape[0], "bias" in kept, dtype=weight.dtype)
+    made.load_state_dict(kept)
     return made.requires_grad_(False)
 
 
-def _change(layer, factor=1.0):
-    return factor * layer.alpha / layer.r * layer.B.detach() @ layer.A.detach()
+def update_of(layer):
+    return layer.alpha / layer.r * layer.B.detach() @ layer.A.detach()
 
 
-def _model(rng):
+def two_blocks(rng):
     """Words to two numbers, (B, T) -> (B, T, 2): two blocks, norms, a layer without a bias, names within names."""
-    first = {"norm": _norm(rng, 6), "q": _linear(rng, 5, 6), "v": _linear(rng, 7, 5), "seq": _linear(rng, 4, 7)}
-    freq = {"norm": _norm(rng, 4), "q": _linear(rng, 3, 4), "query": _linear(rng, 5, 3), "v": _linear(rng, 6, 5, False)}
+    first = {"norm": norm(rng, 6), "q": linear(rng, 5, 6), "v": linear(rng, 7, 5), "seq": linear(rng, 4, 7)}
+    freq = {"norm": norm(rng, 4), "q": linear(rng, 3, 4), "query": linear(rng, 5, 3), "v": linear(rng, 6, 5, False)}
     parts = {
         "words": stand_in("embedding", weight=rng.normal(11, 6)),
-        "first": _chain(first),
-        "freq": _chain(freq),
-        "rebias": _linear(rng, 3, 6),
-        "head": _linear(rng, 2, 3),
+        "first": chain(first),
+        "freq": chain(freq),
+        "rebias": linear(rng, 3, 6),
+        "head": linear(rng, 2, 3),
     }
-    return _chain(parts)
+    return chain(parts)
 
 
-def _last(name):
+def last_part(name):
     return name.rpartition(".")[2]
 
 
-def _learning(model):
+def learning(model):
     return sum(p.numel() for p in model.parameters() if p.requires_grad)

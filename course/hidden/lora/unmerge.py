@@ -1,4 +1,4 @@
-"""Hidden tests of `unmerge`."""
+"""Hidden tests of `unmerge`, the way back from a merged layer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from course.exercise import Ref, exercise, given
 from course.hidden.lora.scaffold import (
     FLOAT32,
     KEPT,
-    _adapted,
-    _asked,
-    _beside,
-    _change,
-    _linear,
     as_they_were,
+    asked,
+    linear,
+    lora_layer,
+    update_of,
     weights_of,
+    with_weight,
 )
 from course.reference import lora as reference
 
@@ -36,17 +36,17 @@ def unmerge(rng):
     def apart(title, *sizes, bias=True, dtype=torch.float64, moved=False, **settings):
         if dtype == torch.float32:
             settings["tolerance"] = FLOAT32
-        layer, merged = _adapted(rng, *sizes, bias=bias, dtype=dtype)
+        layer, merged = lora_layer(rng, *sizes, bias=bias, dtype=dtype)
         if moved:
-            merged = _linear(rng, *sizes[:2], bias, dtype)
+            merged = linear(rng, *sizes[:2], bias, dtype)
         case = given(title, layer=layer, merged=merged, **settings)
         return weights_of(case.call(Ref("merged"), Ref("layer"), on="answer", into="base"), "base")
 
-    yield _asked(apart("the way back", 5, 7, 2, 6.0, public=True), "base", rng.normal(3, 7))
+    yield asked(apart("the way back", 5, 7, 2, 6.0, public=True), "base", rng.normal(3, 7))
     yield as_they_were(apart("the merged layer afterwards", 5, 3, 2, 7.0, public=True), "merged", "weight", "bias")
     yield apart("a merged layer that has changed since", 5, 7, 2, 6.0, moved=True, public=True, weight=2.0)
-    yield _asked(apart("another rank, another strength", 3, 7, 5, 2.0), "base", rng.normal(3, 7))
-    yield _asked(apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5), "base", rng.normal(3, 3))
+    yield asked(apart("another rank, another strength", 3, 7, 5, 2.0), "base", rng.normal(3, 7))
+    yield asked(apart("without a bias", 7, 3, 2, 5.0, bias=False, weight=0.5), "base", rng.normal(3, 3))
     yield apart("a square layer", 5, 5, 3, 2.0, moved=True)
     yield (
         apart("the new layer is one of its own", 3, 5, 2, 7.0)
@@ -54,23 +54,18 @@ def unmerge(rng):
         .read("weight", on="merged", into="merged weight")
         .read("bias", on="merged", into="merged bias")
     )
-    yield _asked(apart("float32", 5, 7, 2, 6.0, dtype=torch.float32), "base", rng.normal(3, 7, dtype=torch.float32))
+    yield asked(apart("float32", 5, 7, 2, 6.0, dtype=torch.float32), "base", rng.normal(3, 7, dtype=torch.float32))
     yield as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0, moved=True), "layer", *KEPT)
 
 
 @unmerge.misconception("Merge and unmerge: has the difference to the base gone, or doubled?")
 def added_once_more(merged, layer):
-    return _beside(merged, merged.weight + _change(layer))
+    return with_weight(merged, merged.weight + update_of(layer))
 
 
 @unmerge.misconception("What was added had a strength. Is that in what you take off?")
 def taken_off_without_its_scale(merged, layer):
-    return _beside(merged, merged.weight - layer.B @ layer.A)
-
-
-@unmerge.misconception("What was added was alpha / r times B A. What do you take off?")
-def taken_off_times_alpha(merged, layer):
-    return _beside(merged, merged.weight - _change(layer, layer.r))
+    return with_weight(merged, merged.weight - layer.B @ layer.A)
 
 
 @unmerge.misconception("Train the merged layer for a while, then unmerge it. Should all it has learned be gone?")
@@ -78,30 +73,13 @@ def hands_out_the_base(merged, layer):
     return copy.deepcopy(layer.base)
 
 
-@unmerge.misconception("With which weight do you begin, the merged layer's or the base's? Print both.")
-def taken_off_the_base(merged, layer):
-    return _beside(merged, layer.base.weight - _change(layer))
-
-
 @unmerge.misconception("Print merged.weight before and after. The merged layer should stay in working order.")
 def merged_layer_changed(merged, layer):
     with torch.no_grad():
-        merged.weight -= _change(layer)
+        merged.weight -= update_of(layer)
     return merged
 
 
 @unmerge.misconception("Does the layer that comes back have the bias of the one that went in?")
 def bias_not_taken_along(merged, layer):
-    return _beside(merged, merged.weight - _change(layer), bias=False)
-
-
-@unmerge.misconception("Change the bias of the new layer, and print that of the merged one. How many biases are there?")
-def bias_shared_with_the_merged(merged, layer):
-    made = _beside(merged, merged.weight - _change(layer))
-    made.bias = merged.bias
-    return made
-
-
-@unmerge.misconception("Call it, then compare the result with the merged layer. What was to be taken off?")
-def left_merged(merged, layer):
-    return copy.deepcopy(merged)
+    return with_weight(merged, merged.weight - update_of(layer), bias=False)

@@ -1,13 +1,12 @@
-"""Hidden tests of `ViT`."""
+"""Hidden tests of `ViT`, a whole Vision Transformer, judged by laws."""
 
 from __future__ import annotations
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from course.exercise import build, exercise
-from course.hidden.vit_patches.scaffold import _class, _cut, _words
+from course.hidden.vit_patches.scaffold import class_words, patch_words
 from course.reference import vit_patches as reference
 from course.reference.vit_patches import patchify as cut
 from course.reference.vit_patches import unpatchify as mend
@@ -297,17 +296,17 @@ def _looking_at_one(rng, channels, title, **settings):
     )  # fmt: skip
 
 
-class _Open(reference.ViT):
+class Open(reference.ViT):
     """The reference with its pieces laid open, for wrong ones to take their place."""
 
     def words(self, images):
         return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.positions)
 
-    def choose(self, z):
-        return z[:, 0]
-
     def through(self, layer, z):
         return layer(z)
+
+    def choose(self, z):
+        return z[:, 0]
 
     def _read(self, images):
         z, maps = self.drop(self.words(images)), []
@@ -320,15 +319,26 @@ class _Open(reference.ViT):
         return self.classify(self.norm(self.choose(self._read(images)[0])))
 
 
+def _look(layer, words, **options):
+    """What the words see of each other in a layer, and the map of it."""
+    return layer.attention(words, words, words, average_attn_weights=False, **options)
+
+
+def _onwards(layer, z, seen):
+    """The words z behind a layer in which attention has `seen` this."""
+    z = z + layer.drop(seen)
+    return z + layer.drop(layer.mlp(layer.norms[1](z)))
+
+
 @ViT.misconception("Exchange two patches of an image: the logits stay as they are. Which parameter should know better?")
-class WithoutPositions(_Open):
+class WithoutPositions(Open):
     def words(self, images):
         weights = self.patches.weight, self.patches.bias, self.cls
         return reference.embed_patches(images, *weights, 0 * self.positions)
 
 
 @ViT.misconception("Of N + 1 vectors one has no patch of its own, and gathers what the image is. Do you read that one?")
-class ReadsTheLastPatch(_Open):
+class ReadsTheLastPatch(Open):
     def choose(self, z):
         return z[:, -1]
 
@@ -338,24 +348,23 @@ class ReadsTheLastPatch(_Open):
     "paper.",
     convention="pooling over all words, mostly their mean, instead of a class word",
 )
-class ReadsTheMean(_Open):
+class ReadsTheMean(Open):
     def choose(self, z):
         return z.mean(1)
 
 
 @ViT.misconception("Change one patch of an image. In how many of the words, before any layer, does it show?")
-class WordsReshapedNotTransposed(_Open):
+class WordsReshapedNotTransposed(Open):
     def words(self, images):
-        words = _words(images, self.patches.weight, self.patches.bias)
+        words = patch_words(images, self.patches.weight, self.patches.bias)
         mixed = words.mT.reshape(words.shape)
-        return torch.cat([_class(words, self.cls), mixed], dim=1) + self.positions
+        return torch.cat([class_words(words, self.cls), mixed], dim=1) + self.positions
 
 
 @ViT.misconception("Let every word look at all words equally. What is left of a word itself, after two such layers?")
-class WithoutResiduals(_Open):
+class WithoutResiduals(Open):
     def through(self, layer, z):
-        words = layer.norms[0](z)
-        seen, weights = layer.attention(words, words, words, average_attn_weights=False)
+        seen, weights = _look(layer, layer.norms[0](z))
         return layer.drop(layer.mlp(layer.norms[1](layer.drop(seen)))), weights
 
 
@@ -364,59 +373,21 @@ class WithoutResiduals(_Open):
     "the words before they were compared?",
     convention="norms after the work, as in the Transformer of 2017",
 )
-class NormsAfterTheWork(_Open):
+class NormsAfterTheWork(Open):
     def through(self, layer, z):
-        seen, weights = layer.attention(z, z, z, average_attn_weights=False)
+        seen, weights = _look(layer, z)
         z = layer.norms[0](z + layer.drop(seen))
         return layer.norms[1](z + layer.drop(layer.mlp(z))), weights
 
 
 @ViT.misconception(
-    "Make your marks a million times larger. How large do the logits become? Each layer adds to the words: who brings "
-    "the sum back to one scale?"
-)
-class WithoutTheLastNorm(_Open):
-    def forward(self, images):
-        return self.classify(self.choose(self._read(images)[0]))
-
-
-@ViT.misconception("The pictures below look for your marks. Under which name, and in which shape?")
-class MarksUnderAnotherName(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=dropout)
-        self.marks = self.positions
-        del self.positions
-
-    def words(self, images):
-        return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.marks)
-
-
-@ViT.misconception(
-    "Print self.positions.shape. How many axes, and how many rows, do embed_patches and the pictures below ask for?"
-)
-class MarksWithABatchAxis(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=dropout)
-        self.positions = nn.Parameter(self.positions.detach()[None])
-
-    def words(self, images):
-        return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.positions[0])
-
-
-@ViT.misconception("Build it with d_ff=13 and print the shapes of its parameters. Where is the 13?")
-class WidthOfItsOwn(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes[:6], 4 * sizes[4], *sizes[7:], dropout=dropout)
-
-
-@ViT.misconception(
     "Print what goes into the first layer when you ask for logits, and when you ask for the maps. Is it the same?"
 )
-class MapsOfOtherWords(_Open):
+class MapsOfOtherWords(Open):
     def attention_maps(self, images):
         z, maps = self.drop(self.words(images)), []
         for layer in self.layers:
-            maps.append(layer.attention(z, z, z, average_attn_weights=False)[1])
+            maps.append(_look(layer, z)[1])
             z, _ = self.through(layer, z)
         return torch.stack(maps)
 
@@ -425,177 +396,27 @@ class MapsOfOtherWords(_Open):
     "Number what your heads have seen: 10·word + head. In which order of axes does it lie when you reshape it to D "
     "numbers for each word?"
 )
-class HeadsMergedAcrossWords(_Open):
+class HeadsMergedAcrossWords(Open):
     def through(self, layer, z):
         attention, words = layer.attention, layer.norms[0](z)
         three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
         q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, h, T, D/h) each
         weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        z = z + layer.drop(attention.out_proj((weights @ v).reshape(z.shape)))
-        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
+        return _onwards(layer, z, attention.out_proj((weights @ v).reshape(z.shape))), weights
 
 
 @ViT.misconception(
     "Draw the map of the first layer. Who may not look at whom, and is there a future in an image that must be hidden?"
 )
-class LooksBackOnly(_Open):
+class LooksBackOnly(Open):
     def through(self, layer, z):
-        words, future = layer.norms[0](z), torch.ones(z.shape[1], z.shape[1], dtype=torch.bool).triu(1)
-        seen, weights = layer.attention(words, words, words, attn_mask=future, average_attn_weights=False)
-        z = z + layer.drop(seen)
-        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
-
-
-@ViT.misconception("Build it with n_layers=1 and ask for the maps. Of how many layers are they?")
-class OneLayerTooMany(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes[:7], sizes[7] + 1, dropout=dropout)
-
-
-@ViT.misconception("Is what one word holds a square of the image? Use the patchify that you have checked.")
-class CutsStrips(_Open):
-    def words(self, images):
-        p = round((self.patches.in_features / images.shape[1]) ** 0.5)
-        strips = mend(_cut(images, p, 0, 1, 2, 3, 4, 5), p, *images.shape[2:])
-        return super().words(strips)
-
-
-@ViT.misconception(
-    "Call it twice in training mode, with dropout=0.0. Who still draws by chance, and was never told 0.0?"
-)
-class AlwaysDrops(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=0.1)
-
-
-@ViT.misconception("Build it with dropout=0.5. Where does the number go?")
-class NeverDrops(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=0.0)
-
-
-@ViT.misconception("Put it into eval(), with dropout=0.5, and call it twice. Which part does not know of eval()?")
-class DropsInEvaluation(_Open):
-    def words(self, images):
-        return F.dropout(super().words(images), self.drop.p)
-
-
-@ViT.misconception("Count its parameters with n_layers=1 and with n_layers=3. Is [layer] * 3 three layers, or one?")
-class OneLayerManyTimes(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=dropout)
-        self.layers = nn.ModuleList([self.layers[0]] * len(self.layers))
-
-
-@ViT.misconception(
-    "Count model.parameters() with n_layers=1 and with n_layers=3. Who of torch should keep your layers?"
-)
-class LayersInAPlainList(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=dropout)
-        layers = list(self.layers)
-        del self.layers
-        self.layers = layers
-
-
-@ViT.misconception("Print the names in model.state_dict(). Are the marks among them, to be trained and kept?")
-class MarksNoParameter(_Open):
-    def __init__(self, *sizes, dropout=0.0):
-        super().__init__(*sizes, dropout=dropout)
-        marks = self.positions.detach()
-        del self.positions
-        self.positions = marks
+        future = torch.ones(z.shape[1], z.shape[1], dtype=torch.bool).triu(1)
+        seen, weights = _look(layer, layer.norms[0](z), attn_mask=future)
+        return _onwards(layer, z, seen), weights
 
 
 @ViT.misconception("Classify an image alone and in a batch. Over which axis does your attention run?")
-class AttendsAcrossTheBatch(_Open):
+class AttendsAcrossTheBatch(Open):
     def through(self, layer, z):
         z, weights = layer(z.transpose(0, 1))
         return z.transpose(0, 1), weights
-
-
-@ViT.misconception("Logits are scores. Sum a row of yours: has softmax been there already?")
-class GivesProbabilities(_Open):
-    def forward(self, images):
-        return super().forward(images).softmax(-1)
-
-
-@ViT.misconception("There is a map for each layer. Which layers are yours of?")
-class MapOfTheLastLayerOnly(_Open):
-    def attention_maps(self, images):
-        return super().attention_maps(images)[-1:].expand(len(self.layers), -1, -1, -1, -1)
-
-
-@ViT.misconception(
-    "Print what goes into each layer when you ask for the maps. Who reads what the layer below has written?"
-)
-class EveryLayerReadsTheFirstWords(_Open):
-    def attention_maps(self, images):
-        z = self.words(images)
-        return torch.stack([layer(z)[1] for layer in self.layers])
-
-
-@ViT.misconception(
-    "A map for each head of each layer is asked for. Print the shape: which axis stands where, and is one lost?"
-)
-class MapsAveragedOverHeads(_Open):
-    def attention_maps(self, images):
-        return super().attention_maps(images).mean(2)
-
-
-@ViT.misconception(
-    "Sum the rows of a map, then its columns. Who shares out attention: the one who looks, or the one who is seen?"
-)
-class MapsTurnedRound(_Open):
-    def attention_maps(self, images):
-        return super().attention_maps(images).mT
-
-
-@ViT.misconception(
-    "Ask for the maps of a model of one layer, then of two. Which place does the first layer's map take?"
-)
-class MapsFromTheLastLayerDown(_Open):
-    def attention_maps(self, images):
-        return super().attention_maps(images).flip(0)
-
-
-@ViT.misconception(
-    "Half of your maps is empty. Does attention itself know that triangle, or is it cut out of the maps?"
-)
-class MapsCutToATriangle(_Open):
-    def attention_maps(self, images):
-        kept = super().attention_maps(images).tril()
-        return kept / kept.sum(-1, keepdim=True)
-
-
-@ViT.misconception(
-    "Sum the rows of a map, then its columns. Who shares out attention: the one who looks, or the one who is seen?"
-)
-class SoftmaxOverTheQueries(_Open):
-    def through(self, layer, z):
-        attention, words = layer.attention, layer.norms[0](z)
-        three = F.linear(words, attention.in_proj_weight, attention.in_proj_bias)
-        q, k, v = three.unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, h, T, D/h) each
-        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-2)
-        z = z + layer.drop(attention.out_proj((weights @ v).transpose(1, 2).flatten(2)))
-        return z + layer.drop(layer.mlp(layer.norms[1](z))), weights
-
-
-@ViT.misconception(
-    "Count how often your loop runs with n_layers=1, and with 3. Which layer's result reaches the logits?"
-)
-class LastLayerLeftOut(_Open):
-    def forward(self, images):
-        z = self.drop(self.words(images))
-        for layer in self.layers[:-1]:
-            z, _ = self.through(layer, z)
-        return self.classify(self.norm(self.choose(z)))
-
-
-@ViT.misconception(
-    "Put it into eval() and call it twice. What is drawn at each call, and could training ever change it?"
-)
-class ClassWordDrawnAnew(_Open):
-    def words(self, images):
-        drawn = torch.randn_like(self.cls)
-        return reference.embed_patches(images, self.patches.weight, self.patches.bias, drawn, self.positions)

@@ -1,11 +1,11 @@
-"""Hidden tests of `embed_patches`."""
+"""Hidden tests of `embed_patches`, which makes a sequence of an image."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.vit_patches.scaffold import _class, _cut, _side, _words
+from course.hidden.vit_patches.scaffold import class_words, cut_in_order, patch_side, patch_words
 from course.reference import vit_patches as reference
 from course.reference.vit_patches import patchify as cut
 
@@ -38,98 +38,66 @@ def embed_patches(rng):
     yield call("memory that is not contiguous", wide, *weights, public=True)
 
 
-@embed_patches.misconception("Let W and b be zero. At which end of the sequence stands the class word?")
-def class_word_last(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    return torch.cat([words, _class(words, cls)], dim=1) + positions
+def _joined(join):
+    """The answer that makes a sequence of class words (B, 1, D), words (B, N, D) and positions in its own way."""
+
+    def answer(images, W, b, cls, positions):
+        words = patch_words(images, W, b)
+        return join(class_words(words, cls), words, positions)
+
+    return answer
 
 
-@embed_patches.misconception(
-    "How many words come out for N patches, and how many rows has positions? Whose is the first?"
+def _in_a_row(*parts):
+    return torch.cat(parts, dim=1)
+
+
+embed_patches.mistakes(
+    "Let W and b be zero. At which end of the sequence stands the class word?",
+    class_word_last=_joined(lambda first, words, marks: _in_a_row(words, first) + marks),
 )
-def no_class_word(images, W, b, cls, positions):
-    return _words(images, W, b) + positions[1:] + 0 * cls
-
-
-@embed_patches.misconception(
-    "How many words come out for N patches, and how many rows has positions? Whose is the first?"
+embed_patches.mistakes(
+    "How many words come out for N patches, and how many rows has positions? Whose is the first?",
+    no_class_word=_joined(lambda first, words, marks: words + marks[1:] + 0 * first),
+    no_class_word_and_marks_one_off=_joined(lambda first, words, marks: words + marks[:-1] + 0 * first),
 )
-def no_class_word_and_marks_one_off(images, W, b, cls, positions):
-    return _words(images, W, b) + positions[:-1] + 0 * cls
-
-
-@embed_patches.misconception("Change cls. Which of the words should move?")
-def class_word_of_zeros(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    return torch.cat([_class(words, 0 * cls), words], dim=1) + positions
-
-
-@embed_patches.misconception(
-    "A convolution gives (B, D, rows, columns). Which of these axes count words, and where do yours stand?"
+embed_patches.mistakes(
+    "A convolution gives (B, D, rows, columns). Which of these axes count words, and where do yours stand?",
+    map_poured_into_words=_joined(lambda first, words, marks: _in_a_row(first, words.mT.reshape(words.shape)) + marks),
 )
-def map_poured_into_words(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    words = words.mT.reshape(words.shape)
-    return torch.cat([_class(words, cls), words], dim=1) + positions
-
-
-@embed_patches.misconception("Every word has its mark, and the class word stands at the wrong end of the sequence.")
-def class_word_last_with_its_mark(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    return torch.cat([words, _class(words, cls)], dim=1) + positions.roll(-1, 0)
-
-
-@embed_patches.misconception("There are N + 1 positions. What did you do with row 0?")
-def class_word_without_a_mark(images, W, b, cls, positions):
-    words = _words(images, W, b) + positions[1:]
-    return torch.cat([_class(words, cls), words], dim=1)
-
-
-@embed_patches.misconception("Which row of positions belongs to the first patch? Row 0 is for the word before it.")
-def marks_one_off(images, W, b, cls, positions):
-    words = _words(images, W, b) + positions[:-1]
-    return torch.cat([_class(words, cls), words], dim=1)
-
-
-@embed_patches.misconception("Exchange two patches of the image. Do the words tell where each of them stood?")
-def no_marks_at_all(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    return torch.cat([_class(words, cls), words], dim=1) + 0 * positions
-
-
-@embed_patches.misconception("What is the word of a black patch, when all positions are zero?")
-def no_bias(images, W, b, cls, positions):
-    words = _words(images, W, 0 * b)
-    return torch.cat([_class(words, cls), words], dim=1) + positions
-
-
-@embed_patches.misconception("The class word is a word already. Does b belong to it?")
-def bias_on_the_class_word(images, W, b, cls, positions):
-    words = _words(images, W, 0 * b)
-    return torch.cat([_class(words, cls), words], dim=1) + b + positions
+embed_patches.mistakes(
+    "Every word has its mark, and the class word stands at the wrong end of the sequence.",
+    class_word_last_with_its_mark=_joined(lambda first, words, marks: _in_a_row(words, first) + marks.roll(-1, 0)),
+)
+embed_patches.mistakes(
+    "There are N + 1 positions. What did you do with row 0?",
+    class_word_without_a_mark=_joined(lambda first, words, marks: _in_a_row(first, words + marks[1:])),
+)
+embed_patches.mistakes(
+    "Which row of positions belongs to the first patch? Row 0 is for the word before it.",
+    marks_one_off=_joined(lambda first, words, marks: _in_a_row(first, words + marks[:-1])),
+)
+embed_patches.mistakes(
+    "Exchange two patches of the image. Do the words tell where each of them stood?",
+    no_marks_at_all=_joined(lambda first, words, marks: _in_a_row(first, words) + 0 * marks),
+)
 
 
 @embed_patches.misconception("How wide is cls: like a patch, or like a word? What should W do to it?")
 def class_word_before_the_projection(images, W, b, cls, positions):
-    patches = cut(images, _side(images, W))
-    return torch.cat([_class(patches, cls), patches], dim=1) @ W.T + b + positions
+    patches = cut(images, patch_side(images, W))
+    return _in_a_row(class_words(patches, cls), patches) @ W.T + b + positions
 
 
-@embed_patches.misconception("Put two different images into one batch. Does each begin with the class word?")
-def class_word_for_the_first_image_only(images, W, b, cls, positions):
-    words = _words(images, W, b)
-    first = torch.cat([cls[None, None], words.new_zeros(len(words) - 1, 1, len(cls))])
-    return torch.cat([first, words], dim=1) + positions
-
-
-@embed_patches.misconception("W is stored as (out, in), like everywhere. Set a single entry of it to 1: who moves?")
-def weight_not_transposed(images, W, b, cls, positions):
-    words = cut(images, _side(images, W)) @ W.reshape(W.shape[1], W.shape[0]) + b
-    return torch.cat([_class(words, cls), words], dim=1) + positions
+embed_patches.mistakes(
+    "Put two different images into one batch. Does each begin with the class word?",
+    class_word_for_the_first_image_only=_joined(
+        lambda first, words, marks: _in_a_row(torch.cat([first[:1], 0 * first[1:]]), words) + marks
+    ),
+)
 
 
 @embed_patches.misconception("Is what W reads a square of the image? Use the patchify that you have checked.")
 def words_of_strips(images, W, b, cls, positions):
-    p = _side(images, W)
-    words = _cut(images, p, 0, 1, 2, 3, 4, 5) @ W.T + b
-    return torch.cat([_class(words, cls), words], dim=1) + positions
+    words = cut_in_order(images, patch_side(images, W), 0, 1, 2, 3, 4, 5) @ W.T + b
+    return _in_a_row(class_words(words, cls), words) + positions

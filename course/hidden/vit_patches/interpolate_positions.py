@@ -1,4 +1,4 @@
-"""Hidden tests of `interpolate_positions`."""
+"""Hidden tests of `interpolate_positions`, which fits learned positions to another grid."""
 
 from __future__ import annotations
 
@@ -80,107 +80,66 @@ def interpolate_positions(rng):
         yield call(title, rows, grid, public=public, grad=False).counts_with("patches that are all alike")
 
 
-def _drawn_out(positions, grid, mode="bicubic"):
-    """The patches' rows alone, as they should be: (height·width, D)."""
-    return _stretched(positions[1:].T, grid, mode)
+def _drawn_out(rows, grid, mode="bicubic"):
+    """The marks (side·side, D) of a square grid on another one: (height·width, D)."""
+    side = round(len(rows) ** 0.5)
+    picture = rows.T.reshape(1, -1, side, side)
+    return F.interpolate(picture, size=tuple(grid), mode=mode, align_corners=False)[0].flatten(1).T
 
 
-def _stretched(columns, grid, mode="bicubic"):
-    """What a picture (D, height·width) of whatever makes it up becomes on another grid: (height·width, D)."""
-    side = round(columns.numel() ** 0.5 / len(columns) ** 0.5)
-    picture = columns.reshape(1, -1, side, side)
-    options = {} if mode == "nearest" else {"align_corners": False}
-    return F.interpolate(picture, size=tuple(grid), mode=mode, **options)[0].flatten(1).T
+def _with_class_row(place):
+    """The answer that gets the patches' marks by `place(rows, grid)`, and leaves the class word's row where it is."""
+    return lambda positions, new_grid: torch.cat([positions[:1], place(positions[1:], new_grid)])
 
 
-@interpolate_positions.misconception("How many rows has the result, and how many words has the sequence?")
-def class_row_lost(positions, new_grid):
-    return _drawn_out(positions, new_grid)
+def _last_row_first(mode):
+    return lambda positions, new_grid: torch.cat([positions[-1:], _drawn_out(positions[:-1], new_grid, mode)])
 
 
-@interpolate_positions.misconception("Which row of positions belongs to the class word, before and after?")
-def class_row_moved_to_the_end(positions, new_grid):
-    return torch.cat([_drawn_out(positions, new_grid), positions[:1]])
+def _last_row_last(mode):
+    return lambda positions, new_grid: torch.cat([_drawn_out(positions[:-1], new_grid, mode), positions[-1:]])
 
 
-@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
-def last_row_taken_for_the_class_word(positions, new_grid):
-    return torch.cat([positions[-1:], _drawn_out(positions.roll(1, 0), new_grid)])
+def _read_as_columns(mode):
+    """The rows (N, D) read as (D, N), in memory's order."""
+    return _with_class_row(lambda rows, grid: _drawn_out(rows.reshape(rows.shape[1], -1).T, grid, mode))
 
 
-@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
-def last_row_kept_as_the_class_word(positions, new_grid):
-    return torch.cat([_drawn_out(positions.roll(1, 0), new_grid), positions[-1:]])
-
-
-@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
-def last_row_taken_in_straight_lines(positions, new_grid):
-    return torch.cat([positions[-1:], _drawn_out(positions.roll(1, 0), new_grid, "bilinear")])
-
-
-@interpolate_positions.misconception("Which row of positions does embed_patches add to the class word?")
-def last_row_kept_in_straight_lines(positions, new_grid):
-    return torch.cat([_drawn_out(positions.roll(1, 0), new_grid, "bilinear"), positions[-1:]])
-
-
-@interpolate_positions.misconception("The class word stands nowhere in the image. Should its row change?")
-def class_row_averaged(positions, new_grid):
-    return torch.cat([positions.mean(0, keepdim=True), _drawn_out(positions, new_grid)])
-
-
-@interpolate_positions.misconception(
-    "new_grid is (height, width). Lay your result out that way: who stands beside whom?"
+interpolate_positions.mistakes(
+    "How many rows has the result, and how many words has the sequence?",
+    class_row_lost=lambda positions, new_grid: _drawn_out(positions[1:], new_grid),
 )
-def height_and_width_exchanged(positions, new_grid):
-    return torch.cat([positions[:1], _drawn_out(positions, (new_grid[1], new_grid[0]))])
-
-
-@interpolate_positions.misconception(
-    "Patch 3 of a 3 × 3 grid begins a new row. In your result, what lies between patches 2 and 3?"
+interpolate_positions.mistakes(
+    "Which row of positions belongs to the class word, before and after?",
+    class_row_moved_to_the_end=lambda positions, new_grid: torch.cat(
+        [_drawn_out(positions[1:], new_grid), positions[:1]]
+    ),
 )
-def drawn_out_as_one_long_row(positions, new_grid):
-    row = positions[1:].T[None]  # (1, D, N)
-    longer = F.interpolate(row, size=new_grid[0] * new_grid[1], mode="linear", align_corners=False)[0].T
-    return torch.cat([positions[:1], longer])
-
-
-@interpolate_positions.misconception("The class word's row is no neighbour of the first patch. What did you draw out?")
-def class_row_drawn_out_with_the_rest(positions, new_grid):
-    row = positions.T[None]
-    return F.interpolate(row, size=new_grid[0] * new_grid[1] + 1, mode="linear", align_corners=True)[0].T
-
-
-@interpolate_positions.misconception(
-    "Are two neighbours in your new grid ever exactly alike? Between two marks lie others."
+interpolate_positions.mistakes(
+    "Which row of positions does embed_patches add to the class word?",
+    last_row_taken_for_the_class_word=_last_row_first("bicubic"),
+    last_row_kept_as_the_class_word=_last_row_last("bicubic"),
+    last_row_taken_in_straight_lines=_last_row_first("bilinear"),
+    last_row_kept_in_straight_lines=_last_row_last("bilinear"),
 )
-def nearest_mark_copied(positions, new_grid):
-    return torch.cat([positions[:1], _drawn_out(positions, new_grid, mode="nearest")])
-
-
-@interpolate_positions.misconception("Let all patches have the same mark. Do D numbers of one mark stay together?")
-def columns_taken_for_places(positions, new_grid):
-    return torch.cat([positions[:1], _stretched(_read_as_columns(positions[1:]), new_grid)])
-
-
-@interpolate_positions.misconception("Let all patches have the same mark. Do D numbers of one mark stay together?")
-def columns_taken_for_places_in_straight_lines(positions, new_grid):
-    return torch.cat([positions[:1], _stretched(_read_as_columns(positions[1:]), new_grid, "bilinear")])
-
-
-@interpolate_positions.misconception(
-    "Number the patches of a 3 × 3 grid as patchify does. Which of them stands below patch 0, and which one in yours?"
+interpolate_positions.mistakes(
+    "new_grid is (height, width). Lay your result out that way: who stands beside whom?",
+    height_and_width_exchanged=_with_class_row(lambda rows, grid: _drawn_out(rows, grid[::-1])),
 )
-def grid_laid_on_its_side(positions, new_grid):
-    turned = positions[1:].T.unflatten(1, (round((len(positions) - 1) ** 0.5), -1)).mT
-    return torch.cat([positions[:1], _stretched(turned.flatten(1), new_grid)])
-
-
-@interpolate_positions.misconception("Let all patches have the same mark. Is every row of your result that mark?")
-def places_written_as_columns(positions, new_grid):
-    longer = _drawn_out(positions, new_grid)
-    return torch.cat([positions[:1], longer.T.reshape(longer.shape)])
-
-
-def _read_as_columns(rows):
-    """(N, D) read as (D, N), in memory's order."""
-    return rows.reshape(rows.shape[1], -1)
+interpolate_positions.mistakes(
+    "Patch 3 of a 3 × 3 grid begins a new row. In your result, what lies between patches 2 and 3?",
+    drawn_out_as_one_long_row=_with_class_row(
+        lambda rows, grid: F.interpolate(rows.T[None], size=grid[0] * grid[1], mode="linear", align_corners=False)[0].T
+    ),
+)
+interpolate_positions.mistakes(
+    "Let all patches have the same mark. Do D numbers of one mark stay together?",
+    columns_taken_for_places=_read_as_columns("bicubic"),
+    columns_taken_for_places_in_straight_lines=_read_as_columns("bilinear"),
+)
+interpolate_positions.mistakes(
+    "Let all patches have the same mark. Is every row of your result that mark?",
+    places_written_as_columns=_with_class_row(
+        lambda rows, grid: _drawn_out(rows, grid).T.reshape(grid[0] * grid[1], -1)
+    ),
+)

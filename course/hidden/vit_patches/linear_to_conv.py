@@ -1,4 +1,4 @@
-"""Hidden tests of `linear_to_conv`."""
+"""Hidden tests of `linear_to_conv`, a linear map of patches as the kernels of a convolution."""
 
 from __future__ import annotations
 
@@ -43,11 +43,6 @@ def kernels_turned_round(W, C, p):
     return W.reshape(len(W), C, p, p).flip(2, 3)
 
 
-@linear_to_conv.misconception("In a patch x runs faster than y. Set W[0, 1] = 1: which pixel is that?")
-def kernels_on_their_side(W, C, p):
-    return W.reshape(len(W), C, p, p).mT
-
-
 @linear_to_conv.misconception("W is (out, in). Compare W[0] with all numbers of your kernel 0.")
 def read_from_the_wrong_side(W, C, p):
     return W.T.reshape(len(W), C, p, p)
@@ -58,13 +53,3 @@ def read_from_the_wrong_side(W, C, p):
 )
 def words_and_channels_mixed(W, C, p):
     return W.reshape(C, len(W), p, p).transpose(0, 1)
-
-
-@linear_to_conv.misconception("Does a convolution add up the pixels of a patch, or average them?")
-def kernels_averaged(W, C, p):
-    return W.reshape(len(W), C, p, p) / p**2
-
-
-@linear_to_conv.misconception("Fill the three channels of an image with 0, 1 and 2. Which kernel reads which channel?")
-def channels_in_reverse(W, C, p):
-    return W.reshape(len(W), C, p, p).flip(1)

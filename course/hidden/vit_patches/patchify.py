@@ -1,4 +1,4 @@
-"""Hidden tests of `patchify`."""
+"""Hidden tests of `patchify`, which cuts images into patches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.vit_patches.scaffold import _cut
+from course.hidden.vit_patches.scaffold import cut_in_order
 from course.reference import vit_patches as reference
 from course.reference.vit_patches import patchify as cut
 
@@ -34,59 +34,55 @@ def patchify(rng):
     yield call("a width that is no multiple", rng.normal(2, 3, 6, 8), 3, raises="ValueError", weight=0.5)
 
 
-@patchify.misconception("Draw your patch 0 as a picture. Is it a square, or a strip of the top row?")
-def strips_of_rows(images, p):
-    return _cut(images, p, 0, 1, 2, 3, 4, 5)
+def _ordered(*order):
+    """The answer that brings the six numbers of a pixel into another order."""
+    return lambda images, p: cut_in_order(images, p, *order)
 
 
-@patchify.misconception(
-    "Number the pixels of a 4 × 6 image. Does your patch 1 lie to the right of patch 0, or below it?"
+patchify.mistakes(
+    "Draw your patch 0 as a picture. Is it a square, or a strip of the top row?",
+    strips_of_rows=_ordered(0, 1, 2, 3, 4, 5),
 )
-def column_by_column(images, p):
-    return _cut(images, p, 0, 4, 2, 1, 3, 5)
-
-
-@patchify.misconception(
+patchify.mistakes(
+    "Number the pixels of a 4 × 6 image. Does your patch 1 lie to the right of patch 0, or below it?",
+    column_by_column=_ordered(0, 4, 2, 1, 3, 5),
+)
+patchify.misconception(
     "The right pixels in the right patches; inside one, yours names the channel last and the docstring first.",
     convention="channel last inside a patch, as in vit-pytorch",
+    name="channel_last",
+)(_ordered(0, 2, 4, 3, 5, 1))
+patchify.mistakes(
+    "The right pixels in the right patches. Draw one patch: is it lying on its side?",
+    transposed_inside=_ordered(0, 2, 4, 1, 5, 3),
 )
-def channel_last(images, p):
-    return _cut(images, p, 0, 2, 4, 3, 5, 1)
-
-
-@patchify.misconception("The right pixels in the right patches. Draw one patch: is it lying on its side?")
-def transposed_inside(images, p):
-    return _cut(images, p, 0, 2, 4, 1, 5, 3)
 
 
 @patchify.misconception("F.unfold gives (B, C·p·p, N). Which axis counts the patches, and which one did you ask for?")
 def unfold_not_transposed(images, p):
-    _cut(images, p, 0, 1, 2, 3, 4, 5)
-    columns = F.unfold(images, p, stride=p)
-    return columns.reshape(len(images), -1, columns.shape[1])
+    patches = cut(images, p)
+    return patches.mT.reshape(patches.shape)
 
 
 @patchify.misconception("How far apart in the image are two neighbours of your patch 0? They should touch.")
 def every_so_many_pixels(images, p):
-    B, C = images.shape[:2]
-    _cut(images, p, 0, 1, 2, 3, 4, 5)
     six = images.unflatten(3, (p, -1)).unflatten(2, (p, -1))  # (B, C, y, row, x, column)
-    return six.permute(0, 3, 5, 1, 2, 4).reshape(B, -1, C * p * p)
+    return six.permute(0, 3, 5, 1, 2, 4).reshape(cut(images, p).shape)
 
 
-@patchify.misconception("Use an image whose channels are filled with 0, 1 and 2. Which numbers does patch 0 hold?")
-def a_channel_at_a_time(images, p):
-    return _cut(images, p, 0, 1, 2, 4, 3, 5)
-
-
-@patchify.misconception("Make one image of the batch black. In whose patches does the black turn up?")
-def images_mixed_up(images, p):
-    return _cut(images, p, 2, 4, 0, 1, 3, 5)
+patchify.mistakes(
+    "Use an image whose channels are filled with 0, 1 and 2. Which numbers does patch 0 hold?",
+    a_channel_at_a_time=_ordered(0, 1, 2, 4, 3, 5),
+)
+patchify.mistakes(
+    "Make one image of the batch black. In whose patches does the black turn up?",
+    images_mixed_up=_ordered(2, 4, 0, 1, 3, 5),
+)
 
 
 @patchify.misconception("How many patches has a 4 × 6 image with p = 2? How many of them touch each other in yours?")
 def overlapping_patches(images, p):
-    _cut(images, p, 0, 1, 2, 3, 4, 5)
+    cut(images, p)
     return F.unfold(images, p).mT
 
 
@@ -94,13 +90,7 @@ def overlapping_patches(images, p):
     "How many patches has a 4 × 6 image with p = 2? In which row and column does the last one begin?"
 )
 def last_row_and_column_lost(images, p):
-    _cut(images, p, 0, 1, 2, 3, 4, 5)
+    cut(images, p)
     H, W = images.shape[2:]
     corners = [(y, x) for y in range(0, H - p, p) for x in range(0, W - p, p)]
     return torch.stack([images[:, :, y : y + p, x : x + p].flatten(1) for y, x in corners], 1)
-
-
-@patchify.misconception("What happens to the last row of a 5 × 4 image with p = 2: an error, or silence?")
-def remainder_dropped(images, p):
-    H, W = images.shape[2:]
-    return cut(images[:, :, : H // p * p, : W // p * p], p)

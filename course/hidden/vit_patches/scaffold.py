@@ -5,7 +5,7 @@ from __future__ import annotations
 from course.reference.vit_patches import patchify as cut
 
 
-def _cut(images, p, *order):
+def cut_in_order(images, p, *order):
     """Pixels as (B, C, row, y, column, x), moved into another order, as patches."""
     B, C, H, W = images.shape
     if H % p or W % p:
@@ -14,14 +14,14 @@ def _cut(images, p, *order):
     return six.permute(*order).reshape(B, -1, C * p * p)
 
 
-def _side(images, W):
+def patch_side(images, W):
     return round((W.shape[1] / images.shape[1]) ** 0.5)
 
 
-def _words(images, W, b):
+def patch_words(images, W, b):
     """The words of the patches alone, as they should be: (B, N, D)."""
-    return cut(images, _side(images, W)) @ W.T + b
+    return cut(images, patch_side(images, W)) @ W.T + b
 
 
-def _class(words, cls):
+def class_words(words, cls):
     return cls.expand(len(words), 1, -1)

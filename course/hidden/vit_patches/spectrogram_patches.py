@@ -1,4 +1,4 @@
-"""Hidden tests of `spectrogram_patches`."""
+"""Hidden tests of `spectrogram_patches`, which cuts spectrograms into overlapping patches."""
 
 from __future__ import annotations
 
@@ -40,32 +40,22 @@ def _pieces(spec, p, step_f, step_t, order=(0, 1, 2, 3, 4)):
     return spec.unfold(1, p, step_f).unfold(2, p, step_t).permute(*order).reshape(len(spec), -1, p * p)
 
 
-@spectrogram_patches.misconception("How many columns do your patches 0 and 1 share? With p = 3 and a stride of 2, one.")
-def without_overlap(spec, p, stride):
-    return _pieces(spec, p, p, p)
-
-
-@spectrogram_patches.misconception("The stride is how far apart patches begin, and not how much they share.")
-def stride_taken_for_overlap(spec, p, stride):
-    step = max(p - stride, 1)
-    return _pieces(spec, p, step, step)
-
-
-@spectrogram_patches.misconception("Where does your patch 1 begin: later, or higher? Time runs fastest.")
-def times_before_bands(spec, p, stride):
-    return _pieces(spec, p, stride, stride, (0, 2, 1, 3, 4))
-
-
-@spectrogram_patches.misconception(
-    "Inside a patch, too, time runs fastest. Draw patch 0 with its p frequencies as rows."
+spectrogram_patches.mistakes(
+    "How many columns do your patches 0 and 1 share? With p = 3 and a stride of 2, one.",
+    without_overlap=lambda spec, p, stride: _pieces(spec, p, p, p),
 )
-def patches_on_their_side(spec, p, stride):
-    return _pieces(spec, p, stride, stride, (0, 1, 2, 4, 3))
-
-
-@spectrogram_patches.misconception("Frequency is the first axis after the batch. Which of the two are your rows?")
-def time_and_frequency_exchanged(spec, p, stride):
-    return _pieces(spec, p, stride, stride, (0, 2, 1, 4, 3))
+spectrogram_patches.mistakes(
+    "The stride is how far apart patches begin, and not how much they share.",
+    stride_taken_for_overlap=lambda spec, p, stride: _pieces(spec, p, *[max(p - stride, 1)] * 2),
+)
+spectrogram_patches.mistakes(
+    "Where does your patch 1 begin: later, or higher? Time runs fastest.",
+    times_before_bands=lambda spec, p, stride: _pieces(spec, p, stride, stride, (0, 2, 1, 3, 4)),
+)
+spectrogram_patches.mistakes(
+    "Frequency is the first axis after the batch. Which of the two are your rows?",
+    time_and_frequency_exchanged=lambda spec, p, stride: _pieces(spec, p, stride, stride, (0, 2, 1, 4, 3)),
+)
 
 
 @spectrogram_patches.misconception(
@@ -88,33 +78,7 @@ def padded_at_the_ends(spec, p, stride):
 @spectrogram_patches.misconception(
     "Windows of 3 with a step of 2 fit into 7 frequencies three times. Name the last one."
 )
-def last_window_lost(spec, p, stride):
-    bands, times = ((size - p) // stride + 1 for size in spec.shape[1:])
-    if min(bands, times) < 1:
-        raise ValueError("too small")
-    return (
-        _pieces(spec, p, stride, stride)
-        .unflatten(1, (bands, times))[:, : max(bands - 1, 1), : max(times - 1, 1)]
-        .flatten(1, 2)
-    )
-
-
-@spectrogram_patches.misconception(
-    "Windows of 3 with a step of 2 fit into 7 frequencies three times. Name the last one."
-)
 def begins_too_seldom(spec, p, stride):
     _pieces(spec, p, stride, stride)
     corners = [(y, x) for y in range(0, spec.shape[1] - p, stride) for x in range(0, spec.shape[2] - p, stride)]
     return torch.stack([spec[:, y : y + p, x : x + p].flatten(1) for y, x in corners], 1)
-
-
-@spectrogram_patches.misconception("Patches overlap in both directions. How many bands do you cut?")
-def overlap_in_time_only(spec, p, stride):
-    return _pieces(spec, p, p, stride)
-
-
-@spectrogram_patches.misconception("A sound shorter than a patch: what should be said about it, and by whom?")
-def nothing_without_a_word(spec, p, stride):
-    if min(spec.shape[1:]) < p:
-        return spec.new_zeros(len(spec), 0, p * p)
-    return _pieces(spec, p, stride, stride)

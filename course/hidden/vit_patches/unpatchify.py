@@ -1,4 +1,4 @@
-"""Hidden tests of `unpatchify`."""
+"""Hidden tests of `unpatchify`, which puts patches together again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from torch.nn import functional as F
 
 from course.exercise import call, exercise, noncontiguous
 from course.reference import vit_patches as reference
-from course.reference.vit_patches import patchify as cut
-from course.reference.vit_patches import unpatchify as mend
 
 
 @exercise(
@@ -34,70 +32,50 @@ def unpatchify(rng):
     yield call("a width that is no multiple", rng.normal(2, 4, 27), 3, 6, 8, raises="ValueError", weight=0.5)
 
 
-def _mend(patches, p, H, W, *order, grid=None, inside=None):
-    """Patches as (B, row, column, C, y, x), moved into another order, as images."""
-    if H % p or W % p:
-        raise ValueError(f"{H} × {W} is no multiple of {p}")
-    grid, inside = grid or (H // p, W // p), inside or (-1, p, p)
-    six = patches.unflatten(2, inside).unflatten(1, grid)
-    return six.permute(*order).reshape(len(patches), -1, H, W)
+def _ordered(*order, grid=lambda rows, columns: (rows, columns), inside=lambda p: (-1, p, p)):
+    """The answer that reads patches as (B, row, column, C, y, x), or otherwise, and brings them into another order."""
+
+    def answer(patches, p, H, W):
+        if H % p or W % p:
+            raise ValueError(f"{H} × {W} is no multiple of {p}")
+        six = patches.unflatten(2, inside(p)).unflatten(1, grid(H // p, W // p))
+        return six.permute(*order).reshape(len(patches), -1, H, W)
+
+    return answer
 
 
-@unpatchify.misconception("Look at the top row of the image you get. From how many patches should its pixels come?")
-def patches_poured_out(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 1, 2, 3, 4, 5)
+def _exchanged(rows, columns):
+    return columns, rows
 
 
-@unpatchify.misconception(
-    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?"
+unpatchify.mistakes(
+    "Look at the top row of the image you get. From how many patches should its pixels come?",
+    patches_poured_out=_ordered(0, 1, 2, 3, 4, 5),
 )
-def cut_once_more(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 2, 4, 1, 3, 5)
-
-
-@unpatchify.misconception(
-    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?"
+unpatchify.mistakes(
+    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?",
+    cut_once_more=_ordered(0, 2, 4, 1, 3, 5),
 )
-def cut_once_more_as_an_image(patches, p, H, W):
-    if H % p or W % p:
-        raise ValueError(f"{H} × {W} is no multiple of {p}")
-    return cut(patches.reshape(len(patches), -1, H, W), p).reshape(len(patches), -1, H, W)
-
-
-@unpatchify.misconception("Which pixel stands to the right of a patch's top right corner? Follow the last four axes.")
-def rows_and_columns_not_woven(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 3, 1, 2, 4, 5)
-
-
-@unpatchify.misconception("Where does patch 1 belong: to the right of patch 0, or below it?")
-def laid_column_by_column(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 3, 2, 4, 1, 5, grid=(W // p, H // p))
-
-
-@unpatchify.misconception("How many patches lie side by side in an image of 4 × 6 with p = 2: two or three?")
-def width_taken_for_height(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 3, 1, 4, 2, 5, grid=(W // p, H // p))
-
-
-@unpatchify.misconception(
+unpatchify.mistakes(
+    "Where does patch 1 belong: to the right of patch 0, or below it?",
+    laid_column_by_column=_ordered(0, 3, 2, 4, 1, 5, grid=_exchanged),
+)
+unpatchify.mistakes(
+    "How many patches lie side by side in an image of 4 × 6 with p = 2: two or three?",
+    width_taken_for_height=_ordered(0, 3, 1, 4, 2, 5, grid=_exchanged),
+)
+unpatchify.misconception(
     "Right for patches flattened channel last. Those of your patchify begin with all pixels of channel 0.",
     convention="channel last inside a patch, as in vit-pytorch",
+    name="read_channel_last",
+)(_ordered(0, 5, 1, 3, 2, 4, inside=lambda p: (p, p, -1)))
+unpatchify.mistakes(
+    "Every patch is in its place. Draw one: is it lying on its side?",
+    laid_on_their_side=_ordered(0, 3, 1, 5, 2, 4),
 )
-def read_channel_last(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 5, 1, 3, 2, 4, inside=(p, p, -1))
-
-
-@unpatchify.misconception("Every patch is in its place. Draw one: is it lying on its side?")
-def laid_on_their_side(patches, p, H, W):
-    return _mend(patches, p, H, W, 0, 3, 1, 5, 2, 4)
 
 
 @unpatchify.misconception("F.fold reads (B, C·p·p, N). Which axis of your patches counts them?")
 def fold_not_transposed(patches, p, H, W):
-    _mend(patches, p, H, W, 0, 1, 2, 3, 4, 5)
+    reference.unpatchify(patches, p, H, W)  # which refuses what the reference refuses
     return F.fold(patches.reshape(len(patches), patches.shape[2], -1), (H, W), p, stride=p)
-
-
-@unpatchify.misconception("Ask for an image of 5 × 4 with p = 2. What do you get: an error, or a smaller image?")
-def smaller_image_without_a_word(patches, p, H, W):
-    return mend(patches, p, H // p * p, W // p * p)

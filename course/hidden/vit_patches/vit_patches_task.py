@@ -1,4 +1,4 @@
-"""Hidden tests of `vit_patches_task`."""
+"""Hidden tests of `vit_patches_task`, a trained reader of digits that stand anywhere on a canvas."""
 
 from __future__ import annotations
 

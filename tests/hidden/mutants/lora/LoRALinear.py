@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -36,60 +38,6 @@ class Lo(nn.Module):
         return self.sc() * (x @ self.A.T @ self.B.T)
 
 
-class o_noscale(Lo):
-    def sc(self):
-        return 1.0
-
-
-class o_alpha(Lo):
-    def sc(self):
-        return self.alpha
-
-
-class o_sqrt(Lo):
-    def sc(self):
-        return self.alpha / self.r**0.5
-
-
-class o_inv(Lo):
-    def sc(self):
-        return self.r / self.alpha
-
-
-class o_zero_both(Lo):
-    def make(self):
-        super().make()
-        self.A.data.zero_()
-
-
-class o_rand_both(Lo):
-    def make(self):
-        super().make()
-        self.B.data.normal_(0, 0.3)
-
-
-class o_notfrozen(Lo):
-    def freeze(self):
-        pass
-
-
-class o_bias_trainable(Lo):
-    def freeze(self):
-        self.base.weight.requires_grad_(False)
-
-
-class o_freeze_all(Lo):
-    def freeze(self):
-        for p in self.parameters():
-            p.requires_grad_(False)
-
-
-class o_nograd(Lo):
-    def path(self, x):
-        with torch.no_grad():
-            return super().path(x)
-
-
 class o_data_weight(Lo):
     def forward(self, x):
         return F.linear(x, (self.base.weight + self.delta()).data, self.base.bias)
@@ -107,22 +55,6 @@ class o_init_weight(Lo):
 class o_BT(Lo):
     def path(self, x):
         return self.sc() * (x @ (self.B @ self.A)) if self.B.shape[0] == self.A.shape[1] else super().path(x)
-
-
-class o_replace(Lo):
-    def forward(self, x):
-        return self.path(x) + (self.base.bias if self.base.bias is not None else 0)
-
-
-class o_nonlin(Lo):
-    def path(self, x):
-        return self.sc() * ((x @ self.A.T).relu() @ self.B.T)
-
-
-class o_plain_tensors(Lo):
-    def make(self):
-        o, i = self.base.weight.shape
-        self.A, self.B = torch.randn(self.r, i).to(self.base.weight) * 0.3, torch.zeros(o, self.r).to(self.base.weight)
 
 
 class EyeForA(Lo):
@@ -207,28 +139,21 @@ class WithoutTheBasesBias(Lo):
         return F.linear(x, self.base.weight) + self.path(x)
 
 
+class CopyOfTheBase(Lo):
+    def __init__(self, base, r, alpha):
+        super().__init__(copy.deepcopy(base), r, alpha)
+        base.requires_grad_(False)
+
+
 class RankOfItsOwn(Lo):
     def __init__(self, base, r, alpha):
         super().__init__(base, min(r, *base.weight.shape), alpha)
 
 
 MUTANTS = [
-    o_noscale,
-    o_alpha,
-    o_sqrt,
-    o_inv,
-    o_zero_both,
-    o_rand_both,
-    o_notfrozen,
-    o_bias_trainable,
-    o_freeze_all,
-    o_nograd,
     o_data_weight,
     o_init_weight,
     o_BT,
-    o_replace,
-    o_nonlin,
-    o_plain_tensors,
     ConstantA,
     EyeForA,
     AlwaysFloat32,
@@ -241,5 +166,6 @@ MUTANTS = [
     SignOfTheUpdate,
     StraightThroughBase,
     WithoutTheBasesBias,
+    CopyOfTheBase,
     RankOfItsOwn,
 ]

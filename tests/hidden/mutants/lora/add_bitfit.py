@@ -8,27 +8,6 @@ from torch import nn
 from course.reference import lora as reference
 
 
-def bias_in_the_name(model):
-    """The catalogue's: a relative bias is a table, and its weight no bias."""
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad = "bias" in name
-    return reference.trainable_parameters(model)[0]
-
-
-def bias_without_norms(model):
-    for module in model.modules():
-        for name, parameter in module.named_parameters(recurse=False):
-            parameter.requires_grad = name == "bias" and not isinstance(module, nn.LayerNorm)
-    return reference.trainable_parameters(model)[0]
-
-
-def bias_by_dimension(model):
-    """Vectors are biases, says this one; a norm's weight is a vector as well."""
-    for parameter in model.parameters():
-        parameter.requires_grad = parameter.dim() == 1
-    return reference.trainable_parameters(model)[0]
-
-
 def bias_of_the_last_layer(model):
     names = [name for name, _ in model.named_parameters() if name.endswith("bias")]
     for name, parameter in model.named_parameters():
@@ -38,13 +17,6 @@ def bias_of_the_last_layer(model):
 
 def bias_without_a_count(model):
     reference.add_bitfit(model)
-
-
-def bias_by_setting_grad(model):
-    """Asks the layer, not its numbers: an attribute nobody reads."""
-    for name, module in model.named_modules():
-        module.requires_grad = name.endswith("bias")
-    return reference.trainable_parameters(model)[0]
 
 
 def bias_added_where_there_was_none(model):
@@ -60,14 +32,6 @@ def bias_without_the_head(model):
     return reference.trainable_parameters(model)[0]
 
 
-def bias_as_it_came(model):
-    """Freezes the rest, and frees nothing."""
-    for name, parameter in model.named_parameters():
-        if name.rpartition(".")[2] != "bias":
-            parameter.requires_grad_(False)
-    return reference.trainable_parameters(model)[0]
-
-
 def bias_by_the_last_letters(model):
     """Takes a table `posbias` for a bias."""
     for name, parameter in model.named_parameters():
@@ -75,15 +39,19 @@ def bias_by_the_last_letters(model):
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
+def bias_begun_anew(model):
+    """The biases lose what they have learned."""
+    for name, parameter in model.named_parameters():
+        if name.rpartition(".")[2] == "bias":
+            parameter.data.zero_()
+    return reference.add_bitfit(model)
+
+
 MUTANTS = [
+    bias_begun_anew,
     bias_by_the_last_letters,
-    bias_in_the_name,
-    bias_without_norms,
-    bias_by_dimension,
     bias_of_the_last_layer,
     bias_without_a_count,
-    bias_by_setting_grad,
     bias_added_where_there_was_none,
     bias_without_the_head,
-    bias_as_it_came,
 ]

@@ -18,11 +18,6 @@ def best_of_the_symmetric_part(W, r):
     return reference.best_rank_r((W + W.T) / 2, r)
 
 
-def best_with_squared_values(W, r):
-    U, S, V = _svd(W)
-    return U[:, :r] * S[:r] ** 2, V[:r]
-
-
 def best_with_roots_on_one_side(W, r):
     U, S, V = _svd(W)
     return U[:, :r] * S[:r].sqrt(), V[:r]
@@ -87,7 +82,6 @@ def best_changes_its_matrix(W, r):
 
 MUTANTS = [
     best_of_the_symmetric_part,
-    best_with_squared_values,
     best_with_roots_on_one_side,
     best_after_centring,
     best_plus_one,

@@ -17,10 +17,6 @@ def twice_the_larger_side(shapes, r):
     return sum(2 * r * max(o, i) for o, i in shapes)
 
 
-def twice_the_output(shapes, r):
-    return sum(2 * r * o for o, _ in shapes)
-
-
 def equal_shapes_once(shapes, r):
     return sum(r * (o + i) for o, i in set(shapes))
 
@@ -37,7 +33,6 @@ MUTANTS = [
     rank_of_the_smaller_side,
     mean_for_sum,
     twice_the_larger_side,
-    twice_the_output,
     equal_shapes_once,
     rank_once,
     fails_on_nothing,

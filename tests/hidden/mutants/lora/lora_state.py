@@ -52,13 +52,7 @@ def state_scaled(model):
     return {name: 2 * tensor if name.endswith("B") else tensor for name, tensor in state.items()}
 
 
-def state_by_the_last_letter(model):
-    """Takes whatever ends with the letter: a buffer `RNA`, too."""
-    return {name: tensor for name, tensor in model.state_dict().items() if name.endswith(("A", "B"))}
-
-
 MUTANTS = [
-    state_by_the_last_letter,
     state_of_the_first_layer,
     state_with_dashes,
     state_in_half,

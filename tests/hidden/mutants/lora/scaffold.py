@@ -7,7 +7,7 @@ import copy
 from torch import nn
 
 
-def _layer(base, weight):
+def with_weight(base, weight):
     made = copy.deepcopy(base)
     made.weight = nn.Parameter(weight.detach().clone())
     return made

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-
 from torch import nn
 
 from course.reference import lora as reference
-from tests.hidden.mutants.lora.scaffold import _layer
-
-
-def unmerged_changed_on_the_way(merged, layer):
-    merged.weight.data -= layer.alpha / layer.r * layer.B @ layer.A
-    return copy.deepcopy(merged)
+from tests.hidden.mutants.lora.scaffold import with_weight
 
 
 def unmerged_changes_the_layer(merged, layer):
@@ -40,11 +33,11 @@ def unmerged_twice(merged, layer):
 
 
 def unmerged_halfway(merged, layer):
-    return _layer(merged, (merged.weight + layer.base.weight) / 2)
+    return with_weight(merged, (merged.weight + layer.base.weight) / 2)
 
 
 def unmerged_upside_down(merged, layer):
-    return _layer(merged, merged.weight - layer.r / layer.alpha * layer.B @ layer.A)
+    return with_weight(merged, merged.weight - layer.r / layer.alpha * layer.B @ layer.A)
 
 
 def unmerged_with_the_base_bias(merged, layer):
@@ -62,7 +55,6 @@ def unmerge_with_the_same_bias(merged, layer):
 
 MUTANTS = [
     unmerge_with_the_same_bias,
-    unmerged_changed_on_the_way,
     unmerged_changes_the_layer,
     unmerged_into_the_layer,
     unmerged_with_the_layers_bias_doubled,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 from torch.nn import functional as F
 
-from course.hidden.vit_patches.ViT import _Open
+from course.hidden.vit_patches.ViT import Open
 from course.reference import vit_patches as reference
 
 
@@ -88,21 +88,6 @@ class OneLayerOnly(_ViT):
         super().__init__(image_size, patch, channels, classes, d_model, n_heads, d_ff, 1, dropout)
 
 
-class ReadsTheFirstPatch(_ViT):
-    def forward(self, images):
-        return self.classify(self.norm(self._read(images)[0][:, 1]))
-
-
-class ReadsTheLargest(_ViT):
-    def forward(self, images):
-        return self.classify(self.norm(self._read(images)[0].amax(1)))
-
-
-class AveragesPatches(_ViT):
-    def forward(self, images):
-        return self.classify(self.norm(self._read(images)[0][:, 1:].mean(1)))
-
-
 class CutsChannelsApart(_ViT):
     """Two calls of Tensor.unfold and a reshape: the channels of a patch come from different places."""
 
@@ -127,13 +112,6 @@ class MapsWithoutPositions(_ViT):
         return maps
 
 
-class AttentionWithoutResidual(_Open):
-    def through(self, layer, z):
-        words = layer.norms[0](z)
-        seen, weights = layer.attention(words, words, words, average_attn_weights=False)
-        return layer.drop(seen) + layer.drop(layer.mlp(layer.norms[1](seen))), weights
-
-
 class DropsBeforeTheClasses(_ViT):
     """A dropout of its own, whatever was asked for."""
 
@@ -141,7 +119,7 @@ class DropsBeforeTheClasses(_ViT):
         return self.classify(F.dropout(self.norm(self._read(images)[0][:, 0]), 0.1, self.training))
 
 
-class NormsNothing(_Open):
+class NormsNothing(Open):
     """Neither in the layers nor at the end."""
 
     def through(self, layer, z):
@@ -151,12 +129,6 @@ class NormsNothing(_Open):
 
     def forward(self, images):
         return self.classify(self._read(images)[0][:, 0])
-
-
-class EachImageStandardised(_ViT):
-    def _read(self, images):
-        centred = images - images.mean((1, 2, 3), keepdim=True)
-        return super()._read(centred / centred.square().mean((1, 2, 3), keepdim=True).sqrt())
 
 
 class TanhOnTheLogits(_ViT):
@@ -183,7 +155,41 @@ class SigmoidOnTheLogits(_ViT):
         return super().forward(images).sigmoid()
 
 
+class GivesProbabilities(_ViT):
+    def forward(self, images):
+        return super().forward(images).softmax(-1)
+
+
+class MapOfTheLastLayerOnly(_ViT):
+    def attention_maps(self, images):
+        return super().attention_maps(images)[-1:].expand(len(self.layers), -1, -1, -1, -1)
+
+
+class MarksWithABatchAxis(Open):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.positions = nn.Parameter(self.positions.detach()[None])
+
+    def words(self, images):
+        return reference.embed_patches(images, self.patches.weight, self.patches.bias, self.cls, self.positions[0])
+
+
+class NeverDrops(_ViT):
+    def __init__(self, *sizes, dropout=0.0):
+        super().__init__(*sizes, dropout=0.0)
+
+
+class DropsInEvaluation(Open):
+    def words(self, images):
+        return F.dropout(super().words(images), self.drop.p)
+
+
 MUTANTS = [
+    GivesProbabilities,
+    MapOfTheLastLayerOnly,
+    MarksWithABatchAxis,
+    NeverDrops,
+    DropsInEvaluation,
     FrozenPositions,
     ClassWordDetached,
     FirstPatchLost,
@@ -197,17 +203,12 @@ MUTANTS = [
     MapsOfThePast,
     BatchNormalised,
     OneLayerOnly,
-    ReadsTheFirstPatch,
-    ReadsTheLargest,
-    AveragesPatches,
     CutsChannelsApart,
     LogitsBent,
     SigmoidOnTheLogits,
     MapsWithoutPositions,
-    AttentionWithoutResidual,
     DropsBeforeTheClasses,
     NormsNothing,
-    EachImageStandardised,
     BytesForLogitsOnly,
     TanhOnTheLogits,
     AsWideAsItsWords,

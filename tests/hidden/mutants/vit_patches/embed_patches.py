@@ -29,10 +29,6 @@ def embedded_class_at_both_ends(images, W, b, cls, positions):
     return torch.cat([words, words[:, :1]], 1)
 
 
-def embedded_without_class(images, W, b, cls, positions):
-    return _embed(images, W, b, cls, positions)[:, 1:]
-
-
 def embedded_class_instead_of_patch(images, W, b, cls, positions):
     words = _embed(images, W, b, cls, positions)
     return torch.cat([words[:, :1], words[:, :1] - positions[0] + positions[1], words[:, 2:]], 1)
@@ -81,7 +77,6 @@ MUTANTS = [
     embedded_positions_twice,
     embedded_class_from_the_image,
     embedded_class_at_both_ends,
-    embedded_without_class,
     embedded_class_instead_of_patch,
     embedded_scaled,
     embedded_positions_of_the_batch,

@@ -11,52 +11,6 @@ def vp(images, p):
     return reference.patchify(images, p)
 
 
-def v_view(images, p):
-    patches = vp(images, p)
-    return images.reshape(patches.shape)
-
-
-def v_noperm(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, H // p, p, W // p, p).reshape(B, -1, C * p * p)
-
-
-def v_unfold_reshape(images, p):
-    vp(images, p)
-    u = F.unfold(images, p, stride=p)
-    return u.reshape(u.size(0), -1, u.size(1))
-
-
-def v_colmajor(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, H // p, p, W // p, p).permute(0, 4, 2, 1, 3, 5).reshape(B, -1, C * p * p)
-
-
-def v_pixT(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, H // p, p, W // p, p).permute(0, 2, 4, 1, 5, 3).reshape(B, -1, C * p * p)
-
-
-def v_chanlast(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, H // p, p, W // p, p).permute(0, 2, 4, 3, 5, 1).reshape(B, -1, C * p * p)
-
-
-def v_pouter(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, p, H // p, p, W // p).permute(0, 3, 5, 1, 2, 4).reshape(B, -1, C * p * p)
-
-
-def v_tensor_unfold(images, p):
-    vp(images, p)
-    return images.unfold(2, p, p).unfold(3, p, p).reshape(images.size(0), -1, images.size(1) * p * p)
-
-
 def v_overlap(images, p):
     N = vp(images, p).shape[1]
     return F.unfold(images, p, stride=max(p // 2, 1)).mT[:, :N]
@@ -78,12 +32,6 @@ def v_nhwc(images, p):
 def v_rows(images, p):
     patches = vp(images, p)
     return images.permute(0, 2, 1, 3).reshape(patches.shape)
-
-
-def v_batchmix(images, p):
-    B, C, H, W = images.shape
-    vp(images, p)
-    return images.reshape(B, C, H // p, p, W // p, p).permute(2, 4, 0, 1, 3, 5).reshape(B, -1, C * p * p)
 
 
 def patches_as_pictures(images, p):
@@ -113,20 +61,11 @@ def last_patch_lost(images, p):
 
 
 MUTANTS = [
-    v_view,
-    v_noperm,
-    v_unfold_reshape,
-    v_colmajor,
-    v_pixT,
-    v_chanlast,
-    v_pouter,
-    v_tensor_unfold,
     v_overlap,
     v_HWswap,
     v_gray,
     v_nhwc,
     v_rows,
-    v_batchmix,
     patches_as_pictures,
     patches_without_gradient,
     patches_always_double,

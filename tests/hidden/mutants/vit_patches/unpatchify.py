@@ -7,11 +7,6 @@ from torch.nn import functional as F
 from course.reference import vit_patches as reference
 
 
-def mended_as_view(patches, p, H, W):
-    reference.unpatchify(patches, p, H, W)
-    return patches.reshape(len(patches), -1, H, W)
-
-
 def mended_in_square_grids(patches, p, H, W):
     """Takes the square root of N for both sides, and cuts what is too much."""
     reference.unpatchify(patches, p, H, W)
@@ -29,11 +24,6 @@ def mended_upside_down(patches, p, H, W):
     return reference.unpatchify(patches, p, H, W).flip(2)
 
 
-def mended_channels_mixed(patches, p, H, W):
-    C = patches.shape[2] // p**2
-    return reference.unpatchify(patches.unflatten(2, (p * p, C)).mT.flatten(2), p, H, W)
-
-
 def mended_without_gradient(patches, p, H, W):
     return reference.unpatchify(patches.detach(), p, H, W)
 
@@ -47,11 +37,9 @@ def mended_first_image_only(patches, p, H, W):
 
 
 MUTANTS = [
-    mended_as_view,
     mended_in_square_grids,
     mended_bottom_up,
     mended_upside_down,
-    mended_channels_mixed,
     mended_without_gradient,
     mended_into_float32,
     mended_first_image_only,

@@ -7,17 +7,9 @@ import torch
 from course.hidden.vit_patches.vit_patches_task import lays_every_scan_on_it
 
 
-def names_the_least_likely(images):
-    return -lays_every_scan_on_it(images)
-
-
 def confuses_two_digits(images):
     """Says 4 for every 9 and every other 4 for 9."""
     return lays_every_scan_on_it(images)[:, [0, 1, 2, 3, 9, 5, 6, 7, 8, 4]]
-
-
-def reads_the_upper_half(images):
-    return lays_every_scan_on_it(images * (torch.arange(12)[:, None] < 6))
 
 
 def is_blind_to_one_in_eight(images):
@@ -26,8 +18,6 @@ def is_blind_to_one_in_eight(images):
 
 
 MUTANTS = [
-    names_the_least_likely,
     confuses_two_digits,
-    reads_the_upper_half,
     is_blind_to_one_in_eight,
 ]
