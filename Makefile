@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds gpu bench stills lab assignments docs keys clean
+.PHONY: help demo test lint format soak binder seeds gpu bench stills lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -68,6 +68,10 @@ assignments: $(INSTALLED) ## rebuild the released notebooks from solutions/*.py
 docs: $(INSTALLED) ## the documentation site, into build/site; figures are those of the last `make test`
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
+
+address: $(INSTALLED) ## the public address of your fork in notebooks, badges and pages: make address URL=https://github.com/you/course
+	$(BIN)/python -m website.address $(URL)
+	$(BIN)/course release
 
 clean: ## remove the environment and what was built (never what students handed in)
 	rm -rf $(VENV) .cache build dist course/keys solutions/*/ .mypy_cache .pytest_cache .ruff_cache

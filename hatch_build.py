@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 KEYS = "course/keys"
 UNUSED = "course/grading"
@@ -23,6 +25,22 @@ def _table() -> Any:
     table = module_from_spec(spec)
     spec.loader.exec_module(table)
     return table
+
+
+class ReadmeHook(MetadataHookInterface):
+    """README.md as a package index shows it, where nothing lies beside it: with absolute links."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Put the text into the package's metadata."""
+        text = Path(self.root, "README.md").read_text("utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text, metadata["urls"]["Source"])}
+
+
+def absolute(text: str, source: str) -> str:
+    """`text` whose links to files lead to the repository at `source`."""
+    return re.sub(r"\]\((?!https?:|#)([^)]+)\)", rf"]({source}/blob/main/\1)", text)
 
 
 class EditionHook(BuildHookInterface):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .notebook.training import fit
 
 __all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "set_up", "show"]
-__version__ = "0.1.0"
 
 _HOMES = {
     "check": "notebook.checking",

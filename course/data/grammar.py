@@ -152,7 +152,7 @@ def language() -> FiniteGrammar:
 
 
 def classes() -> dict[str, list[str]]:
-    """Every class of words with its words, the most frequent first: 'person sg', 'verb of motion pl', 'place', …"""
+    """Every class of words ('person sg', 'verb of motion pl', 'place') with its words, the most frequent first."""
     return {symbol.replace("-", " "): list(words) for symbol, words in _lexicon().items()}
 
 

@@ -153,6 +153,7 @@ class Oracle:
         self.scores, self.pad, self.sos, self.eos, self.max_len = scores, pad, sos, eos, scores.shape[1]
 
     def __call__(self, src: Tensor, tgt_in: Tensor, src_mask: Any = None, tgt_mask: Any = None) -> Tensor:
+        """Scores (B, T, V) for sentences asked about, `src`, and words so far, `tgt_in` (B, T)."""
         sources, places, moods, _ = self.scores.shape
         source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), whatever the padding
         place = torch.arange(tgt_in.shape[1], device=src.device).clamp(max=places - 1)

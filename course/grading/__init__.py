@@ -1,3 +1,5 @@
+"""The grading machine: from releasing notebooks to grading, reporting and exporting a class."""
+
 import sys
 
 # jsonschema, which reads every notebook, looks for this module to check addresses in letters of all languages. There

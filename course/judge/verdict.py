@@ -58,5 +58,5 @@ class Verdict:
 
     @classmethod
     def without_points(cls, exercise: str, kind: Kind, points: float, message: str) -> Verdict:
-        """A verdict reached without judging any case: nothing arrived, time ran out, the kernel died, …"""
+        """A verdict reached without judging any case: nothing arrived, time ran out, or the kernel died."""
         return cls(exercise, kind, 0.0, points, message)

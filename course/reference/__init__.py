@@ -1,0 +1,1 @@
+"""The answers: a module a topic, written to be read."""

@@ -206,7 +206,8 @@ class Translator(Protocol):
 
     def __call__(
         self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
-    ) -> Tensor: ...
+    ) -> Tensor:
+        """Logits (B, T, V) for sources (B, S) and target words so far (B, T)."""
 
 
 @torch.no_grad()

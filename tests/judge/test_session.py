@@ -232,8 +232,7 @@ def everybody_left(session):
 def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
     idle = []
     with contextlib.suppress(BlockingIOError):
-        for _ in range(40):
-            idle.append(connect(session))
+        idle.extend(connect(session) for _ in range(40))
     assert idle[MOST_CONNECTIONS].recv(1) == b"", "one too many is turned away"
     for connection in idle:
         connection.close()

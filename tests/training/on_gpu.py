@@ -84,9 +84,8 @@ class Run:
             if output["output_type"] == "error"
         ]
         for where, outcome in (("on the GPU", self.there), ("without it", self.here)):
-            for verdict in outcome.verdicts if outcome else ():
-                if verdict.score < verdict.points:
-                    found.append(f"{verdict.exercise} {where}: {verdict.message or verdict.misconception}"[:300])
+            lost = [one for one in (outcome.verdicts if outcome else ()) if one.score < one.points]
+            found += [f"{one.exercise} {where}: {one.message or one.misconception}"[:300] for one in lost]
         if self.here and self.here.fault:
             found.append(f"without the GPU: {self.here.fault}")
         return [*found, *self.there.unfinished.values()]

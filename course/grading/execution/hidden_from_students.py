@@ -22,8 +22,11 @@ EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
 
 
 def of_the_class() -> list[Path]:
-    """What is not for students: parts of the folder this process works in and of the course's own, of the cache, the
-    exchange, and this process's package with its tests, of which a kernel's keeper, having another, knows nothing."""
+    """The files and folders of a class that are not for students.
+
+    They are parts of the folder this process works in, of the course's own and of the cache, the exchange, and this
+    process's package with its tests, of which a kernel's keeper, having another, knows nothing.
+    """
     here, package = Path.cwd(), Path(course.__file__).resolve().parent
     folders = distinct([here, *here.parents, *filter(is_course, package.parents)])
     parts = [Path(up, name) for up in folders for name in CLASS]

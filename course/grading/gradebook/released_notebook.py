@@ -13,8 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReleasedCell:
-    """What the gradebook has of one cell: `source`, `locked` and `checksum` where it was released, `max_score` (in
-    points) where it is graded."""
+    """What the gradebook has of one cell.
+
+    It has `source`, `locked` and `checksum` where the cell was released, `max_score` (in points) where it is graded.
+    """
 
     name: str
     cell_type: str = ""

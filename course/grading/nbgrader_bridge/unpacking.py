@@ -95,7 +95,7 @@ def unpack(archive: Path, place: Path) -> None:
 
 
 def _unzip(archive: Path, place: Path) -> None:
-    """Unpack a zip, in whose names Windows may have written \\ between folders; links become plain files."""
+    r"""Unpack a zip, in whose names Windows may have written \ between folders; links become plain files."""
     with zipfile.ZipFile(archive) as packed:
         for entry in packed.infolist():
             name = entry.filename.replace("\\", "/")

@@ -91,8 +91,9 @@ def compare(answers: Mapping[str, Mapping[str, str]], given: Mapping[str, str], 
 
 
 def code_tokens(source: str) -> Tokens:
-    """The tokens of Python code; names it binds itself become one, comments and layout go. Broken code is read as far
-    as it can be.
+    """The tokens of Python code; names it binds itself become one, comments and layout go.
+
+    Broken code is read as far as it can be.
     """
     bound = _bound(source)
     tokens: list[str] = []

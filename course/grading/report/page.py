@@ -40,7 +40,7 @@ def render(findings: Findings, made: datetime.datetime) -> str:
     environment.filters["number"] = lambda value: f"{value:.4g}"
     environment.filters["percent"] = lambda value: f"{100 * value:.0f} %"
     environment.filters["breakable"] = _breakable
-    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))
+    environment.filters["sentence"] = lambda plain: Markup(sentence(plain))  # noqa: S704, escaped there
     return environment.get_template("page.html.j2").render(_facts(findings), made=f"{made:%d %B %Y, %H:%M}")
 
 

@@ -1,5 +1,7 @@
-"""What in a submission's code is worth a second look: edited tests, forbidden calls and detours round them, code that
-reaches for the grader, and weights that are read from a file or written out.
+"""What in a submission's code is worth a second look.
+
+That is edited tests, forbidden calls and detours round them, code that reaches for the grader, and weights that are
+read from a file or written out.
 
 Verdicts are made outside the student's process, so tampering earns nothing; a detour or weights from elsewhere may.
 Most of it is innocent; all of it is for a person to judge.

@@ -52,7 +52,7 @@ def _disk(confines: Confines) -> list[str]:
     mounts: list[str] = []
     for path in system_paths():
         mounts += _shown(path)
-    mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
+    mounts += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]  # noqa: S108, its own
     covers: list[str] = []
     for path in hidden_paths(confines):
         mounts += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
@@ -70,7 +70,7 @@ def _shown(path: Path) -> list[str]:
 
 
 def _devices(confines: Confines) -> list[str]:
-    mounts = ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH), "--tmpfs", "/dev/shm"]
+    mounts = ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH), "--tmpfs", "/dev/shm"]  # noqa: S108, its own
     if confines.gpu:
         for device in accelerators():
             mounts += ["--dev-bind-try", str(device), str(device)]

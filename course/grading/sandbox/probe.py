@@ -107,8 +107,10 @@ def _probe(name: str) -> str:
 
 
 def _look(name: str) -> str:
-    """What a process in a sandbox of this tier can do that it must not, or why it could not be run; empty when all is
-    well."""
+    """What a process in a sandbox of this tier can do that it must not, or why it could not be run.
+
+    It is empty when all is well.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="probe-") as outside,
         tempfile.TemporaryDirectory(prefix="probe-") as inside,

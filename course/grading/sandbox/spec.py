@@ -90,4 +90,5 @@ def _site_folders() -> list[str]:
 
 
 def distinct(paths: Iterable[Path]) -> list[Path]:
+    """Each path once, in order."""
     return list(dict.fromkeys(paths))
