@@ -100,7 +100,6 @@ TOLD_ALIKE = {
     ("GatedClassifier", "MeanOverColumns"): "LastColumn",
     ("lstm_gru_task", "sees_a_few_tokens_and_is_lost_beyond"): "sees_a_few_tokens",
     ("AttentionSeq2Seq", "SosForTheFirstToken"): "AlwaysFeedsSos",
-    ("order_properties", "relative_means_equal_steps"): "a_constant_allowed",
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
     ("decode_beam", "multiplied_by_the_length"): "no_length_penalty",
     ("decode_beam", "eos_not_counted"): "no_length_penalty",
