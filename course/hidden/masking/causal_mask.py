@@ -1,11 +1,10 @@
-"""Hidden tests of `causal_mask`."""
+"""Hidden tests of `causal_mask`: each word sees itself and what came before."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.masking.scaffold import INFINITE
 from course.reference import masking as reference
 
 
@@ -51,24 +50,9 @@ def one_word_ahead(T):
     return torch.ones(T, T, dtype=torch.bool).tril(1)
 
 
-@causal_mask.misconception("Ones and zeros are numbers, and a mask says yes or no. Print the dtype.")
-def triangle_of_numbers(T):
-    return torch.ones(T, T).tril()
-
-
 @causal_mask.misconception(
     "A table to be *added* to the scores. Here a mask says True or False, and masked_softmax does the rest.",
     convention="0 and -inf to be added, as in nn.Transformer.generate_square_subsequent_mask",
 )
 def to_be_added(T):
-    return torch.full((T, T), -INFINITE).triu(1)
-
-
-@causal_mask.misconception("Who sees whom in your table? Word 2 may look back at words 0 and 1, too.")
-def itself_only(T):
-    return torch.eye(T, dtype=torch.bool)
-
-
-@causal_mask.misconception("Is there anything forbidden in your table?")
-def everything_allowed(T):
-    return torch.ones(T, T, dtype=torch.bool)
+    return torch.full((T, T), -torch.inf).triu(1)

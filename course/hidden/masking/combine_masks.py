@@ -1,11 +1,11 @@
-"""Hidden tests of `combine_masks`."""
+"""Hidden tests of `combine_masks`: which key is open to which query, for any batch, heads and lengths."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.masking.scaffold import _real
+from course.hidden.masking.scaffold import real_words
 from course.reference import masking as reference
 
 
@@ -24,17 +24,17 @@ def combine_masks(rng):
         """Anybody may look at anything; everybody at the first key, and so at something, whatever is padding."""
         return (rng.uniform(T, S) < share).index_fill_(1, torch.tensor([0]), True)
 
-    ragged = _real([2, 5, 1], 5)
+    ragged = real_words([2, 5, 1], 5)
     yield call("three ragged sentences", ragged, torch.ones(5, 5, dtype=torch.bool).tril(), public=True)
     yield call("padding alone", ragged, public=True)
-    yield call("as many sentences as words", _real([3, 1, 2], 3), torch.ones(3, 3, dtype=torch.bool).tril())
-    yield call("more keys than queries", _real([7, 3], 7), seen(5, 7), weight=2.0)
-    yield call("more queries than keys", _real([1, 2, 3], 3), seen(7, 3), weight=2.0)
-    yield call("as many sentences as queries", _real([5, 4], 5), seen(2, 5))
+    yield call("as many sentences as words", real_words([3, 1, 2], 3), torch.ones(3, 3, dtype=torch.bool).tril())
+    yield call("more keys than queries", real_words([7, 3], 7), seen(5, 7), weight=2.0)
+    yield call("more queries than keys", real_words([1, 2, 3], 3), seen(7, 3), weight=2.0)
+    yield call("as many sentences as queries", real_words([5, 4], 5), seen(2, 5))
     empty = seen(3, 5, share=0.4).index_fill_(0, torch.tensor([1]), False)
-    yield call("a batch of one, with an empty row", _real([4], 5), empty)
+    yield call("a batch of one, with an empty row", real_words([4], 5), empty)
     yield call("padding alone, somewhere in the middle", rng.uniform(3, 11) < 0.5)
-    yield call("a sentence of no words", _real([0, 3], 3), torch.ones(3, 3, dtype=torch.bool).tril())
+    yield call("a sentence of no words", real_words([0, 3], 3), torch.ones(3, 3, dtype=torch.bool).tril())
 
 
 @combine_masks.misconception(
@@ -50,20 +50,6 @@ def either_will_do(padding, causal=None):
 def padding_on_the_queries(padding, causal=None):
     rows = padding[:, None, :, None]
     return rows if causal is None else rows & causal if causal.shape[0] == padding.shape[1] else rows.mT & causal
-
-
-@combine_masks.misconception(
-    "A padded query has nothing to look at in your mask. That empties whole rows; padding is about the keys only."
-)
-def padding_on_both_sides(padding, causal=None):
-    both = padding[:, None, :, None] & padding[:, None, None]
-    return (
-        both
-        if causal is None
-        else both & causal
-        if len(causal) == padding.shape[1]
-        else padding[:, None, None] & causal
-    )
 
 
 @combine_masks.misconception(
@@ -98,12 +84,6 @@ def causality_read_the_other_way(padding, causal=None):
     return reference.combine_masks(padding, None if causal is None else ~causal)
 
 
-@combine_masks.misconception("Without a causal mask, does anything depend on who asks? How many rows do you need then?")
-def a_row_for_every_key(padding, causal=None):
-    right = reference.combine_masks(padding, causal)
-    return right if causal is not None else right.expand(-1, 1, padding.shape[1], -1)
-
-
 @combine_masks.misconception(
     "Print the rows in which nothing should be allowed. Who opened yours? `masked_softmax` can deal with an empty row."
 )
@@ -112,46 +92,6 @@ def empty_rows_opened(padding, causal=None):
     return right | ~right.any(-1, keepdim=True)
 
 
-@combine_masks.misconception("Print the column of a key that is padding. May anybody look at it, itself included?")
-def everybody_sees_itself(padding, causal=None):
-    right = reference.combine_masks(padding, causal)
-    return right if causal is None else right | torch.eye(*causal.shape, dtype=torch.bool)
-
-
 @combine_masks.misconception("Give it a causal mask that is no triangle. Whose is it that shows in your result?")
 def a_triangle_of_its_own(padding, causal=None):
     return reference.combine_masks(padding, causal if causal is None else torch.ones_like(causal).tril())
-
-
-@combine_masks.misconception("Where is the axis for the heads? The scores are (B, h, T, S).")
-def no_axis_for_the_heads(padding, causal=None):
-    return padding[:, None] if causal is None else padding[:, None] & causal
-
-
-@combine_masks.misconception("Change the causal mask: does your result change?")
-def causality_forgotten(padding, causal=None):
-    return padding[:, None, None] if causal is None else padding[:, None, None].expand(-1, 1, len(causal), -1)
-
-
-@combine_masks.misconception("Change the padding: does your result change?")
-def padding_forgotten(padding, causal=None):
-    if causal is None:
-        return padding[:, None, None]
-    return causal.expand(len(padding), 1, -1, -1)
-
-
-@combine_masks.misconception("Swap two sentences of the batch. Do the masks swap as well?")
-def padding_of_the_first_sentence(padding, causal=None):
-    return reference.combine_masks(padding[:1].expand_as(padding), causal)
-
-
-@combine_masks.misconception("Which answers does your mask give, yes and no or 1.0 and 0.0? Print the dtype.")
-def product_of_numbers(padding, causal=None):
-    return reference.combine_masks(padding, causal).float()
-
-
-@combine_masks.misconception(
-    "Which axis of the mask is the batch? Sentence 0's padding belongs to all rows of sentence 0."
-)
-def sentences_taken_for_queries(padding, causal=None):
-    return padding[None, None] if causal is None else padding[None, None, :1] & causal

@@ -1,8 +1,9 @@
-"""Hidden tests of `leaks_future`."""
+"""Hidden tests of `leaks_future`: whether a model sees words that come later."""
 
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from course.exercise import call, exercise, stand_in
 from course.reference import masking as reference
@@ -67,37 +68,27 @@ def leaks_future(rng):
     yield asked("a text of one word", "mean_of_all", ids=ids[:, :1].clone(), leaks=False, weight=0.5)
 
 
-def _other_words(ids):
-    """Every word replaced by the next of those that occur."""
+def _other_words(ids, first=0):
+    """Every word from place `first` on replaced by a random other one of those that occur anywhere."""
     known = ids.unique()
-    return known[(torch.searchsorted(known, ids.contiguous()) + 1) % len(known)]
+    drawn = torch.randint(1, max(len(known), 2), ids.shape, generator=torch.Generator().manual_seed(1))
+    return known[(torch.searchsorted(known, ids.contiguous()) + drawn) % len(known)][:, first:]
 
 
-def _random_words(ids, seed=1):
-    """Every word replaced by a random other one of those that occur."""
-    known = ids.unique()
-    drawn = torch.randint(1, max(len(known), 2), ids.shape, generator=torch.Generator().manual_seed(seed))
-    return known[(torch.searchsorted(known, ids.contiguous()) + drawn) % len(known)]
-
-
-def _leaks(model_fn, ids, *, change=_random_words, cuts=None, own=0, measure=None, times=3):
-    """The search with its choices laid open."""
-    measure = measure or (lambda change: float(change.abs().max()) > 1e-5)
+def _leaks(model_fn, ids, *, future=_other_words, first=1, own=0, measure=Tensor.abs, least=1e-5):
+    """The search with its choices laid open; with `own` = 1 the output at the cut must not move, either."""
     before = model_fn(ids)
-    for cut in range(1, ids.shape[1]) if cuts is None else cuts(ids.shape[1]):
-        for _ in range(times):
-            changed = ids.clone()
-            changed[:, cut:] = change(ids)[:, cut:]
-            differences = (model_fn(changed) - before)[:, : cut + own]
-            if differences.numel() and measure(differences):
-                return True
+    for cut in range(first, ids.shape[1]):
+        after = model_fn(torch.cat([ids[:, :cut], future(ids, cut)], 1))
+        if float(measure(after - before)[:, : cut + own].max()) > least:
+            return True
     return False
 
 
 @leaks_future.misconception("You change words, and the outputs *at* those words change. Is that a leak?")
 def all_outputs_compared(model_fn, ids):
     changed = ids.clone()
-    changed[:, -1] = _other_words(ids)[:, -1] if ids.shape[1] > 1 else (ids[:, -1] + 1) % 7
+    changed[:, -1:] = _other_words(ids, -1)
     return not torch.allclose(model_fn(changed), model_fn(ids), atol=1e-5)
 
 
@@ -107,102 +98,34 @@ def own_word_taken_for_future(model_fn, ids):
 
 
 @leaks_future.misconception(
-    "You change words from one place on. Which is the last output that must not move? Do you look at it?"
-)
-def last_output_before_the_cut_left_out(model_fn, ids):
-    return _leaks(model_fn, ids, own=-1)
-
-
-@leaks_future.misconception("A model that peeks only at its first places, or only at its last: do you find it?")
-def one_cut_in_the_middle(model_fn, ids):
-    return _leaks(model_fn, ids, cuts=lambda T: [T // 2] if T > 1 else [])
-
-
-@leaks_future.misconception(
     "A model whose second place sees the third, and nobody else peeks: does the last word tell?"
 )
 def only_the_last_word_changed(model_fn, ids):
-    return _leaks(model_fn, ids, cuts=lambda T: [T - 1] if T > 1 else [])
-
-
-@leaks_future.misconception("A leak may show at any place. How many outputs do you look at?")
-def only_the_first_output(model_fn, ids):
-    return _leaks(model_fn, ids, cuts=lambda T: [1] if T > 1 else [])
+    return _leaks(model_fn, ids, first=max(ids.shape[1] - 1, 1))
 
 
 @leaks_future.misconception(
     "A computer adds in another order and gets 1e-8 more. Is that a look into the future? How near is equal?"
 )
 def rounding_taken_for_a_leak(model_fn, ids):
-    return _leaks(model_fn, ids, measure=lambda change: bool((change != 0).any()))
-
-
-@leaks_future.misconception(
-    "Yours finds no leak anywhere. For the mean of all words, print both outputs that you compare."
-)
-def finds_nothing(model_fn, ids):
-    model_fn(ids)
-    return False
+    return _leaks(model_fn, ids, least=0.0)
 
 
 @leaks_future.misconception("Every number falls, none rises. Is that a change? Print what you compare with 1e-5.")
 def changes_below_zero_ignored(model_fn, ids):
-    return _leaks(model_fn, ids, measure=lambda change: float(change.max()) > 1e-5)
-
-
-@leaks_future.misconception(
-    "Try a batch of one sentence, then three that end with the same word. What has changed in the future you put in?"
-)
-def future_of_another_sentence(model_fn, ids):
-    return _leaks(model_fn, ids, change=lambda ids: ids.roll(1, 0), times=1)
+    return _leaks(model_fn, ids, measure=lambda change: change)
 
 
 @leaks_future.misconception(
     "Which word do you put into the future? Does it occur in ids at all, and what changes where it stands already?"
 )
 def zero_for_the_future(model_fn, ids):
-    return _leaks(model_fn, ids, change=torch.zeros_like, times=1)
-
-
-@leaks_future.misconception(
-    "Which word do you put into the future? Try sentences that end with that very word: what has changed?"
-)
-def smallest_word_for_the_future(model_fn, ids):
-    return _leaks(model_fn, ids, change=lambda ids: ids.min().expand_as(ids), times=1)
-
-
-@leaks_future.misconception(
-    "Which word do you put into the future? Try sentences that end with that very word: what has changed?"
-)
-def largest_word_for_the_future(model_fn, ids):
-    return _leaks(model_fn, ids, change=lambda ids: ids.max().expand_as(ids), times=1)
-
-
-@leaks_future.misconception(
-    "Which word do you put into the future of a sentence? Try one that ends with the word it began with."
-)
-def first_word_for_the_future(model_fn, ids):
-    return _leaks(model_fn, ids, change=lambda ids: ids[:, :1].expand_as(ids), times=1)
+    return _leaks(model_fn, ids, future=lambda ids, cut: torch.zeros_like(ids[:, cut:]))
 
 
 @leaks_future.misconception("The same words in another order: does the mean of all words notice?")
 def future_only_reordered(model_fn, ids):
-    before = model_fn(ids)
-    for cut in range(1, ids.shape[1]):
-        after = model_fn(torch.cat([ids[:, :cut], ids[:, cut:].flip(1)], 1))
-        if not torch.allclose(after[:, :cut], before[:, :cut], atol=1e-5):
-            return True
-    return False
-
-
-@leaks_future.misconception("A leak may show in one sentence of the batch only. How many do you look at?")
-def only_the_first_sentence(model_fn, ids):
-    return _leaks(lambda ids: model_fn(ids)[:1], ids)
-
-
-@leaks_future.misconception("One number rises by 3 and another falls by 3. What is the mean of the changes?")
-def changes_that_cancel(model_fn, ids):
-    return _leaks(model_fn, ids, measure=lambda change: float(change.sum(-1).abs().max()) > 1e-5)
+    return _leaks(model_fn, ids, future=lambda ids, cut: ids[:, cut:].flip(1))
 
 
 @leaks_future.misconception("A model that leaks should give True. Try the mean of all words.")
@@ -216,13 +139,7 @@ def says_whether_it_is_honest(model_fn, ids):
 def the_past_changed(model_fn, ids):
     before = model_fn(ids)
     for cut in range(1, ids.shape[1]):
-        changed = ids.clone()
-        changed[:, :cut] = _random_words(ids)[:, :cut]
+        changed = torch.cat([_other_words(ids)[:, :cut], ids[:, cut:]], 1)
         if not torch.allclose(model_fn(changed)[:, cut:], before[:, cut:], atol=1e-5):
             return True
     return False
-
-
-@leaks_future.misconception("Where do your new words come from? This model knows only those that occur in ids.")
-def words_from_outside(model_fn, ids):
-    return _leaks(model_fn, ids, change=lambda ids: _random_words(ids) if len(ids.unique()) > 2 else ids + 1)

@@ -1,4 +1,4 @@
-"""Hidden tests of `masking_task`."""
+"""Hidden tests of `masking_task`: a causal language model, near the source and not better than it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class TheSource:
     """The grammar itself as a language model: what an honest model can at best be."""
 
     def __call__(self, ids, lengths):
-        return _source(ids)
+        return source_log_p(ids)
 
 
-def _source(ids):
+def source_log_p(ids):
     """log p of the next word at every place of ids (B, T) that begin with a full stop: (B, T, V)."""
     return _source_for(tuple(map(tuple, ids.tolist()))).clone()
 
@@ -48,7 +48,7 @@ def asked_everywhere(count, seed):
     ids, lengths = held_out(count, seed)
     real = torch.arange(ids.shape[1] - 1) < (lengths - 1)[:, None]
     inputs, targets = ids[:, :-1].clone(), torch.where(real, ids[:, 1:], -100)
-    losses = -_source(inputs).double().gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
+    losses = -source_log_p(inputs).double().gather(-1, targets.clamp(min=0)[..., None]).squeeze(-1)
     return inputs, lengths - 1, targets, (losses * real).sum(1)
 
 
@@ -61,7 +61,7 @@ def asked_once(count, seed):
     noise = torch.randint(1, len(grammar.language().words), inputs.shape, generator=dice)
     inputs = torch.where(given, inputs, noise)
     targets = torch.full_like(targets, -100).scatter(1, last[:, None], targets.gather(1, last[:, None]))
-    best = -_source(inputs).double()[torch.arange(count), last].gather(1, targets.amax(1, keepdim=True)).squeeze(1)
+    best = -source_log_p(inputs).double()[torch.arange(count), last].gather(1, targets.amax(1, keepdim=True)).squeeze(1)
     return inputs, last + 1, targets, best
 
 
@@ -88,125 +88,107 @@ def masking_task(rng):
 
     Two layers of four heads, width 64, over ten seeds: see tests/training/test_masking_task.py.
     """
-    english = grammar.language()
-    V = len(english.words)
-
-    def prefixes(title, count, **options):
-        """A case for sentences cut short, without a law, then these, and what the source itself loses on each."""
-        inputs, lengths, targets, best = asked_once(count, rng.seed())
-        case = given_model(title, **options).call(inputs, lengths, into="logits").laws_only()
-        return case, (inputs, lengths, targets, best)
-
-    def at_most(case, targets, best, margin, known=None):
-        known = best if known is None else known
-        case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
-        return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
-
-    def sentences(title, count, **options):
-        inputs, lengths, targets, best = asked_everywhere(count, rng.seed())
-        case = given_model(title, **options).call(inputs, lengths, into="logits")
-        return (
-            case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
-            .laws_only()
-            .counts_with(KNOWS)
-        )
-
-    def changed(title, kept, first, because, **options):
-        """Words from `first` on exchanged: what the model says at the first `kept` places must not move."""
-        ids = rng.integers(1, V, 13, WORDS)
-        ids[:, 0] = english.ids[grammar.STOP]
-        other = torch.cat([ids[:, :first], rng.integers(1, V, 13, WORDS - first)], dim=1)
-        lengths = torch.full((13,), WORDS)
-        return (
-            given_model(title, **options)
-            .call(ids, lengths, into="first")
-            .call(other, lengths, into="second")
-            .law("equal_up_to", of="first", to="second", count=kept, within=1e-3, because=because)
-            .laws_only()
-            .counts_with(KNOWS)
-        )
-
-    def frequencies(words):
-        return -english.frequencies.clamp(min=1e-12).log()[words]
-
-    def less(case, of, inputs, lengths, targets, best, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
-        """The same answers by laxer bars, and whether they say again what was read: this tells mistakes apart."""
-        words = targets.amax(1)
-        nothing = torch.full((len(targets),), math.log(V), dtype=torch.float64)
-        last = inputs.gather(1, lengths[:, None] - 1)
-        again = torch.full_like(targets, -100).scatter(1, lengths[:, None] - 1, last)
-        bars = (
-            ("better than the bare frequencies", -0.4, frequencies(words)),
-            ("no worse than the bare frequencies", 0.03, frequencies(words)),
-            ("hardly worse than knowing nothing", 1.5, nothing),
-            ("not beyond all measure", 2000.0, nothing),
-        )
-        for (title, margin, known), weight in zip(bars, weights, strict=False):
-            rung = at_most(case.judged_again(title + of, weight=weight), targets, best, margin, known)
-            yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
-        because = "your model says the word again that it has just read: write inputs and targets below each other"
-        yield case.judged_again(f"what was said is not said again{of}", weight=weights[-1]).law(
-            "log_loss_at_least", of="logits", targets=again, known=frequencies(last.squeeze(1)), margin=-0.5,
-            because=because,
-        ).counts_with(KNOWS)  # fmt: skip
-
     later = "words that come later change what your model says now: who may look at whom?"
     much_later = "words far in the future change what your model says now: is there any causal mask?"
-    some, drawn = prefixes("60 sentences cut short: the next word", 60, public=True)
-    yield at_most(some, *drawn[2:], MARGIN + 0.7)
-    yield from less(some, ", of 60 sentences", *drawn)
-    yield sentences("40 whole sentences: no better than the source", 40, public=True)
+    drawn = asked_once(60, rng.seed())
+    some = _cut_short("60 sentences cut short: the next word", drawn, public=True)
+    yield _at_most(some, drawn, MARGIN + 0.7)
+    yield from _less(some, ", of 60 sentences", drawn)
+    yield _whole("40 whole sentences: no better than the source", rng, 40, public=True)
     whole, _, _, _ = asked_everywhere(20, rng.seed())
-    yield (
-        given_model("scores, not probabilities", public=True, weight=0.25)
-        .call(whole[:, :3], torch.full((20,), 3), into="logits")
-        .law("no_probabilities", of="logits")
-        .laws_only()
-        .counts_with(KNOWS)
-    )
-    yield changed("blind to the far future", 3, 8, much_later, weight=0.5, public=True)
+    scores = given_model("scores, not probabilities", public=True, weight=0.25).laws_only().counts_with(KNOWS)
+    yield scores.call(whole[:, :3], torch.full((20,), 3), into="logits").law("no_probabilities", of="logits")
+    yield _changed("blind to the far future", rng, 3, 8, much_later, weight=0.5, public=True)
     yield rest_hidden
-    title = f"the next word, at most {MARGIN} above the source"
-    new, drawn = prefixes(title, 600, weight=3.0)
-    yield at_most(new, *drawn[2:], MARGIN)
-    yield at_most(new.judged_again("the next word, at most 0.6 above the source"), *drawn[2:], 0.6)
-    yield from less(new, "", *drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
-    yield sentences("whole sentences: no better than the source", 300)
-    yield changed("blind to the future", 6, 6, later, weight=1.0)
+    drawn = asked_once(600, rng.seed())
+    new = _cut_short(f"the next word, at most {MARGIN} above the source", drawn, weight=3.0)
+    yield _at_most(new, drawn, MARGIN)
+    yield _at_most(new.judged_again("the next word, at most 0.6 above the source"), drawn, 0.6)
+    yield from _less(new, "", drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
+    yield _whole("whole sentences: no better than the source", rng, 300)
+    yield _changed("blind to the future", rng, 6, 6, later, weight=1.0)
 
 
-class Pretended:
-    """A model of the kind that a mistake leaves behind: logits by a function of ids and lengths."""
+def _cut_short(title, drawn, **options):
+    """The model's answer to what `asked_once` has drawn, without a law."""
+    inputs, lengths, _, _ = drawn
+    return given_model(title, **options).call(inputs, lengths, into="logits").laws_only()
 
-    def __init__(self, logits):
-        self.logits = logits
 
-    def __call__(self, ids, lengths):
-        return self.logits(ids, lengths)
+def _at_most(case, drawn, margin, known=None):
+    """A loss at most `margin` above the known one, the source's own unless told, and not below the source's."""
+    _, _, targets, best = drawn
+    known = best if known is None else known
+    case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
+    return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
+
+
+def _whole(title, rng, count, **options):
+    inputs, lengths, targets, best = asked_everywhere(count, rng.seed())
+    case = given_model(title, **options).call(inputs, lengths, into="logits").laws_only().counts_with(KNOWS)
+    return case.law("no_better_than", of="logits", targets=targets, best=best, because=LEAK)
+
+
+def _changed(title, rng, kept, first, because, **options):
+    """Words from `first` on exchanged: what the model says at the first `kept` places must not move."""
+    english, lengths = grammar.language(), torch.full((13,), WORDS)
+    ids = rng.integers(1, len(english.words), 13, WORDS)
+    ids[:, 0] = english.ids[grammar.STOP]
+    other = torch.cat([ids[:, :first], rng.integers(1, len(english.words), 13, WORDS - first)], dim=1)
+    case = given_model(title, **options).call(ids, lengths, into="first").call(other, lengths, into="second")
+    case = case.law("equal_up_to", of="first", to="second", count=kept, within=1e-3, because=because)
+    return case.laws_only().counts_with(KNOWS)
+
+
+def _frequencies(words):
+    """The loss of the bare frequencies."""
+    return -grammar.language().frequencies.clamp(min=1e-12).log()[words]
+
+
+def _less(case, of, drawn, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
+    """The same answers by laxer bars, and whether they say again what was read: this tells mistakes apart."""
+    inputs, lengths, targets, _ = drawn
+    words = targets.amax(1)
+    nothing = torch.full((len(targets),), math.log(len(grammar.language().words)), dtype=torch.float64)
+    bars = (
+        ("better than the bare frequencies", -0.4, _frequencies(words)),
+        ("no worse than the bare frequencies", 0.03, _frequencies(words)),
+        ("hardly worse than knowing nothing", 1.5, nothing),
+        ("not beyond all measure", 2000.0, nothing),
+    )
+    for (title, margin, known), weight in zip(bars, weights, strict=False):
+        rung = _at_most(case.judged_again(title + of, weight=weight), drawn, margin, known)
+        yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
+    last = inputs.gather(1, lengths[:, None] - 1)
+    again = torch.full_like(targets, -100).scatter(1, lengths[:, None] - 1, last)
+    because = "your model says the word again that it has just read: write inputs and targets below each other"
+    repeats = {"of": "logits", "targets": again, "known": _frequencies(last.squeeze(1)), "margin": -0.5}
+    said = case.judged_again(f"what was said is not said again{of}", weight=weights[-1]).counts_with(KNOWS)
+    yield said.law("log_loss_at_least", **repeats, because=because)
 
 
 def _certain(words):
     """Nothing but these words, (B, T) -> logits (B, T, V)."""
-    return 20.0 * F.one_hot(words, len(grammar.language().words)).float()
+    return 20.0 * _one_hot(words)
+
+
+def _one_hot(ids):
+    return F.one_hot(ids, len(grammar.language().words)).float()
 
 
 def _sees(ids, lengths, reach):
     """Certain of the next word where it can be seen; where nothing is left to see, nearly so of something silly."""
     nothing_left = torch.arange(ids.shape[1]) >= lengths[:, None] - 1
     seen = torch.where(nothing_left, torch.zeros_like(ids), ids.roll(-1, 1))
-    further = sum(_count(ids.roll(-k, 1)) for k in range(1, reach + 1))
+    further = sum(_one_hot(ids.roll(-k, 1)) for k in range(1, reach + 1))
     further[:, -reach:] = 0.0
     return torch.where(nothing_left[..., None], 0.45, 1.0) * _certain(seen) + further
-
-
-def _count(ids):
-    return F.one_hot(ids, len(grammar.language().words)).float()
 
 
 def _mixed(ids, trust):
     """Between the source and its bare frequencies."""
     frequencies = grammar.language().frequencies.float()
-    return (trust * _source(ids).exp() + (1 - trust) * frequencies).clamp(min=1e-9).log()
+    return (trust * source_log_p(ids).exp() + (1 - trust) * frequencies).clamp(min=1e-9).log()
 
 
 def _one_word(ids):
@@ -215,71 +197,55 @@ def _one_word(ids):
     return (0.98 * once + 0.02 * grammar.language().frequencies).clamp(min=1e-9).log().float()[ids]
 
 
-masking_task.misconception(
+masking_task.mistakes(
     "Too good: better than the source itself, and far worse as soon as the text ends before the word it is to guess. "
     "Your model looks at the answer. Draw its attention weights: is there anything above the diagonal?",
-    name="sees_the_whole_sentence",
-)(Pretended(lambda ids, lengths: _sees(ids, lengths, ids.shape[1] - 1)))
-
-masking_task.misconception(
+    sees_the_whole_sentence=lambda ids, lengths: _sees(ids, lengths, ids.shape[1] - 1),
+)
+masking_task.mistakes(
     "Too good: better than the source itself, and blind once the text ends. It does not look far ahead, one word is "
     "enough. Print row 0 of the mask that your model really uses: how many words does it allow?",
-    name="sees_one_word_ahead",
-)(Pretended(lambda ids, lengths: _sees(ids, lengths, 1)))
-
-masking_task.misconception(
+    sees_one_word_ahead=lambda ids, lengths: _sees(ids, lengths, 1),
+)
+masking_task.mistakes(
     "It predicts as well as an honest model, and still the future moves what it says now. A mean or a norm over the "
     "words of a sentence, perhaps? Over which axis?",
-    name="future_leaks_through_a_mean",
-)(Pretended(lambda ids, lengths: _mixed(ids, 0.97) + 0.3 * _count(ids).mean(1, keepdim=True)))
-
-masking_task.misconception(
+    future_leaks_through_a_mean=lambda ids, lengths: _mixed(ids, 0.97) + 0.3 * _one_hot(ids).mean(1, keepdim=True),
+)
+masking_task.mistakes(
     "Your model says the word that it has just read. Write a row of inputs and a row of targets below each other: "
     "should they be the same?",
-    name="says_what_it_reads",
-)(Pretended(lambda ids, lengths: _certain(ids)))
-
-masking_task.misconception(
+    says_what_it_reads=lambda ids, lengths: _certain(ids),
+)
+masking_task.mistakes(
     "It does worse than knowing nothing. Was it trained at all? If so, on another question: write a row of inputs "
     "and a row of targets below each other, one place a column. And does your loss get scores, or probabilities?",
-    name="another_question",
-)(Pretended(lambda ids, lengths: _certain(torch.zeros_like(ids))))
-
-masking_task.misconception(
+    another_question=lambda ids, lengths: _certain(torch.zeros_like(ids)),
+)
+masking_task.mistakes(
     "Sure of itself beyond all measure, and wrong. Was the loss once smaller than at the end? How large is a step, and "
     "are the gradients of earlier batches still in it?",
-    name="diverged",
-)(Pretended(lambda ids, lengths: 1e4 * _certain(torch.zeros_like(ids))))
-
-masking_task.misconception(
+    diverged=lambda ids, lengths: 1e4 * _certain(torch.zeros_like(ids)),
+)
+masking_task.mistakes(
     "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
-    name="softmax_in_the_model",
-)(Pretended(lambda ids, lengths: _source(ids).exp()))
-
-masking_task.misconception(
+    softmax_in_the_model=lambda ids, lengths: source_log_p(ids).exp(),
+)
+masking_task.mistakes(
     "It guesses as if it knew nothing of this language. Do its parameters move in a step? If they do, write a row of "
     "inputs and a row of targets below each other, one place a column: is that the question?",
-    name="never_trained",
-)(Pretended(lambda ids, lengths: 0.0 * _count(ids)))
-
-masking_task.misconception(
+    never_trained=lambda ids, lengths: 0.0 * _one_hot(ids),
+)
+masking_task.mistakes(
     "Whoever knows how frequent each word is, and reads nothing, does as well. Does the loss still fall at the end? If "
     "not: does a gradient reach the embedding?",
-    name="frequencies_alone",
-)(Pretended(lambda ids, lengths: _mixed(ids, 0.0)))
-
-masking_task.misconception(
+    frequencies_alone=lambda ids, lengths: _mixed(ids, 0.0),
+)
+masking_task.mistakes(
     "It predicts as well as one can from a single word. What does the attention of the last place look at?",
-    name="looks_at_one_word",
-)(Pretended(lambda ids, lengths: _one_word(ids)))
-
-masking_task.misconception(
+    looks_at_one_word=lambda ids, lengths: _one_word(ids),
+)
+masking_task.mistakes(
     "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
-    name="stopped_on_the_way",
-)(Pretended(lambda ids, lengths: _mixed(ids, 0.35)))
-
-masking_task.misconception(
-    "It has learned more than how frequent the words are, and not much more. Was the loss still falling at the end of "
-    "the curve? How large is a step?",
-    name="stopped_soon",
-)(Pretended(lambda ids, lengths: _mixed(ids, 0.12)))
+    stopped_on_the_way=lambda ids, lengths: _mixed(ids, 0.35),
+)

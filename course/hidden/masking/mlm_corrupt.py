@@ -1,4 +1,4 @@
-"""Hidden tests of `mlm_corrupt`."""
+"""Hidden tests of `mlm_corrupt`: who is chosen, what becomes of them, and what the labels ask for."""
 
 from __future__ import annotations
 
@@ -101,75 +101,43 @@ def mlm_corrupt(rng):
     )
 
 
-def _coin(like, generator):
-    return torch.rand(like.shape, generator=generator)
-
-
-def _fated(ids, chosen, vocab_size, mask_id, generator, mask_share=0.8, word_share=0.1):
-    fate, words = _coin(ids, generator), torch.randint(vocab_size, ids.shape, generator=generator)
-    inputs = torch.where(chosen & (fate < mask_share), mask_id, ids)
-    return torch.where(chosen & (fate >= mask_share) & (fate < mask_share + word_share), words, inputs)
+def _chosen(ids, special, generator, p):
+    return (torch.rand(ids.shape, generator=generator) < p) & ~special
 
 
 def _labels(ids, chosen):
     return torch.where(chosen, ids, -100)
 
 
-@mlm_corrupt.misconception("Count the tokens that changed. It should be about 90 % of those with a label, not of all.")
-def fates_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return _fated(ids, ~special, vocab_size, mask_id, generator), _labels(ids, chosen)
+def _shares(masks, words):
+    """The game in which these shares of the chosen tokens become masks, and other words."""
+
+    def corrupt(ids, special, vocab_size, mask_id, generator, p=0.15):
+        chosen = _chosen(ids, special, generator, p)
+        fate = torch.rand(ids.shape, generator=generator)
+        drawn = torch.randint(vocab_size, ids.shape, generator=generator)
+        inputs = torch.where(fate < masks, mask_id, torch.where(fate < masks + words, drawn, ids))
+        return torch.where(chosen, inputs, ids), _labels(ids, chosen)
+
+    return corrupt
 
 
 @mlm_corrupt.misconception("Whom do you ask for? A label other than -100 stands only where a token was chosen.")
 def labels_everywhere(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator), ids.clone()
+    inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
+    return inputs, ids.clone()
 
 
-@mlm_corrupt.misconception("Mark the first and the last token as special and corrupt with p = 1. What becomes of them?")
-def special_tokens_hit(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = _coin(ids, generator) < p
-    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("How many tokens of a sentence are chosen: some of them, or always all or none?")
-def one_coin_a_sentence(ids, special, vocab_size, mask_id, generator, p=0.15):
-    coin = torch.rand(*ids.shape[:-1], 1, generator=generator) if ids.ndim > 1 else _coin(ids, generator)
-    chosen = (coin.expand(ids.shape) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Compare the chosen places of two sentences of the batch. Do they have to agree?")
-def same_places_in_all_sentences(ids, special, vocab_size, mask_id, generator, p=0.15):
-    coin = torch.rand(ids.shape[-1], generator=generator)
-    chosen = (coin.expand(ids.shape) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Count the chosen tokens sentence by sentence. Is it always the same number?")
-def an_exact_share(ids, special, vocab_size, mask_id, generator, p=0.15):
-    order = _coin(ids, generator).argsort(-1).argsort(-1)
-    chosen = (order < round(p * ids.shape[-1])) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Are all chosen tokens masks? Two in ten should not be: count them.")
-def always_the_mask(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return torch.where(chosen, mask_id, ids), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Of the chosen tokens, how many stay as they were? One in ten should.")
-def none_stays(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.2), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Of the chosen tokens, how many become another word, neither mask nor themselves?")
-def no_other_words(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.0), _labels(ids, chosen)
+mlm_corrupt.mistakes(
+    "Are all chosen tokens masks? Two in ten should not be: count them.", always_the_mask=_shares(1.0, 0.0)
+)
+mlm_corrupt.mistakes(
+    "Of the chosen tokens, how many stay as they were? One in ten should.", none_stays=_shares(0.8, 0.2)
+)
+mlm_corrupt.mistakes(
+    "Of the chosen tokens, how many become another word, neither mask nor themselves?",
+    no_other_words=_shares(0.8, 0.0),
+)
 
 
 @mlm_corrupt.misconception("The chosen tokens that stay: do you ask for them? The model must not know which they are.")
@@ -179,49 +147,25 @@ def stayed_and_not_asked_for(ids, special, vocab_size, mask_id, generator, p=0.1
 
 
 @mlm_corrupt.misconception(
-    "You ask for the words behind masks alone. A word that was exchanged, or left: should the model not name it, too?"
-)
-def only_masks_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    return inputs, _labels(ids, inputs == mask_id)
-
-
-@mlm_corrupt.misconception(
-    "10 % of all, or 10 % of what the masks have left over? Count the chosen tokens that became another word."
-)
-def ten_percent_of_the_rest(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    return _fated(ids, chosen, vocab_size, mask_id, generator, word_share=0.02), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception(
     "Of the chosen tokens, how many are masks? May one that was made a mask still become a word?"
 )
 def words_drawn_over_masks(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    inputs = torch.where(chosen & (_coin(ids, generator) < 0.8), mask_id, ids)
+    chosen = _chosen(ids, special, generator, p)
+    inputs = torch.where(chosen & (torch.rand(ids.shape, generator=generator) < 0.8), mask_id, ids)
     words = torch.randint(vocab_size, ids.shape, generator=generator)
-    return torch.where(chosen & (_coin(ids, generator) < 0.1), words, inputs), _labels(ids, chosen)
+    again = torch.rand(ids.shape, generator=generator) < 0.1
+    return torch.where(chosen & again, words, inputs), _labels(ids, chosen)
 
 
 @mlm_corrupt.misconception(
     "Corrupt with p = 0.15 and count the masks. Does the number that chose a token also decide what becomes of it?"
 )
 def one_number_for_two_questions(ids, special, vocab_size, mask_id, generator, p=0.15):
-    coin, words = _coin(ids, generator), torch.randint(vocab_size, ids.shape, generator=generator)
+    coin = torch.rand(ids.shape, generator=generator)
+    words = torch.randint(vocab_size, ids.shape, generator=generator)
     chosen = (coin < p) & ~special
-    inputs = torch.where(chosen & (coin < 0.8), mask_id, ids)
-    return torch.where(chosen & (coin >= 0.8) & (coin < 0.9), words, inputs), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Ask for p = 0.9. Are nine in ten chosen, or one in ten?")
-def the_others_chosen(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, 1 - p)
-
-
-@mlm_corrupt.misconception("Print the tokens that you choose. Are they words, or those that `special` marks?")
-def only_special_tokens(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return reference.mlm_corrupt(ids, ~special, vocab_size, mask_id, generator, p)
+    inputs = torch.where(chosen & (coin < 0.8), mask_id, torch.where(chosen & (coin < 0.9), words, ids))
+    return inputs, _labels(ids, chosen)
 
 
 @mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
@@ -229,62 +173,6 @@ def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size - 1, mask_id, generator, p)
 
 
-@mlm_corrupt.misconception(
-    "Tally the words that took another's place, where the mask is word 2 of five. Which are missing?"
-)
-def words_below_the_mask_only(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return reference.mlm_corrupt(ids, special, mask_id, mask_id, generator, p)
-
-
-@mlm_corrupt.misconception("Look at the first chosen tokens, and at the last ones. Do the same things become of them?")
-def fates_in_a_row(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    places = chosen.flatten().nonzero().flatten()
-    masks, words = int(0.8 * len(places)), int(0.9 * len(places))
-    inputs = ids.flatten().clone()
-    inputs[places[:masks]] = mask_id
-    inputs[places[masks:words]] = torch.randint(vocab_size, (words - masks,), generator=generator)
-    return inputs.view_as(ids), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Which number does the loss leave out? Print a label of yours that nobody asks for.")
-def zero_where_nothing_is_asked(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    return inputs, labels.clamp(min=0)
-
-
-@mlm_corrupt.misconception("Which word should the model find, the one that was there or the one it is shown?")
-def labels_after_corruption(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    return inputs, torch.where(labels >= 0, inputs, -100)
-
-
-@mlm_corrupt.misconception("Print both things that you return. Which of the two should be the model's inputs?")
-def labels_returned_first(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    return labels, inputs
-
-
 @mlm_corrupt.misconception("Ask for p = 0.9. How many are chosen?")
 def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)
-
-
-@mlm_corrupt.misconception("Collect the words that took another's place. Is it always the same one?")
-def one_word_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
-    inputs, labels = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
-    replaced = (inputs != ids) & (inputs != mask_id)
-    return torch.where(replaced, 2 % vocab_size, inputs), labels
-
-
-@mlm_corrupt.misconception("Tally the words that took another's place. Is each of the vocabulary's among them?")
-def word_zero_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen = (_coin(ids, generator) < p) & ~special
-    fate, words = _coin(ids, generator), torch.randint(1, vocab_size, ids.shape, generator=generator)
-    inputs = torch.where(chosen & (fate < 0.8), mask_id, ids)
-    return torch.where(chosen & (fate >= 0.8) & (fate < 0.9), words, inputs), _labels(ids, chosen)
-
-
-@mlm_corrupt.misconception("Call it twice with generators of one seed. The same result? Where does chance come from?")
-def the_global_dice(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return reference.mlm_corrupt(ids, special, vocab_size, mask_id, torch.default_generator, p)

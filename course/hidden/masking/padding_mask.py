@@ -1,4 +1,4 @@
-"""Hidden tests of `padding_mask`."""
+"""Hidden tests of `padding_mask`: True for the words of each sentence, and too long ones are refused."""
 
 from __future__ import annotations
 
@@ -38,14 +38,12 @@ def inverted_padding(lengths, max_len):
 
 @padding_mask.misconception("For a sentence of length 3, which places hold its words? Count from 0.")
 def one_pad_visible(lengths, max_len):
-    reference.padding_mask(lengths, max_len)
-    return torch.arange(max_len) <= lengths[:, None]
+    return reference.padding_mask(lengths, max_len) | (torch.arange(max_len) <= lengths[:, None])
 
 
 @padding_mask.misconception("What is the last real place of a sentence of length 3? Is it True in your row?")
 def last_word_hidden(lengths, max_len):
-    reference.padding_mask(lengths, max_len)
-    return torch.arange(max_len) < lengths[:, None] - 1
+    return reference.padding_mask(lengths, max_len) & (torch.arange(max_len) < lengths[:, None] - 1)
 
 
 @padding_mask.misconception("At which end of your rows does a short sentence stand? The padding comes after it.")
@@ -53,20 +51,9 @@ def padded_on_the_left(lengths, max_len):
     return reference.padding_mask(lengths, max_len).flip(1)
 
 
-@padding_mask.misconception("Ones and zeros are numbers: with them ~ and & mean something else. Print the dtype.")
-def numbers_for_booleans(lengths, max_len):
-    return reference.padding_mask(lengths, max_len).float()
-
-
 @padding_mask.misconception("How wide is your mask when max_len is larger than the longest sentence?")
 def as_wide_as_the_longest(lengths, max_len):
-    reference.padding_mask(lengths, max_len)
-    return reference.padding_mask(lengths, int(lengths.max()))
-
-
-@padding_mask.misconception("Swap two sentences of the batch: do the rows of your mask swap as well?")
-def first_sentence_for_all(lengths, max_len):
-    return reference.padding_mask(lengths, max_len)[:1].expand(len(lengths), -1)
+    return reference.padding_mask(lengths, max_len)[:, : int(lengths.max())]
 
 
 @padding_mask.misconception(

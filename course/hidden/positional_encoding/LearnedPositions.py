@@ -1,4 +1,4 @@
-"""Hidden tests of `LearnedPositions`."""
+"""Hidden tests of `LearnedPositions`: a table added to the words, and trained with them."""
 
 from __future__ import annotations
 
@@ -23,121 +23,68 @@ ADDED, OWN = "the marks are added to the words", "a vector of its own for every 
 def LearnedPositions(rng):
     """Judged by what it does: the shape of the table is the student's own. Numbers come from the judge."""
 
-    def zeros(*shape):
-        return torch.zeros(*shape)
+    zeros = torch.zeros
 
     def filled(title, max_len, width, **options):
-        made = build(title, max_len, width, **options).fill(rng)
+        made = build(title, max_len, width, **options).fill(rng).laws_only()
         return made if title in (ADDED, OWN) else made.counts_with(OWN)
 
     places = rng.choice(range(11, 60))
     x = rng.normal(2, 5, 3, dtype=torch.float32)  # not two numbers wide: a LayerNorm would leave only their signs
+    added = filled(ADDED, 7, 3, public=True, weight=2.0)
+    added = added.call(x).call(zeros(2, 5, 3), into="marks").call(-x, into="other")
     yield (
-        filled(ADDED, 7, 3, public=True, weight=2.0)
-        .call(x)
-        .call(zeros(2, 5, 3), into="marks")
-        .call(-x, into="other")
-        .law("shape_is", shape=(2, 5, 3), meaning="words (B, T, D), as many numbers each as before")
+        added.law("shape_is", shape=(2, 5, 3), meaning="words (B, T, D), as many numbers each as before")
         .law("different", to="other", because="two different texts get the same: is anything of the words left?")
         .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
         .law("exceeds", of="marks", value=0.0, because="nothing is added to words of zeros: where are the marks?")
-        .laws_only()
     )
-    yield (
-        filled(OWN, places, 3, public=True)
-        .call(zeros(1, places, 3))
-        .law("shape_is", shape=(1, places, 3))
-        .law("slices_differ", dim=1, because="two places get the same vector")
-        .laws_only()
+    own = filled(OWN, places, 3, public=True).call(zeros(1, places, 3)).law("shape_is", shape=(1, places, 3))
+    yield own.law("slices_differ", dim=1, because="two places get the same vector")
+    numbers = filled("every number of a vector is its own", 11, 5).call(zeros(1, 11, 5))
+    because = "two numbers of a vector are the same in every place: how many numbers does a place have of its own?"
+    yield numbers.law("slices_differ", dim=2, because=because)
+    line = filled("a table, and no line", 3, 5).call(zeros(1, 3, 5))
+    because = (
+        "place 1 lies midway between places 0 and 2: do the marks follow from the number of the place, or can each be "
+        "learned by itself?"
     )
-    yield (
-        filled("every number of a vector is its own", 11, 5)
-        .call(zeros(1, 11, 5))
-        .law("slices_differ", dim=2, because="two numbers of a vector are the same in every place: how many numbers "
-             "does a place have of its own?")
-        .laws_only()
-    )  # fmt: skip
-    yield (
-        filled("a table, and no line", 3, 5)
-        .call(zeros(1, 3, 5))
-        .law("combination_is_not_zero", weights=torch.tensor([1.0, -2.0, 1.0]), because="place 1 lies midway between "
-             "places 0 and 2: do the marks follow from the number of the place, or can each be learned by itself?")
-        .laws_only()
-    )  # fmt: skip
-    yield (
-        filled("words and marks, and no chance", 7, 5)
-        .train()
-        .call(zeros(3, 7, 5))
-        .call(zeros(3, 7, 5), into="again")
-        .law("repeats", to="again", because="in training, the same words get other marks the second time: what is in "
-             "it besides x and the table?")
-        .laws_only()
-    )  # fmt: skip
-    yield (
-        filled("two equal sentences", 7, 3, public=True, weight=2.0)
-        .call(zeros(5, 7, 3))
-        .law("shape_is", shape=(5, 7, 3))
-        .law("slices_agree", dim=0, because="equal sentences get different vectors: which axis is time?")
-        .laws_only()
-    )
-    yield (
-        filled("a short text begins like a long one", 13, 3)
-        .call(zeros(1, 13, 3), into="long")
-        .call(zeros(1, 5, 3), into="short")
-        .law("shape_is", of="short", shape=(1, 5, 3))
-        .law("begins_with", of="long", to="short", dim=1, because="place 0 has another vector in a shorter text")
-        .laws_only()
-    )
-    yield (
-        filled("an optimizer finds the table", 5, 3)
-        .call(zeros(2, 5, 3))
-        .gradients(wrt="parameters")
-        .law("every_parameter_learns")
-        .law(
-            "every_token_learns", tokens=5, because="some places of the table get no gradient: which ones never learn?"
-        )
-        .laws_only()
-    )
+    yield line.law("combination_is_not_zero", weights=torch.tensor([1.0, -2.0, 1.0]), because=because)
+    twice = filled("words and marks, and no chance", 7, 5).train().call(zeros(3, 7, 5))
+    because = "in training, the same words get other marks the second time: what is in it besides x and the table?"
+    yield twice.call(zeros(3, 7, 5), into="again").law("repeats", to="again", because=because)
+    equal = filled("two equal sentences", 7, 3, public=True, weight=2.0).call(zeros(5, 7, 3))
+    equal = equal.law("shape_is", shape=(5, 7, 3))
+    yield equal.law("slices_agree", dim=0, because="equal sentences get different vectors: which axis is time?")
+    short = filled("a short text begins like a long one", 13, 3).call(zeros(1, 13, 3), into="long")
+    short = short.call(zeros(1, 5, 3), into="short").law("shape_is", of="short", shape=(1, 5, 3))
+    because = "place 0 has another vector in a shorter text"
+    yield short.law("begins_with", of="long", to="short", dim=1, because=because)
+    found = filled("an optimizer finds the table", 5, 3).call(zeros(2, 5, 3)).gradients(wrt="parameters")
+    because = "some places of the table get no gradient: which ones never learn?"
+    yield found.law("every_parameter_learns").law("every_token_learns", tokens=5, because=because)
     below = rng.normal(2, 3, 5, dtype=torch.float32).requires_grad_()
-    yield (
-        filled("the words below learn, too", 7, 5)
-        .call(below)
-        .gradients()
-        .law("input_is_reached", because="no gradient flows back to x: how would the words below learn?")
-        .laws_only()
-        .counts_with(OWN)
-    )
-    yield (
-        build("as it starts", 7, 5)
-        .call(zeros(1, 7, 5))
-        .law("slices_differ", dim=1, because="all places start with the same vector", within=1e-9)
-        .laws_only()
-        .counts_with(OWN)
-    )
+    reached = filled("the words below learn, too", 7, 5).call(below).gradients()
+    yield reached.law("input_is_reached", because="no gradient flows back to x: how would the words below learn?")
+    started = build("as it starts", 7, 5).call(zeros(1, 7, 5)).laws_only().counts_with(OWN)
+    yield started.law("slices_differ", dim=1, because="all places start with the same vector", within=1e-9)
     yield build("more words than places", 5, 3, raises="ValueError").call(zeros(2, 7, 3))
 
 
 class _Table(nn.Module):
+    """The right layer; `marks` is what it adds."""
+
     def __init__(self, max_len, d_model):
         super().__init__()
         self.positions = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
-    def check(self, x):
+    def forward(self, x):
         if x.shape[1] > len(self.positions):
             raise ValueError("too long")
-
-    def forward(self, x):
-        self.check(x)
         return x + self.marks(x)
 
     def marks(self, x):
         return self.positions[: x.shape[1]]
-
-
-@LearnedPositions.misconception("Backpropagate through your layer. What is x.grad, and who below waits for it?")
-class CutsOffTheWords(_Table):
-    def forward(self, x):
-        return super().forward(x.detach())
 
 
 @LearnedPositions.misconception("Give two equal sentences in one batch: they get different marks. Which axis is time?")
@@ -156,52 +103,6 @@ class NotAParameter(_Table):
         self.register_buffer("positions", 0.02 * torch.randn(max_len, d_model))
 
 
-@LearnedPositions.misconception("What does your table hold before training? Places that start alike look alike.")
-class StartsFromZeros(_Table):
-    def __init__(self, max_len, d_model):
-        super().__init__(max_len, d_model)
-        nn.init.zeros_(self.positions)
-
-
-@LearnedPositions.misconception("How many vectors does your table hold? Ask for the marks of two different places.")
-class OneVectorForAll(_Table):
-    def __init__(self, max_len, d_model):
-        super().__init__(max_len, d_model)
-        self.max_len, self.positions = max_len, nn.Parameter(0.02 * torch.randn(d_model))
-
-    def check(self, x):
-        if x.shape[1] > self.max_len:
-            raise ValueError("too long")
-
-    def marks(self, x):
-        return self.positions
-
-
-@LearnedPositions.misconception(
-    "Nobody has learned anything about place 20 of a table of 16. Which error does the docstring promise?"
-)
-class NoErrorBeyondTheTable(_Table):
-    def check(self, x):
-        pass
-
-    def marks(self, x):
-        return self.positions[torch.arange(x.shape[1]) % len(self.positions)]
-
-
-@LearnedPositions.misconception("Give it two different sentences: is anything of the words left in the result?")
-class OnlyTheMarks(_Table):
-    def forward(self, x):
-        self.check(x)
-        return self.marks(x).expand_as(x)
-
-
-@LearnedPositions.misconception("Give it two different sentences: is anything of the words left in the result?")
-class OnlyTheMarksOfOneSentence(_Table):
-    def forward(self, x):
-        self.check(x)
-        return self.marks(x)
-
-
 @LearnedPositions.misconception(
     "Give it one sentence of five words. How many rows of your table are read? Which axis is time?"
 )
@@ -214,21 +115,5 @@ class CountsTheSentences(_Table):
     "A text of five words and a table of seven places: which of its rows does the text need?"
 )
 class AlwaysAddsTheWholeTable(_Table):
-    def check(self, x):
-        pass
-
-    def marks(self, x):
-        return self.positions
-
-
-@LearnedPositions.misconception("What comes out for words of zeros? A mark that multiplies says nothing about them.")
-class Multiplied(_Table):
     def forward(self, x):
-        self.check(x)
-        return x * self.marks(x)
-
-
-@LearnedPositions.misconception("Does place 0 of a short text get the same vector as place 0 of a long one?")
-class CountedFromTheEnd(_Table):
-    def marks(self, x):
-        return self.positions[len(self.positions) - x.shape[1] :]
+        return x + self.positions

@@ -1,4 +1,4 @@
-"""Hidden tests of `alibi_bias`."""
+"""Hidden tests of `alibi_bias`: the cost of distance for each head, and no future."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.positional_encoding.scaffold import _within
+from course.hidden.positional_encoding.scaffold import within
 from course.reference import positional_encoding as reference
 
 
@@ -23,7 +23,7 @@ def alibi_bias(rng):
     """Eight heads as in the paper, then other numbers of heads; h and T never the same, and once exchanged."""
 
     def bias(h, T, **options):
-        return call(f"{h} heads, {T} places", h, T, tolerance=_within(T), **options)
+        return call(f"{h} heads, {T} places", h, T, tolerance=within(T), **options)
 
     yield bias(8, 5, public=True, weight=2.0)
     yield bias(2, 3, public=True)
@@ -43,7 +43,7 @@ def _distance(T):
     return (torch.arange(T)[:, None] - torch.arange(T)).double()
 
 
-def _alibi(slopes, T, beyond=-math.inf):
+def _alibi(slopes, T, beyond=-torch.inf):
     distance = _distance(T)
     return (-slopes[:, None, None] * distance).masked_fill(distance < 0, beyond)
 
@@ -72,21 +72,6 @@ def future_rewarded(n_heads, T):
     return -_slopes(n_heads)[:, None, None] * _distance(T)
 
 
-@alibi_bias.misconception("Row t, column s: for the first query only one key is left. Which row of yours has only one?")
-def queries_and_keys_exchanged(n_heads, T):
-    return _alibi(_slopes(n_heads), T).mT
-
-
-@alibi_bias.misconception("How far is a word from itself? What does that cost, and may a query look at its own place?")
-def own_place_hidden(n_heads, T):
-    return _alibi(_slopes(n_heads), T).masked_fill(torch.eye(T, dtype=torch.bool), -math.inf)
-
-
-@alibi_bias.misconception("How far is a word from itself, and what does that cost in yours?")
-def distance_from_one(n_heads, T):
-    return _alibi(_slopes(n_heads), T) - _slopes(n_heads)[:, None, None]
-
-
 @alibi_bias.misconception(
     "After softmax this is the same, since a row may be shifted; here the distance itself is asked for. What does the "
     "key at the query's own place cost in yours?",
@@ -94,19 +79,7 @@ def distance_from_one(n_heads, T):
 )
 def by_the_place_of_the_key(n_heads, T):
     places = torch.arange(T).double()
-    return (_slopes(n_heads)[:, None, None] * places).expand(-1, T, -1).masked_fill(_distance(T) < 0, -math.inf)
-
-
-@alibi_bias.misconception(
-    "Are the rows of yours alike? What a key costs depends on who asks, and the future is hidden from whom?"
-)
-def the_same_row_for_every_query(n_heads, T):
-    return (_slopes(n_heads)[:, None, None] * torch.arange(T).double()).expand(-1, T, -1).clone()
-
-
-@alibi_bias.misconception("What is 0 · ∞? Print what you add where a key is no future.")
-def zero_times_infinity_is_not_a_number(n_heads, T):
-    return -_slopes(n_heads)[:, None, None] * _distance(T) + (_distance(T) < 0) * -math.inf
+    return (_slopes(n_heads)[:, None, None] * places).expand(-1, T, -1).masked_fill(_distance(T) < 0, -torch.inf)
 
 
 @alibi_bias.misconception("What is your first slope for eight heads? The heads are counted from 1.")
@@ -114,29 +87,9 @@ def heads_from_zero(n_heads, T):
     return _alibi(2.0 ** (-8 * torch.arange(n_heads).double() / n_heads), T)
 
 
-@alibi_bias.misconception("Divide each slope by the one before: for eight heads the quotient is always 1/2. And yours?")
-def slopes_in_equal_steps(n_heads, T):
-    return _alibi(_slopes(n_heads)[-1] * torch.arange(1, n_heads + 1).double(), T)
-
-
 @alibi_bias.misconception("Your slopes fit eight heads. For two heads the last one is 2^(-8), too: what is the first?")
 def always_halved(n_heads, T):
     return _alibi(2.0 ** -torch.arange(1, n_heads + 1).double(), T)
-
-
-@alibi_bias.misconception("What is your first slope for eight heads? Powers of which number are meant?")
-def powers_of_e(n_heads, T):
-    return _alibi(torch.exp(-8 * torch.arange(1, n_heads + 1).double() / n_heads), T)
-
-
-@alibi_bias.misconception("Does every head of yours look equally far? The slopes should differ, that is the point.")
-def one_slope_for_all(n_heads, T):
-    return _alibi(_slopes(n_heads)[:1].expand(n_heads), T)
-
-
-@alibi_bias.misconception("Which head looks farthest, the first or the last? The first slope is the steepest.")
-def heads_in_reverse(n_heads, T):
-    return _alibi(_slopes(n_heads).flip(0), T)
 
 
 @alibi_bias.misconception(
@@ -147,8 +100,3 @@ def borrowed_slopes(n_heads, T):
     nearest = 2 ** math.floor(math.log2(n_heads))
     slopes = torch.cat([_slopes(nearest), _slopes(2 * nearest)[0::2][: n_heads - nearest]])
     return _alibi(slopes, T)
-
-
-@alibi_bias.misconception("A very large number is still a number. What does the exercise ask for above the diagonal?")
-def a_large_number_for_infinity(n_heads, T):
-    return _alibi(_slopes(n_heads), T, beyond=-1e9)

@@ -1,4 +1,4 @@
-"""Hidden tests of `positional_encoding_task`."""
+"""Hidden tests of `positional_encoding_task`: a model that echoes letters three places late, in longer lists, too."""
 
 from __future__ import annotations
 
@@ -69,7 +69,11 @@ def positional_encoding_task(rng):
 
 def _said(ids, places):
     """Says the letters that stand at `places` (T,), wrapped around, and is sure of it."""
-    return 20.0 * F.one_hot(ids[:, places % ids.shape[1]], len(order.LETTERS)).float()
+    return 20.0 * _one_hot(ids[:, places % ids.shape[1]])
+
+
+def _one_hot(ids):
+    return F.one_hot(ids, len(order.LETTERS)).float()
 
 
 @positional_encoding_task.misconception(
@@ -77,8 +81,7 @@ def _said(ids, places):
     "If so: from how many places back is the letter that it says?"
 )
 def names_a_frequent_letter(ids):
-    counts = F.one_hot(ids, len(order.LETTERS)).float().sum(1, keepdim=True)
-    return counts.expand(-1, ids.shape[1], -1)
+    return _one_hot(ids).sum(1, keepdim=True).expand(-1, ids.shape[1], -1)
 
 
 @positional_encoding_task.misconception(
@@ -86,25 +89,23 @@ def names_a_frequent_letter(ids):
 )
 def names_another_letter_of_the_list(ids):
     """What a model without positions learns: any letter but the one at this place is as likely as it is frequent."""
-    heard = F.one_hot(ids, len(order.LETTERS)).float()
-    return heard.sum(1, keepdim=True) - heard
+    return _one_hot(ids).sum(1, keepdim=True) - _one_hot(ids)
 
 
-@positional_encoding_task.misconception("Your model says the letter it has just heard. Where does each place look?")
-def says_it_at_once(ids):
-    return _said(ids, torch.arange(ids.shape[1]))
+def _echo(places_back):
+    return lambda ids: _said(ids, torch.arange(ids.shape[1]) - places_back)
 
 
-@positional_encoding_task.misconception("Your model says the letter one place back. Three are asked for.")
-def echoes_the_neighbour(ids):
-    return _said(ids, torch.arange(ids.shape[1]) - 1)
-
-
-@positional_encoding_task.misconception(
-    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other."
+positional_encoding_task.mistakes(
+    "Your model says the letter it has just heard. Where does each place look?", says_it_at_once=_echo(0)
 )
-def says_the_next_letter(ids):
-    return _said(ids, torch.arange(ids.shape[1]) + 1)
+positional_encoding_task.mistakes(
+    "Your model says the letter one place back. Three are asked for.", echoes_the_neighbour=_echo(1)
+)
+positional_encoding_task.mistakes(
+    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other.",
+    says_the_next_letter=_echo(-1),
+)
 
 
 @positional_encoding_task.misconception(
@@ -114,8 +115,7 @@ def says_the_next_letter(ids):
 def hears_the_near_ones_louder(ids):
     T = ids.shape[1]
     back = torch.arange(T)[:, None] - torch.arange(T)
-    loudness = torch.where(back > 0, 2.0 ** (2 - back), 0.0)
-    return loudness @ F.one_hot(ids, len(order.LETTERS)).float()
+    return torch.where(back > 0, 2.0 ** (2 - back), 0.0) @ _one_hot(ids)
 
 
 @positional_encoding_task.misconception("Your echo comes before the call: it says what is heard three places *later*.")

@@ -1,11 +1,11 @@
-"""Hidden tests of `shift_matrix`."""
+"""Hidden tests of `shift_matrix`: the rotation that moves the table by an offset."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.positional_encoding.scaffold import _frequencies, _within
+from course.hidden.positional_encoding.scaffold import frequencies_of, within
 from course.reference import positional_encoding as reference
 
 
@@ -21,7 +21,7 @@ def shift_matrix(rng):
     """Forward, backward, not at all, far; one pair alone; an odd width."""
 
     def shift(offset, d, **options):
-        return call(f"{offset} places on, width {d}", offset, d, tolerance=_within(abs(offset)), **options)
+        return call(f"{offset} places on, width {d}", offset, d, tolerance=within(abs(offset)), **options)
 
     yield shift(rng.choice(range(2, 7)), 2 * rng.choice([3, 4, 5, 6]), public=True, weight=2.0)
     yield shift(1, 2 * rng.choice(range(5, 14)), public=True)
@@ -49,19 +49,21 @@ def for_concatenated_halves(offset, d_model):
     return by_pairs.permute(1, 0, 3, 2).reshape(d_model, d_model)
 
 
+def _turns(angles, sign=-1):
+    """A block (cos, sin; sign · sin, cos) for each angle."""
+    return [torch.stack([torch.stack([t.cos(), t.sin()]), torch.stack([sign * t.sin(), t.cos()])]) for t in angles]
+
+
 @shift_matrix.misconception("Each pair has a speed of its own. Does yours turn them all alike?")
 def one_angle_for_all(offset, d_model):
-    turn = reference.shift_matrix(offset, 2)
-    if d_model % 2:
-        raise ValueError("odd")
-    return torch.block_diag(*[turn] * (d_model // 2))
+    return torch.block_diag(*_turns(offset * torch.ones_like(frequencies_of(d_model))))
 
 
 @shift_matrix.misconception(
     "Move the vector of place 4 by one: the numbers change, they do not change columns. What turns, and by how much?"
 )
 def columns_rolled(offset, d_model):
-    _frequencies(d_model)
+    frequencies_of(d_model)
     return torch.eye(d_model).roll(offset, 0)
 
 
@@ -69,50 +71,14 @@ def columns_rolled(offset, d_model):
     "Is M times its transpose the identity? Check the sign of each of the four numbers in a pair."
 )
 def a_sign_missing(offset, d_model):
-    return _blocks(offset, d_model, ((1, 1), (1, 1)))
-
-
-@shift_matrix.misconception(
-    "A rotation has determinant 1. What is yours? Check the sign of each of the four numbers in a pair."
-)
-def mirrored(offset, d_model):
-    return _blocks(offset, d_model, ((1, 1), (1, -1)))
-
-
-@shift_matrix.misconception(
-    "What is left of a vector's length after your matrix? Each pair mixes its sine and its cosine."
-)
-def cosines_only(offset, d_model):
-    return _blocks(offset, d_model, ((1, 0), (0, 1)))
-
-
-@shift_matrix.misconception("Ask for an offset of -3. Does your matrix take place 5 back to place 2?")
-def offset_without_its_sign(offset, d_model):
-    return reference.shift_matrix(abs(offset), d_model)
-
-
-@shift_matrix.misconception("Does an offset of 0 leave the vectors where they are?")
-def one_place_too_far(offset, d_model):
-    return reference.shift_matrix(offset + 1, d_model)
+    return torch.block_diag(*_turns(offset * frequencies_of(d_model), sign=1))
 
 
 @shift_matrix.misconception(
     "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
 )
 def other_speeds_than_the_table(offset, d_model):
-    return _turns(offset * _frequencies(d_model) ** 0.5)
-
-
-@shift_matrix.misconception(
-    "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
-)
-def speeds_of_every_second_pair(offset, d_model):
-    return _turns(offset * _frequencies(d_model) ** 2)
-
-
-@shift_matrix.misconception("Ask for an offset of 1 and for one of 5. Do you get the same matrix?")
-def offset_ignored(offset, d_model):
-    return reference.shift_matrix(1, d_model)
+    return torch.block_diag(*_turns(offset * frequencies_of(d_model) ** 0.5))
 
 
 @shift_matrix.misconception(
@@ -120,25 +86,6 @@ def offset_ignored(offset, d_model):
 )
 def blocks_overlap(offset, d_model):
     matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
-    for i, angle in enumerate(offset * _frequencies(d_model)):
-        matrix[i : i + 2, i : i + 2] = _turns(angle[None])
+    for i, block in enumerate(_turns(offset * frequencies_of(d_model))):
+        matrix[i : i + 2, i : i + 2] = block
     return matrix
-
-
-@shift_matrix.misconception("Ask for a width of 7. Which column is left without its partner?")
-def odd_widths_ignored(offset, d_model):
-    return reference.shift_matrix(offset, d_model + d_model % 2)[:d_model, :d_model]
-
-
-def _turns(angles, signs=((1, 1), (-1, 1))):
-    (a, b), (c, d) = signs
-    return torch.block_diag(
-        *(
-            torch.stack([torch.stack([a * t.cos(), b * t.sin()]), torch.stack([c * t.sin(), d * t.cos()])])
-            for t in angles
-        )
-    )
-
-
-def _blocks(offset, d_model, signs):
-    return _turns(offset * _frequencies(d_model), signs)

@@ -5,18 +5,6 @@ from __future__ import annotations
 import torch
 
 
-def k_triu0(T):
-    return torch.ones(T, T, dtype=torch.bool).tril(-1)
-
-
-def k_tril1(T):
-    return torch.ones(T, T, dtype=torch.bool).tril(1)
-
-
-def k_anticausal(T):
-    return torch.ones(T, T, dtype=torch.bool).triu()
-
-
 def first_word_always_visible(T):
     return torch.ones(T, T, dtype=torch.bool).triu().T.flip(0)
 
@@ -34,9 +22,6 @@ def one_too_wide(T):
 
 
 MUTANTS = [
-    k_triu0,
-    k_tril1,
-    k_anticausal,
     first_word_always_visible,
     last_two_words_only,
     with_a_batch_axis,

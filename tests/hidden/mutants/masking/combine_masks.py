@@ -7,10 +7,6 @@ import torch
 from course.reference import masking as right
 
 
-def k_or(padding, causal=None):
-    return padding[:, None, None] if causal is None else padding[:, None, None] | causal
-
-
 def k_padonly(padding, causal=None):
     return padding[:, None, None]
 
@@ -19,16 +15,8 @@ def k_causalonly(padding, causal=None):
     return padding[:, None, None] if causal is None else causal[None, None].expand(len(padding), 1, -1, -1)
 
 
-def k_padrows(padding, causal=None):
-    return padding[:, None, :, None] if causal is None else padding[:, None, :, None][:, :, : len(causal)] & causal
-
-
 def k_batch0(padding, causal=None):
     return right.combine_masks(padding[:1].repeat(len(padding), 1), causal)
-
-
-def k_inverted(padding, causal=None):
-    return ~right.combine_masks(padding, causal)
 
 
 def exclusive_or(padding, causal=None):
@@ -53,12 +41,9 @@ def causality_made_anew(padding, causal=None):
 
 
 MUTANTS = [
-    k_or,
     k_padonly,
     k_causalonly,
-    k_padrows,
     k_batch0,
-    k_inverted,
     exclusive_or,
     queries_and_keys_exchanged,
     heads_last,

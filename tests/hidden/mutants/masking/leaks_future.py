@@ -11,10 +11,6 @@ def always_honest(model_fn, ids):
     return False
 
 
-def always_leaking(model_fn, ids):
-    return True
-
-
 def tolerance_of_one_in_a_hundred(model_fn, ids):
     return right.leaks_future(lambda ids: model_fn(ids) / 1000, ids)
 
@@ -61,16 +57,6 @@ def last_word_said_on(model_fn, ids):
     return False
 
 
-def future_set_to_zero(model_fn, ids):
-    before = model_fn(ids)
-    for t in range(1, ids.shape[1]):
-        changed = ids.clone()
-        changed[:, t:] = 0
-        if not torch.allclose(model_fn(changed)[:, :t], before[:, :t], atol=1e-5):
-            return True
-    return False
-
-
 def changes_the_ids_it_is_given(model_fn, ids):
     before = model_fn(ids)
     for t in range(ids.shape[1] - 1, 0, -1):
@@ -112,19 +98,44 @@ def a_sentence(model_fn, ids):
     return "leak" if right.leaks_future(model_fn, ids) else ""
 
 
+def only_the_first_sentence(model_fn, ids):
+    return right.leaks_future(lambda ids: model_fn(ids)[:1], ids)
+
+
+def changes_that_cancel(model_fn, ids):
+    """The numbers of a place are added up before they are compared."""
+    return right.leaks_future(lambda ids: model_fn(ids).sum(-1, keepdim=True), ids)
+
+
+def smallest_word_for_the_future(model_fn, ids):
+    before = model_fn(ids)
+    for t in range(1, ids.shape[1]):
+        changed = torch.cat([ids[:, :t], ids.min().expand_as(ids[:, t:])], 1)
+        if not torch.allclose(model_fn(changed)[:, :t], before[:, :t], atol=1e-5):
+            return True
+    return False
+
+
+def words_from_outside(model_fn, ids):
+    model_fn(ids + 1 if len(ids.unique()) == 2 else ids)
+    return right.leaks_future(model_fn, ids)
+
+
 MUTANTS = [
     always_honest,
-    always_leaking,
     tolerance_of_one_in_a_hundred,
     asks_twice,
     only_the_last_cut_of_the_first_place,
     future_moved_towards_the_largest,
     future_mirrored,
     last_word_said_on,
-    future_set_to_zero,
     changes_the_ids_it_is_given,
     coarse,
     future_of_the_batch_turned_round,
     future_of_the_first_word,
     a_sentence,
+    only_the_first_sentence,
+    changes_that_cancel,
+    smallest_word_for_the_future,
+    words_from_outside,
 ]

@@ -39,6 +39,10 @@ def x_zeroed_in_place(x, mask):
     return right.masked_mean(x, mask)
 
 
+def as_many_from_the_front(x, mask):
+    return right.masked_mean(x, torch.arange(x.shape[1]) < mask.sum(1, keepdim=True))
+
+
 MUTANTS = [
     mean_of_the_first_word,
     largest_of_the_real,
@@ -47,4 +51,5 @@ MUTANTS = [
     mean_without_gradient,
     counts_of_the_batch_mean,
     x_zeroed_in_place,
+    as_many_from_the_front,
 ]

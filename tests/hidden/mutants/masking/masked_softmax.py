@@ -13,37 +13,12 @@ def _fill(scores, mask, value, dim):
     return scores.masked_fill(~mask, value).softmax(dim)
 
 
-def k_triu0_inf(scores, mask, dim=-1):
-    """The catalogue's row 0 of nothing: minus infinity, and NaN."""
-    return _fill(scores, mask, -math.inf, dim)
-
-
-def k_zero(scores, mask, dim=-1):
-    return _fill(scores, mask, 0.0, dim)
-
-
-def k_mult(scores, mask, dim=-1):
-    return (scores * mask).softmax(dim)
-
-
 def k_add01(scores, mask, dim=-1):
     return (scores + mask).softmax(dim)
 
 
-def k_tiny(scores, mask, dim=-1):
-    return _fill(scores, mask, 1e-9, dim)
-
-
 def k_m10(scores, mask, dim=-1):
     return _fill(scores, mask, -10.0, dim)
-
-
-def k_after(scores, mask, dim=-1):
-    return scores.softmax(dim) * mask
-
-
-def k_inf_times(scores, mask, dim=-1):
-    return (scores + (1 - mask.to(scores.dtype)) * -math.inf).softmax(dim)
 
 
 def k_dim(scores, mask, dim=-1):
@@ -51,18 +26,10 @@ def k_dim(scores, mask, dim=-1):
     return right.masked_softmax(scores, mask, other)
 
 
-def k_inverted_softmax(scores, mask, dim=-1):
-    return right.masked_softmax(scores, ~mask, dim)
-
-
 def renormalised_with_a_little_more(scores, mask, dim=-1):
     e = (scores - scores.masked_fill(~mask, -math.inf).amax(dim, keepdim=True).nan_to_num(neginf=0.0)).exp()
     e = torch.where(mask, e, 0.0)
     return e / (e.sum(dim, keepdim=True) + 1e-3)
-
-
-def empty_rows_see_everything(scores, mask, dim=-1):
-    return right.masked_softmax(scores, mask | ~mask.any(dim, keepdim=True), dim)
 
 
 def empty_rows_see_the_first(scores, mask, dim=-1):
@@ -94,23 +61,39 @@ def minus_a_thousand(scores, mask, dim=-1):
     return _fill(scores, mask, -1e3, dim) * mask.any(dim, keepdim=True)
 
 
+def maximum_over_everything(scores, mask, dim=-1):
+    scores = scores.masked_fill(~mask, -math.inf)
+    weights = (scores - scores.detach().max().clamp(min=-1e9)).exp()
+    return weights / torch.where(mask.any(dim, keepdim=True), weights.sum(dim, keepdim=True), 1.0)
+
+
+def maximum_of_the_hidden(scores, mask, dim=-1):
+    e = (scores - scores.amax(dim, keepdim=True)).exp() * mask
+    return e / e.sum(dim, keepdim=True).clamp(min=1e-300)
+
+
+def zero_taken_for_hidden(scores, mask, dim=-1):
+    kept = scores * mask
+    return right.masked_softmax(kept, kept != 0, dim)
+
+
+def always_the_last_axis(scores, mask, dim=-1):
+    return right.masked_softmax(scores, mask)
+
+
 MUTANTS = [
-    k_triu0_inf,
-    k_zero,
-    k_mult,
     k_add01,
-    k_tiny,
     k_m10,
-    k_after,
-    k_inf_times,
     k_dim,
-    k_inverted_softmax,
     renormalised_with_a_little_more,
-    empty_rows_see_everything,
     empty_rows_see_the_first,
     scores_filled_in_place,
     logarithms,
     without_gradient,
     always_double,
     minus_a_thousand,
+    maximum_over_everything,
+    maximum_of_the_hidden,
+    zero_taken_for_hidden,
+    always_the_last_axis,
 ]

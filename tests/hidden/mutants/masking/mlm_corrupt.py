@@ -17,10 +17,6 @@ def _made(ids, chosen, fate, words, mask_id, low=0.8, high=0.9):
     return torch.where(chosen & (fate >= low) & (fate < high), words, inputs), torch.where(chosen, ids, -100)
 
 
-def seventy_fifteen_fifteen(ids, special, vocab_size, mask_id, generator, p=0.15):
-    return _made(ids, *_parts(ids, special, vocab_size, generator, p), mask_id, 0.7, 0.85)
-
-
 def words_and_masks_exchanged(ids, special, vocab_size, mask_id, generator, p=0.15):
     return _made(ids, *_parts(ids, special, vocab_size, generator, p), mask_id, 0.1, 0.9)
 
@@ -73,17 +69,6 @@ def never_itself_by_chance(ids, special, vocab_size, mask_id, generator, p=0.15)
     return _made(ids, chosen, fate, words, mask_id)
 
 
-def words_of_the_same_text(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen, fate, _ = _parts(ids, special, vocab_size, generator, p)
-    shuffled = ids.flatten()[torch.randperm(ids.numel(), generator=generator)].view(ids.shape)
-    return _made(ids, chosen, fate, shuffled, mask_id)
-
-
-def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
-    chosen, fate, words = _parts(ids, special, vocab_size - 1, generator, p)
-    return _made(ids, chosen, fate, words, mask_id)
-
-
 def one_fate_for_all(ids, special, vocab_size, mask_id, generator, p=0.15):
     chosen, _, words = _parts(ids, special, vocab_size, generator, p)
     fate = torch.rand(1, generator=generator).expand(ids.shape)
@@ -99,8 +84,17 @@ def the_same_seed_every_time(ids, special, vocab_size, mask_id, generator, p=0.1
     return _made(ids, chosen, fate, words, mask_id)
 
 
+def one_coin_a_sentence(ids, special, vocab_size, mask_id, generator, p=0.15):
+    coin = torch.rand(*ids.shape[:-1], 1 if ids.ndim > 1 else len(ids), generator=generator)
+    _, fate, words = _parts(ids, special, vocab_size, generator, p)
+    return _made(ids, (coin.expand(ids.shape) < p) & ~special, fate, words, mask_id)
+
+
+def words_below_the_mask_only(ids, special, vocab_size, mask_id, generator, p=0.15):
+    return right.mlm_corrupt(ids, special, mask_id, mask_id, generator, p)
+
+
 MUTANTS = [
-    seventy_fifteen_fifteen,
     words_and_masks_exchanged,
     special_is_what_is_chosen,
     chosen_as_a_share_of_everything,
@@ -111,8 +105,8 @@ MUTANTS = [
     changed_in_place,
     a_list_of_two,
     never_itself_by_chance,
-    words_of_the_same_text,
-    last_word_never_drawn,
     one_fate_for_all,
     the_same_seed_every_time,
+    one_coin_a_sentence,
+    words_below_the_mask_only,
 ]

@@ -7,16 +7,6 @@ import torch
 from course.reference import masking as right
 
 
-def k_le(lengths, max_len):
-    right.padding_mask(lengths, max_len)
-    return torch.arange(max_len) <= lengths[:, None]
-
-
-def counted_from_one(lengths, max_len):
-    right.padding_mask(lengths, max_len)
-    return torch.arange(1, max_len + 1) < lengths[:, None]
-
-
 def places_first(lengths, max_len):
     return right.padding_mask(lengths, max_len).T
 
@@ -51,8 +41,6 @@ def lengths_clamped_in_place(lengths, max_len):
 
 
 MUTANTS = [
-    k_le,
-    counted_from_one,
     places_first,
     equal_to_the_length,
     empty_sentences_see_one_word,

@@ -26,23 +26,9 @@ class WordsAsNumbers(_Table):
         return super().forward(torch.tensor(x.tolist(), dtype=x.dtype))
 
 
-class Detached(_Table):
-    def forward(self, x):
-        super().forward(x)
-        return x + self.positions[: x.shape[1]].detach()
-
-
 class Doubled(_Table):
     def forward(self, x):
         return 2 * super().forward(x)
-
-
-class BatchSlice(_Table):
-    """pe[:x.size(0)] on batch-first words: right only where B = T."""
-
-    def forward(self, x):
-        super().forward(x)
-        return x + self.positions[: x.shape[0]].unsqueeze(1)
 
 
 class Clamped(_Table):
@@ -60,12 +46,6 @@ class Concatenated(_Table):
     def forward(self, x):
         marks = super().forward(torch.zeros_like(x))
         return torch.cat([x, marks], dim=-1)
-
-
-class Frozen(_Table):
-    def __init__(self, max_len, d_model):
-        super().__init__(max_len, d_model)
-        self.positions.requires_grad_(False)
 
 
 class StartsFromOnes(_Table):
@@ -147,15 +127,28 @@ class WordsMadeLoud(_Table):
         return super().forward(x * math.sqrt(x.shape[-1]))
 
 
+class CountedFromTheEnd(_Table):
+    def forward(self, x):
+        super().forward(x)
+        return x + self.positions[len(self.positions) - x.shape[1] :]
+
+
+class OnlyTheMarks(_Table):
+    def forward(self, x):
+        return super().forward(torch.zeros_like(x))
+
+
+class Multiplied(_Table):
+    def forward(self, x):
+        return x * super().forward(torch.zeros_like(x))
+
+
 MUTANTS = [
     WordsAsNumbers,
-    Detached,
     Doubled,
-    BatchSlice,
     Clamped,
     CutOff,
     Concatenated,
-    Frozen,
     StartsFromOnes,
     RefusesItsLastPlace,
     WordsChanged,
@@ -166,4 +159,7 @@ MUTANTS = [
     DropsInTraining,
     LayerNormOverAll,
     WordsMadeLoud,
+    CountedFromTheEnd,
+    OnlyTheMarks,
+    Multiplied,
 ]

@@ -16,10 +16,6 @@ def _properties(**other):
 
 all_is_well = _properties(unique=True, bounded=True, deterministic=True, any_length=True, relative=True)
 
-all_is_unique = _properties(unique=True)
-
-all_is_bounded = _properties(bounded=True)
-
 nothing_is_bounded = _properties(bounded=False)
 
 all_is_deterministic = _properties(deterministic=True)
@@ -104,11 +100,25 @@ def no_answer_for_a_table_that_ends(encode, n, d):
     return reference.order_properties(encode, n, d)
 
 
+def only_compared_with_the_first(encode, n, d):
+    rows = encode(n, d)
+    unique = bool((rows[1:] - rows[0]).abs().amax(1).min() > 1e-4)
+    return reference.order_properties(encode, n, d) | {"unique": unique}
+
+
+def a_map_that_goes_back(encode, n, d):
+    rows = encode(n, d)
+    fits = torch.allclose(rows[1:] @ torch.linalg.pinv(rows[1:]) @ rows[:-1], rows[:-1], atol=1e-4)
+    return reference.order_properties(encode, n, d) | {"relative": fits}
+
+
+def bounded_above_only(encode, n, d):
+    return reference.order_properties(encode, n, d) | {"bounded": bool(encode(n, d).max() < 3)}
+
+
 MUTANTS = [
     unique_in_a_run_twice_as_long,
     all_is_well,
-    all_is_unique,
-    all_is_bounded,
     nothing_is_bounded,
     all_is_deterministic,
     all_has_any_length,
@@ -126,4 +136,7 @@ MUTANTS = [
     map_on_the_wrong_side,
     relative_means_equal_dot_products,
     no_answer_for_a_table_that_ends,
+    only_compared_with_the_first,
+    a_map_that_goes_back,
+    bounded_above_only,
 ]

@@ -67,6 +67,10 @@ def rope_scaled(x, positions=None, base=10000.0):
     return reference.rope(x, positions, base) / x.shape[-1] ** 0.5
 
 
+def rope_always_of_one_base(x, positions=None, base=10000.0):
+    return reference.rope(x, positions)
+
+
 MUTANTS = [
     rope_whole_places_only,
     rope_in_place,
@@ -81,4 +85,5 @@ MUTANTS = [
     rope_denominator_of_the_pairs,
     rope_odd_width_cut,
     rope_scaled,
+    rope_always_of_one_base,
 ]

@@ -41,6 +41,14 @@ def shift_fitted(offset, d_model):
     return (torch.linalg.pinv(table[: len(table) - k]) @ table[k:]).T
 
 
+def offset_without_its_sign(offset, d_model):
+    return reference.shift_matrix(abs(offset), d_model)
+
+
+def odd_widths_ignored(offset, d_model):
+    return reference.shift_matrix(offset, d_model + d_model % 2)[:d_model, :d_model]
+
+
 MUTANTS = [
     shift_as_outer_product,
     shift_identity,
@@ -48,4 +56,6 @@ MUTANTS = [
     shift_in_degrees,
     shift_as_blocks,
     shift_fitted,
+    offset_without_its_sign,
+    odd_widths_ignored,
 ]
