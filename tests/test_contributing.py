@@ -8,16 +8,21 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import jupytext
+import pytest
 import torch
+from ipywidgets import VBox
 from torch import nn
 
 from course.data.streams import Stream
 from course.exercise import Rng, exercise, given_model
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.judge import judge
+from course.judge import Verdict, judge
+from course.show import live, style
+from tests.show.widgets import controls, look, move
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
 
@@ -85,6 +90,32 @@ def test_the_example_task_keeps_its_promises() -> None:
     notebook["fit"] = lambda name, build, train: _fitted(stream["STREAMS"][name], build(), train)
     exec(trains.source, notebook)
     assert judge(key, lambda script: run(script, notebook["record"].model), 4).kind == "passed"
+
+
+def test_the_example_seeds_tell_right_from_wrong(monkeypatch) -> None:
+    stream: dict = {"torch": torch, "Tensor": torch.Tensor, "Iterator": Iterator}
+    exec(_block("stream"), stream)
+    hidden: dict = {"torch": torch, "exercise": exercise, "given_model": given_model}
+    exec(_block("task"), hidden | {"trends": SimpleNamespace(**stream)}, hidden)
+    made = SimpleNamespace(stream=lambda name, generator: stream["STREAMS"][name](generator))
+    names = {"pytest": pytest, "torch": torch, "nn": nn, "F": nn.functional, "islice": islice, "data": made}
+    names |= {"judge": judge, "key_of": key_of, "run": run, "Verdict": Verdict}
+    names["find"] = hidden.__getitem__
+    exec(_block("seeds"), names)
+    names["test_the_notebooks_loop_gets_full_marks"](0)
+    names["test_a_loop_that_hardly_moves_does_not"](0)
+
+
+def test_the_example_widget_is_drawn_and_moves() -> None:
+    reference: dict = {}
+    exec(_block("reference"), reference)
+    made: dict = {"live": live, "style": style, "Tensor": torch.Tensor, "Callable": Callable, "Any": Any, "VBox": VBox}
+    exec(_block("widget"), made)
+    widget = made["explorer"](torch.randn(40, generator=torch.Generator().manual_seed(0)), reference["moving_average"])
+    (width,) = controls(widget)
+    before = look(widget)
+    move(width)
+    assert all(now != then for now, then in zip(look(widget), before, strict=True))
 
 
 def _fitted(stream: Stream, model: nn.Module, train: Callable) -> SimpleNamespace:
