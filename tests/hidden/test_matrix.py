@@ -92,8 +92,6 @@ def misconception_is_named(exercise, misconception, seed) -> float:
 
 
 TOLD_ALIKE = {
-    ("bag_of_words", "shares_even_of_nothing"): "shares_for_counts",
-    ("cross_entropy", "one_maximum_for_the_batch_and_no_difference"): "overflows",
     ("ElmanClassifier", "MeanOverColumns"): "LastColumn",
     ("ElmanClassifier", "LayerMadeAnew"): "StateKeptBetweenBatches",
     ("GatedClassifier", "MeanOverColumns"): "LastColumn",

@@ -530,6 +530,7 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("NGramModel", NothingCountsAsMuch, "zeros_for_the_unknown"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
+        ("bag_of_words", shares_of_words, "shares_for_counts"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
         ("context_windows", whole_windows, "centre_included"),
         ("cross_entropy", never_quite_zero, "probabilities_plus_1e_8"),
@@ -591,10 +592,6 @@ def test_a_mistake_is_known_in_other_words(name, answer, mistake):
 def test_relatives_of_a_mistake_get_its_hint_by_check_and_at_grading(name, answer, hint):
     for seed in (*SEEDS, None):
         assert verdict_on(name, answer, seed).hint.startswith(hint)
-
-
-def test_shares_are_known_with_and_without_an_empty_sentence():
-    assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
 
 
 @pytest.mark.parametrize(
