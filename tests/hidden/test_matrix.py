@@ -92,9 +92,6 @@ def misconception_is_named(exercise, misconception, seed) -> float:
 
 
 TOLD_ALIKE = {
-    ("NGramModel", "alpha_once_below"): "divided_by_all_windows",
-    ("bag_of_words", "shares_even_of_nothing"): "shares_for_counts",
-    ("cross_entropy", "one_maximum_for_the_batch_and_no_difference"): "overflows",
     ("ElmanClassifier", "MeanOverColumns"): "LastColumn",
     ("ElmanClassifier", "LayerMadeAnew"): "StateKeptBetweenBatches",
     ("GatedClassifier", "MeanOverColumns"): "LastColumn",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from functools import cache
 
 import pytest
@@ -38,44 +37,12 @@ def named(name: str, answer) -> set[str]:
     return {verdict.misconception for verdict in [*verdicts, checked] if verdict.kind != "passed"}
 
 
-# -- 01: windows -------------------------------------------------------------------------------------------------------
-
-
-def all_lengths(tokens, n):
-    if n < 1:
-        raise ValueError
-    windows = (tokens[i : i + size] for size in range(1, n + 1) for i in range(len(tokens) - size + 1))
-    return Counter(map(tuple, windows))
-
-
-def padded_at_the_end(tokens, n):
-    if n < 1:
-        raise ValueError
-    tokens = [*tokens, *[None] * (n - 1)]
-    return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
-
-
 # -- 01: transitions ---------------------------------------------------------------------------------------------------
 
 
 def sums_along_the_columns(ids, vocab_size, alpha=0.0):
     counts = torch.bincount(ids[:-1] * vocab_size + ids[1:], minlength=vocab_size**2).view(vocab_size, -1) + alpha
     return counts / counts.sum(1)
-
-
-def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
-    table = [[alpha] * vocab_size] * vocab_size
-    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        table[before][after] += 1
-    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
-
-
-def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
-    counts = torch.full((vocab_size, vocab_size), alpha)
-    for t in range(len(ids) - 2):
-        counts[ids[t], ids[t + 1]] += 1
-    totals = counts.sum(1, keepdim=True)
-    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
 
 
 # -- 01: perplexity ----------------------------------------------------------------------------------------------------
@@ -556,17 +523,14 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
 @pytest.mark.parametrize(
     ("name", "answer", "mistake"),
     [
-        ("count_ngrams", all_lengths, "windows_up_to_n"),
-        ("count_ngrams", padded_at_the_end, "padded_behind"),
         ("transition_matrix", sums_along_the_columns, "divided_by_the_sums_of_other_rows_and_by_zero"),
-        ("transition_matrix", the_same_list_in_every_row, "one_row_for_all"),
-        ("transition_matrix", up_to_the_last_but_one, "last_pair_lost"),
         ("sample_text", softmax_first, "softmax_of_the_row"),
         ("NGramModel", LikeliestAlone, "everything_on_the_likeliest"),
         ("NGramModel", UniformForShortContexts, "short_means_uniform"),
         ("NGramModel", NothingCountsAsMuch, "zeros_for_the_unknown"),
         ("NGramModel", ContextOfLengthN, "one_token_too_many"),
         ("bag_of_words", words_looked_up, "unknown_words_crash"),
+        ("bag_of_words", shares_of_words, "shares_for_counts"),
         ("context_windows", windows_up_to_the_last, "last_window_lost"),
         ("context_windows", whole_windows, "centre_included"),
         ("cross_entropy", never_quite_zero, "probabilities_plus_1e_8"),
@@ -628,10 +592,6 @@ def test_a_mistake_is_known_in_other_words(name, answer, mistake):
 def test_relatives_of_a_mistake_get_its_hint_by_check_and_at_grading(name, answer, hint):
     for seed in (*SEEDS, None):
         assert verdict_on(name, answer, seed).hint.startswith(hint)
-
-
-def test_shares_are_known_with_and_without_an_empty_sentence():
-    assert named("bag_of_words", shares_of_words) == {"shares_even_of_nothing", "shares_for_counts"}
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""Hidden tests of `bag_of_words`."""
+"""Hidden tests of `bag_of_words`: a row of word counts for each sentence."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise
-from course.hidden.cbow.scaffold import _bananas, _words
+from course.hidden.cbow.scaffold import bananas, words
 from course.reference import cbow as reference
 
 
@@ -23,27 +23,22 @@ def bag_of_words(rng):
     def case(title, sentences, vocab, **options):
         return call(title, sentences, vocab, **options).call(on="out", method="double", into="out")
 
-    lecture = [_words(s) for s in ("yes , we have no bananas", "say yes for bananas", "no bananas , we say")]
-    yield case("the lecture's table", lecture, reference.build_vocab(_bananas()), public=True)
+    lecture = [words(s) for s in ("yes , we have no bananas", "say yes for bananas", "no bananas , we say")]
+    yield case("the lecture's table", lecture, reference.build_vocab(bananas()), public=True)
     known = {"<unk>": 0, "no": 1, "yes": 2}
-    yield case(
-        "repeated and unknown words",
-        [_words("no no no yes"), _words("maybe no maybe")],
-        known,
-        public=True,
-    )
-    yield case("columns go by id", [_words("b a c b"), _words("c c")], {"c": 2, "<unk>": 0, "b": 3, "a": 1})
-    yield case("an empty sentence", [[], _words("yes no no"), []], known)
+    repeated = [words("no no no yes"), words("maybe no maybe")]
+    yield case("repeated and unknown words", repeated, known, public=True)
+    yield case("columns go by id", [words("b a c b"), words("c c")], {"c": 2, "<unk>": 0, "b": 3, "a": 1})
+    yield case("an empty sentence", [[], words("yes no no"), []], known)
     parts = {"<unk>": 0, "a": 1, "an": 2, "ban": 3, "banana": 4}
-    yield case("words within words", [_words("banana an a"), _words("bananas ban an an")], parts)
+    yield case("words within words", [words("banana an a"), words("bananas ban an an")], parts)
     yield case("one word, and a vocabulary that knows more", [["no"]], known)
     yield case("nothing known", [["a", "b"], ["c"], ["d", "e", "f"]], {"<unk>": 0})
     text = [[rng.choice("abcdefg") for _ in range(13)] for _ in range(5)]
     yield case("longer sentences", text, reference.build_vocab([w for s in text for w in s], min_count=8))
 
 
-def _counted(sentences, vocab):
-    return reference.bag_of_words(sentences, vocab)
+_counted = reference.bag_of_words
 
 
 @bag_of_words.misconception("`no no no`: how often does it hold the word? And what does your table say?")
@@ -81,27 +76,6 @@ def shares_for_counts(sentences, vocab):
     return counts / counts.sum(1, keepdim=True).clamp(min=1)
 
 
-@bag_of_words.misconception("These are shares. How many times does each word occur? And what are shares of nothing?")
-def shares_even_of_nothing(sentences, vocab):
-    counts = _counted(sentences, vocab).double()
-    return counts / counts.sum(1, keepdim=True)
-
-
-@bag_of_words.misconception("The lecture draws a word as a row, the docstring wants a sentence as a row.")
-def words_as_rows(sentences, vocab):
-    return _counted(sentences, vocab).T
-
-
 @bag_of_words.misconception("In which column does the word with id 2 stand? The ids decide, not the order of the dict.")
 def columns_by_order_of_the_dict(sentences, vocab):
     return _counted(sentences, {"<unk>": 0} | {word: index for index, word in enumerate(vocab)})
-
-
-@bag_of_words.misconception("Compare your first row with the counts of the first sentence alone.")
-def rows_add_up(sentences, vocab):
-    return _counted(sentences, vocab).cumsum(0)
-
-
-@bag_of_words.misconception("Column 0 is for unknown words, and it has a place in the table. How many columns is that?")
-def no_column_for_the_unknown(sentences, vocab):
-    return _counted(sentences, vocab)[:, 1:]

@@ -1,4 +1,4 @@
-"""Hidden tests of `cbow_task`."""
+"""Hidden tests of `cbow_task`: a trained model's loss on new windows, and the neighbours of its vectors."""
 
 from __future__ import annotations
 
@@ -79,72 +79,82 @@ def clear_words():
 )
 def cbow_task(rng):
     """Loss against the bag's own floor on windows of the judge's, and neighbours by class. E is read, W is not."""
-    frequencies = -grammar.language().frequencies.clamp(min=1e-12).log()
-    V = len(frequencies)
-    rows, kinds = clear_words()
-
-    def asked(title, count, **options):
-        """A case for windows of the judge's, without a law, then these, and what the best reader loses on each."""
-        contexts, targets, floor = held_out(count, rng.seed())
-        case = given_model(title, **options).call(contexts, into="logits").laws_only()
-        return case, contexts, targets, floor
-
-    def at_most(case, targets, floor, margin, known=None):
-        known = floor if known is None else known
-        case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
-        return case.law("no_better_than", of="logits", targets=targets, best=floor)
-
-    def neighbours(title, k, bar, **options):
-        law = {"of": "E", "kinds": kinds, "rows": rows, "k": k, "bar": bar}
-        case = given_model(title, **options).read("E").law("neighbours_alike", **law).laws_only()
-        return case.counts_with(NOT_MAD)
-
-    def nothing(targets):
-        return torch.full((len(targets),), math.log(V))
-
-    def not_again(case, contexts):
-        beside = contexts[:, RADIUS]
-        because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
-        law = {"of": "logits", "targets": beside, "known": frequencies[beside], "margin": -0.02, "because": because}
-        return case.law("log_loss_at_least", **law)
-
-    some, contexts, targets, floor = asked("256 windows, a loss near the floor", 256, public=True)
-    yield at_most(some, targets, floor, LOSS_MARGIN + 0.5)
-    rungs = (
-        ("a loss not far from the floor", 1.7, floor),
-        ("not far from the bare frequencies", 0.6, frequencies[targets]),
-        (NOT_MAD, 0.5, nothing(targets)),
-    )
-    for title, margin, known in rungs:
-        rung = some.judged_again(f"{title}, of 256 windows", weight=0.1).counts_with(KNOWS)
-        yield at_most(rung, targets, floor, margin, known)
-    again = some.judged_again("what is there is not guessed again, of 256 windows", weight=0.1).counts_with(KNOWS)
-    yield not_again(again, contexts)
-    scores = some.judged_again("scores, not probabilities, of 256 windows", weight=0.1).counts_with(KNOWS)
-    yield scores.law("no_probabilities", of="logits")
-    yield neighbours("neighbours are words of a kind", 5, 0.8, public=True)
+    yield from _public(*_asked("256 windows, a loss near the floor", 256, rng.seed(), public=True))
     yield rest_hidden
-    new, contexts, targets, floor = asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, weight=2.0)
-    yield at_most(new, targets, floor, LOSS_MARGIN)
-    yield at_most(new.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
-    less = new.judged_again(KNOWS)
-    yield at_most(less, targets, floor, 0.03, frequencies[targets])
-    new = new.counts_with(KNOWS)
-    yield at_most(new.judged_again(NOT_MAD, weight=0.5), targets, floor, 0.1, nothing(targets))
-    yield not_again(new.judged_again("what is there is not guessed again", weight=0.5), contexts)
-    yield new.judged_again("scores, not probabilities", weight=0.5).law("no_probabilities", of="logits")
-    yield neighbours("nine of ten neighbours are of a kind", 5, 0.9, weight=2.0)
-    yield neighbours("half of the neighbours are of a kind", 5, 0.5)
-    turned = contexts[:, torch.tensor([3, 1, 0, 2])]
+    yield from _hidden(*_asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, rng.seed(), weight=2.0))
+
+
+def _public(case, contexts, targets, floor):
+    yield _at_most(case, targets, floor, LOSS_MARGIN + 0.5)
+
+    def rung(title):
+        return case.judged_again(f"{title}, of 256 windows", weight=0.1).counts_with(KNOWS)
+
+    yield _at_most(rung("a loss not far from the floor"), targets, floor, 1.7)
+    yield _at_most(rung("not far from the bare frequencies"), targets, floor, 0.6, _surprise()[targets])
+    yield _at_most(rung(NOT_MAD), targets, floor, 0.5, _knowing_nothing(targets))
+    yield _not_again(rung("what is there is not guessed again"), contexts)
+    yield rung("scores, not probabilities").law("no_probabilities", of="logits")
+    yield _neighbours("neighbours are words of a kind", 0.8, public=True)
+
+
+def _hidden(case, contexts, targets, floor):
+    yield _at_most(case, targets, floor, LOSS_MARGIN)
+    yield _at_most(case.judged_again("a loss at most 1.7 above the floor"), targets, floor, 1.7)
+    yield _at_most(case.judged_again(KNOWS), targets, floor, 0.03, _surprise()[targets])
+
+    def rung(title):
+        return case.counts_with(KNOWS).judged_again(title, weight=0.5)
+
+    yield _at_most(rung(NOT_MAD), targets, floor, 0.1, _knowing_nothing(targets))
+    yield _not_again(rung("what is there is not guessed again"), contexts)
+    yield rung("scores, not probabilities").law("no_probabilities", of="logits")
+    yield _neighbours("nine of ten neighbours are of a kind", 0.9, weight=2.0)
+    yield _neighbours("half of the neighbours are of a kind", 0.5)
     because = "the same words in another order get other scores: this is no bag"
     yield (
         given_model("a bag has no order", weight=0.5)
         .call(contexts, into="first")
-        .call(turned, into="second")
+        .call(contexts[:, torch.tensor([3, 1, 0, 2])], into="second")
         .law("equal", of="first", to="second", within=1e-3, because=because)
         .laws_only()
         .counts_with(KNOWS)
     )
+
+
+def _asked(title, count, seed, **options):
+    """A case for windows of the judge's, without a law, then these, and what the best reader loses on each."""
+    contexts, targets, floor = held_out(count, seed)
+    return given_model(title, **options).call(contexts, into="logits").laws_only(), contexts, targets, floor
+
+
+def _at_most(case, targets, floor, margin, known=None):
+    """A loss at most `margin` above `known`, which is the floor where nothing is given, and never below the floor."""
+    known = floor if known is None else known
+    case = case.law("log_loss_at_most", of="logits", targets=targets, known=known, margin=margin)
+    return case.law("no_better_than", of="logits", targets=targets, best=floor)
+
+
+def _not_again(case, contexts):
+    beside = contexts[:, RADIUS]
+    because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
+    law = {"of": "logits", "targets": beside, "known": _surprise()[beside], "margin": -0.02, "because": because}
+    return case.law("log_loss_at_least", **law)
+
+
+def _neighbours(title, bar, **options):
+    rows, kinds = clear_words()
+    case = given_model(title, **options).read("E").laws_only().counts_with(NOT_MAD)
+    return case.law("neighbours_alike", of="E", kinds=kinds, rows=rows, k=5, bar=bar)
+
+
+def _surprise():
+    """The loss of the bare frequencies on each word, (V,)."""
+    return -grammar.language().frequencies.clamp(min=1e-12).log()
+
+
+def _knowing_nothing(targets):
+    return torch.full((len(targets),), math.log(len(_surprise())))
 
 
 class Pretended:
@@ -152,25 +162,21 @@ class Pretended:
 
     def __init__(self, logits, E=None):
         self.logits = logits
-        self.E = _chance() if E is None else E
+        self.E = _by_chance(len(grammar.language().words), 16, 2) if E is None else E
 
     def __call__(self, contexts):
         return self.logits(contexts)
 
 
-def _chance():
-    return torch.randn(_table_shape(), generator=torch.Generator().manual_seed(2))
+def _by_chance(count, width, seed):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed))
 
 
-def _table_shape():
-    return len(grammar.language().words), 16
-
-
-def _blurred(share):
-    """Vectors of which a `share` of the words has none of its own yet."""
+def _blurred():
+    """Vectors of which three in ten words have none of their own yet."""
     E = _used_as()
-    lost = torch.rand(len(E), generator=torch.Generator().manual_seed(3)) < share
-    E[lost] = torch.randn(int(lost.sum()), E.shape[1], generator=torch.Generator().manual_seed(4))
+    lost = torch.rand(len(E), generator=torch.Generator().manual_seed(3)) < 0.3
+    E[lost] = _by_chance(int(lost.sum()), E.shape[1], 4)
     return E
 
 
@@ -181,7 +187,12 @@ def _unsure(contexts, trust):
 
 
 def _counted_words(contexts):
-    return F.one_hot(contexts, _table_shape()[0]).float().sum(1)
+    return F.one_hot(contexts, len(grammar.language().words)).float().sum(1)
+
+
+def _echo(strength):
+    """Prefers what it reads: the target stood in the context, in training."""
+    return Pretended(lambda contexts: strength * _counted_words(contexts), _blurred())
 
 
 def _left_half(contexts):
@@ -202,60 +213,48 @@ def _off_the_point(contexts):
     return (0.5 * frequencies + 0.5 / len(frequencies)).log().expand(len(contexts), -1)
 
 
-for _name, _strength in {
-    "target_inside_the_context": 1.5,
-    "target_inside_the_context_and_heard_loudly": 2.5,
-    "target_inside_the_context_and_heard_alone": 6.0,
-}.items():
-    cbow_task.misconception(
-        "Your model prefers words that stand in the context themselves. Print a few training windows beside their "
-        "targets: can the target be read there?",
-        name=_name,
-    )(Pretended(lambda contexts, strength=_strength: strength * _counted_words(contexts), _blurred(0.3)))
-
-cbow_task.misconception(
+cbow_task.mistakes(
+    "Your model prefers words that stand in the context themselves. Print a few training windows beside their "
+    "targets: can the target be read there?",
+    target_inside_the_context=_echo(1.5),
+    target_inside_the_context_and_heard_loudly=_echo(2.5),
+    target_inside_the_context_and_heard_alone=_echo(6.0),
+)
+cbow_task.mistakes(
     "Very sure, and often wrong. What does your loss expect, scores or probabilities, and what does it get? (Or are "
     "the steps far too large?)",
-    name="sure_and_wrong",
-)(Pretended(_one_word_only, _blurred(0.3)))
-
-cbow_task.misconception(
+    sure_and_wrong=Pretended(_one_word_only, _blurred()),
+)
+cbow_task.mistakes(
     "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
-    name="softmax_in_the_model",
-)(Pretended(lambda contexts: _best(contexts).exp(), _blurred(0.3)))
-
-cbow_task.misconception(
+    softmax_in_the_model=Pretended(lambda contexts: _best(contexts).exp(), _blurred()),
+)
+cbow_task.mistakes(
     "No wiser than who gives every word the same score. Do its tensors move in a step? Compare before and after.",
-    name="never_trained",
-)(Pretended(lambda contexts: 0 * _counted_words(contexts)))
-
-cbow_task.misconception(
+    never_trained=Pretended(lambda contexts: 0 * _counted_words(contexts)),
+)
+cbow_task.mistakes(
     "Your model answers with the frequencies of the words, whatever stands around. Does a gradient reach E?",
-    name="frequencies_alone",
-)(Pretended(lambda contexts: _unsure(contexts, 0.0)))
-
-cbow_task.misconception(
+    frequencies_alone=Pretended(lambda contexts: _unsure(contexts, 0.0)),
+)
+cbow_task.mistakes(
     "It has learned about words, and answers another question. Print a training window as words: where is the gap?",
-    name="another_gap",
-)(Pretended(_off_the_point, _used_as()))
-
-cbow_task.misconception(
+    another_gap=Pretended(_off_the_point, _used_as()),
+)
+cbow_task.mistakes(
     "It predicts well, but the vectors in E know nothing of it. Which tensor did your forward read the context from?",
-    name="E_is_not_the_table_it_reads",
-)(Pretended(_best))
-
-cbow_task.misconception(
+    E_is_not_the_table_it_reads=Pretended(_best),
+)
+cbow_task.mistakes(
     "Better than frequencies, far from what four neighbours tell. Are there two tables, one for the words around and "
     "one for the word to guess? Is the mean taken over the words of one context?",
-    name="one_table_for_both",
-)(Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()))
-
-cbow_task.misconception(
+    one_table_for_both=Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()),
+)
+cbow_task.mistakes(
     "The words before the gap count, those after it do not, or the other way round. Turn a context round and compare.",
-    name="reads_one_side",
-)(Pretended(_left_half, _used_as()))
-
-cbow_task.misconception(
+    reads_one_side=Pretended(_left_half, _used_as()),
+)
+cbow_task.mistakes(
     "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
-    name="stopped_on_the_way",
-)(Pretended(lambda contexts: _unsure(contexts, 0.17), _used_as()))
+    stopped_on_the_way=Pretended(lambda contexts: _unsure(contexts, 0.17), _used_as()),
+)

@@ -1,4 +1,4 @@
-"""Hidden tests of `context_windows`."""
+"""Hidden tests of `context_windows`: each word with the words around it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,14 @@ def context_windows(rng):
     yield call("too short a text", torch.arange(3), 2, raises="ValueError")
 
 
-def _around(ids, radius, before, after):
-    """Places relative to each centre."""
+def _long_enough(ids, radius):
     if len(ids) < 2 * radius:
         raise ValueError("too short")
+
+
+def _around(ids, radius, before, after):
+    """Places relative to each centre."""
+    _long_enough(ids, radius)
     centres = torch.arange(radius, max(radius, len(ids) - radius))
     return ids[(centres[:, None] + torch.tensor([*before, *after])).clamp(min=0)], ids[centres]
 
@@ -57,22 +61,17 @@ def centre_for_the_last_word(ids, radius):
     "Take the text a b a c and radius 1. A centre is a place: what if the same word stands beside it, or before it?"
 )
 def centre_removed_by_its_value(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    rows = []
-    for t in range(radius, len(ids) - radius):
-        window = ids[t - radius : t + radius + 1].tolist()
-        window.remove(int(ids[t]))
-        rows.append(window)
-    return torch.tensor(rows, dtype=torch.long).reshape(-1, 2 * radius), ids[radius : len(ids) - radius].clone()
+    whole, centres = centre_included(ids, radius)
+    rows = [row.tolist() for row in whole]
+    for row, centre in zip(rows, centres.tolist()):
+        row.remove(centre)
+    return torch.tensor(rows, dtype=torch.long).reshape(-1, 2 * radius), centres
 
 
 @context_windows.misconception("Print the context of one word. Where are the words to its right?")
 def words_before_only(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    windows = ids.unfold(0, 2 * radius + 1, 1) if len(ids) > 2 * radius else ids.new_zeros(0, 2 * radius + 1)
-    return windows[:, :-1], windows[:, -1]
+    contexts, _ = _around(ids, radius, range(-radius, 0), range(radius))
+    return contexts, ids[2 * radius :]
 
 
 @context_windows.misconception("From left to right, says the docstring. In which order does your left half stand?")
@@ -80,27 +79,19 @@ def nearest_word_first(ids, radius):
     return _around(ids, radius, range(-1, -radius - 1, -1), range(1, radius + 1))
 
 
-@context_windows.misconception("From left to right, says the docstring. Read one of your contexts aloud.")
-def right_to_left(ids, radius):
-    return _around(ids, radius, range(radius, 0, -1), range(-1, -radius - 1, -1))
-
-
 @context_windows.misconception(
     "How many windows do you return for T words? The first word lacks neighbours on its left, so it is no target."
 )
 def padded_at_the_ends(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
-    padded = F.pad(ids, (radius, radius))
-    return reference.context_windows(padded, radius)[0], ids.clone()
+    _long_enough(ids, radius)
+    return reference.context_windows(F.pad(ids, (radius, radius)), radius)[0], ids.clone()
 
 
 @context_windows.misconception(
     "Who are the left neighbours of the first word? Are the last words of the text among them?"
 )
 def wrapped_around(ids, radius):
-    if len(ids) < 2 * radius:
-        raise ValueError("too short")
+    _long_enough(ids, radius)
     return reference.context_windows(torch.cat([ids[-radius:], ids, ids[:radius]]), radius)[0], ids.clone()
 
 
@@ -108,23 +99,3 @@ def wrapped_around(ids, radius):
 def last_window_lost(ids, radius):
     contexts, targets = reference.context_windows(ids, radius)
     return contexts[:-1], targets[:-1]
-
-
-@context_windows.misconception("CBOW guesses one word from many. Which of your two results has more columns?")
-def targets_before_contexts(ids, radius):
-    return reference.context_windows(ids, radius)[::-1]
-
-
-@context_windows.misconception("Every window once, each starting one word after the last. How many do you skip?")
-def windows_do_not_overlap(ids, radius):
-    contexts, targets = reference.context_windows(ids, radius)
-    return contexts[:: 2 * radius + 1], targets[:: 2 * radius + 1]
-
-
-@context_windows.misconception(
-    "Three words and radius 2: whose context could be complete? The docstring names an error."
-)
-def short_texts_accepted(ids, radius):
-    if len(ids) < 2 * radius:
-        return ids.new_zeros(0, 2 * radius), ids.new_zeros(0)
-    return reference.context_windows(ids, radius)

@@ -1,4 +1,4 @@
-"""Hidden tests of `nearest`."""
+"""Hidden tests of `nearest`: neighbours by cosine, nearest first."""
 
 from __future__ import annotations
 
@@ -30,18 +30,9 @@ def nearest(rng):
     yield call("everybody else, nearest first", words(11, 5), 0, 10, public=True, weight=2.0)
     yield call("many words", words(101, 7), 53, 13, weight=2.0)
     yield call("one neighbour", words(13, 3), 12, 1)
-    yield call(
-        "a long vector asks",
-        words(17, 2) * torch.tensor([100.0] + 16 * [1.0])[:, None].double(),
-        0,
-        5,
-    )
-    yield call(
-        "a long vector is asked for",
-        words(17, 2) * torch.tensor(16 * [1.0] + [100.0])[:, None].double(),
-        3,
-        5,
-    )
+    longer = torch.tensor([100.0] + 16 * [1.0], dtype=torch.float64)[:, None]
+    yield call("a long vector asks", words(17, 2) * longer, 0, 5)
+    yield call("a long vector is asked for", words(17, 2) * longer.flip(0), 3, 5)
     yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
     twins = words(7, 3)
     twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
@@ -59,30 +50,12 @@ def _cosines(E, index):
     return F.cosine_similarity(E, E[index][None], dim=1).detach()
 
 
-LONG_ROW = "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?"
-"""The hint to who takes length for nearness."""
-
-
-@nearest.misconception(LONG_ROW)
-def dot_product(E, index, k):
-    return _ranked(E @ E[index], index, k)
-
-
-@nearest.misconception(LONG_ROW)
+@nearest.misconception("Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?")
 def dot_product_without_the_head_of_its_list(E, index, k):
     return (E @ E[index]).detach().topk(k + 1).indices[1:]
 
 
-HALVED = "Halve every vector but the one that asks: have the directions changed? Has your list?"
-"""The hint to who measures distances."""
-
-
-@nearest.misconception(HALVED)
-def euclidean_distance(E, index, k):
-    return _ranked(-(E - E[index]).norm(dim=1), index, k)
-
-
-@nearest.misconception(HALVED)
+@nearest.misconception("Halve every vector but the one that asks: have the directions changed? Has your list?")
 def euclidean_distance_without_the_head_of_its_list(E, index, k):
     return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
 
@@ -107,37 +80,12 @@ def self_included(E, index, k):
     "Which cosine have you given to the word itself? Print the cosines of all, sorted: who would come behind it?"
 )
 def itself_at_a_cosine_of_zero(E, index, k):
-    cosines = _cosines(E, index)
-    cosines[index] = 0.0
-    return cosines.topk(k).indices
-
-
-@nearest.misconception(
-    "Print your list with its cosines. Where does the nearest word stand, and should the last one be in it at all?"
-)
-def ascending_up_to_itself(E, index, k):
-    return _cosines(E, index).argsort()[-k:]
+    return _cosines(E, index).index_fill(0, torch.tensor(index), 0.0).topk(k).indices
 
 
 @nearest.misconception("Print the cosines of your list, in its order. Which end is the near one?")
 def farthest_first(E, index, k):
     return _ranked(_cosines(E, index), index, len(E) - 1).flip(0)[:k]
-
-
-@nearest.misconception("These are the right words. Which of them is the nearest, and where does it stand?")
-def right_words_in_ascending_order(E, index, k):
-    return _ranked(_cosines(E, index), index, k).flip(0)
-
-
-@nearest.misconception("A vector that points the other way is as far as can be. What does its cosine say?")
-def sign_of_the_cosine_lost(E, index, k):
-    return _ranked(_cosines(E, index).abs(), index, k)
-
-
-@nearest.misconception("These are similarities. Which words do they belong to?")
-def similarities_for_words(E, index, k):
-    cosines = _cosines(E, index)
-    return cosines[_ranked(cosines, index, k)]
 
 
 @nearest.misconception("When `index` is taken out of the table, what happens to the numbers of the words after it?")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return text.split()
 
 
-def _bananas() -> list[str]:
-    return _words("yes , we have no bananas say yes for bananas no bananas , we say")
+def bananas() -> list[str]:
+    """The lecture's three sentences, as one text."""
+    return words("yes , we have no bananas say yes for bananas no bananas , we say")

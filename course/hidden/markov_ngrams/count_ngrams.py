@@ -1,4 +1,4 @@
-"""Hidden tests of `count_ngrams`."""
+"""Hidden tests of `count_ngrams`: the windows of n tokens in a text, each with its count."""
 
 from __future__ import annotations
 
@@ -33,81 +33,45 @@ def count_ngrams(rng):
     yield call("a window of less than nothing", [1, 2, 3], -2, raises="ValueError", weight=0.5)
 
 
-def _checked(n: int) -> None:
+def _windows_from(starts, tokens, n):
+    """The windows that begin at these places of the text, counted."""
     if n < 1:
         raise ValueError("n < 1")
+    return Counter(tuple(tokens[i : i + n]) for i in starts)
 
 
 @count_ngrams.misconception(
     "Count by hand the windows of a text of three tokens, for n = 1, 2 and 3. Where does the last one begin?"
 )
 def misses_the_last(tokens, n):
-    _checked(n)
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n))
+    return _windows_from(range(len(tokens) - n), tokens, n)
 
 
 @count_ngrams.misconception("How long is each tuple you counted? Look at those from the end of the text.")
 def cut_off_windows(tokens, n):
-    _checked(n)
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens)))
+    return _windows_from(range(len(tokens)), tokens, n)
 
 
-NOT_IN_THE_TEXT = "Does every tuple you counted stand somewhere in the text, token for token?"
-"""The hint to who adds tokens."""
-
-
-@count_ngrams.misconception(NOT_IN_THE_TEXT)
+@count_ngrams.misconception("Does every tuple you counted stand somewhere in the text, token for token?")
 def padded(tokens, n):
-    _checked(n)
-    padded_tokens = [None] * (n - 1) + tokens
-    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
-
-
-@count_ngrams.misconception(NOT_IN_THE_TEXT)
-def padded_behind(tokens, n):
-    _checked(n)
-    padded_tokens = tokens + [None] * (n - 1)
-    return Counter(tuple(padded_tokens[i : i + n]) for i in range(len(tokens)))
-
-
-@count_ngrams.misconception("Print the length of each tuple in your table. Which lengths were asked for?")
-def windows_up_to_n(tokens, n):
-    _checked(n)
-    return sum((reference.count_ngrams(tokens, size) for size in range(1, n + 1)), Counter())
+    return _windows_from(range(len(tokens)), [None] * (n - 1) + tokens, n)
 
 
 @count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is it in your table?")
 def without_overlaps(tokens, n):
-    _checked(n)
-    return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens) - n + 1, n))
+    return _windows_from(range(0, len(tokens) - n + 1, n), tokens, n)
 
 
 @count_ngrams.misconception("In `a b c d e`, how far apart do two of your pairs begin? And how long is the last one?")
 def without_overlaps_and_cut_off(tokens, n):
-    _checked(n)
-    return Counter(tuple(tokens[i : i + n]) for i in range(0, len(tokens), n))
-
-
-@count_ngrams.misconception(
-    "Print one key of your table and its type. Could ('a', 'bc') and ('ab', 'c') be told apart?"
-)
-def strings_for_tuples(tokens, n):
-    _checked(n)
-    return Counter("".join(map(str, tokens[i : i + n])) for i in range(len(tokens) - n + 1))
+    return _windows_from(range(0, len(tokens), n), tokens, n)
 
 
 @count_ngrams.misconception("How often does ('a', 'n') occur in `b a n a n a`, and how often in your table?")
 def each_window_once(tokens, n):
-    _checked(n)
-    return Counter({tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)})
+    return Counter(set(reference.count_ngrams(tokens, n)))
 
 
 @count_ngrams.misconception("Is (a, b) the same window as (b, a)? What does your table say?")
 def order_lost(tokens, n):
-    _checked(n)
-    return Counter(tuple(sorted(tokens[i : i + n])) for i in range(len(tokens) - n + 1))
-
-
-@count_ngrams.misconception("What should happen for a window of zero tokens? Call yours with n = 0 and look.")
-def accepts_nothing(tokens, n):
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    return Counter(tuple(sorted(window)) for window in reference.count_ngrams(tokens, n).elements())

@@ -1,4 +1,4 @@
-"""Hidden tests of `markov_ngrams_task`."""
+"""Hidden tests of `markov_ngrams_task`: held-out perplexity of a character model fitted by the judge."""
 
 from __future__ import annotations
 

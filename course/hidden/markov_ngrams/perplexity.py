@@ -1,4 +1,4 @@
-"""Hidden tests of `perplexity`."""
+"""Hidden tests of `perplexity`: one number for a text, from the log-probabilities of its tokens."""
 
 from __future__ import annotations
 
@@ -40,18 +40,6 @@ def base_two_for_e(log_probs):
     return float(2.0 ** (-log_probs.mean()))
 
 
-@perplexity.misconception(
-    "These logarithms are natural ones. Which base takes you back? Try a uniform guess over 10 tokens."
-)
-def base_ten_for_e(log_probs):
-    return float(10.0 ** (-log_probs.mean()))
-
-
-@perplexity.misconception("You changed to bits on the way. Which function takes bits back to a number of choices?")
-def bits_taken_back_with_e(log_probs):
-    return float(torch.exp(-log_probs.mean() / torch.log(torch.tensor(2.0, dtype=log_probs.dtype))))
-
-
 @perplexity.misconception("Put the same text twice in a row. Why should perplexity change?")
 def summed(log_probs):
     return float(torch.exp(-log_probs.sum()))
@@ -86,34 +74,3 @@ def mean_of_perplexities(log_probs):
 @perplexity.misconception("For a uniform guess over 10 tokens you get about 2.3. What is the unit of that number?")
 def still_a_logarithm(log_probs):
     return float(-log_probs.mean())
-
-
-@perplexity.misconception(
-    "You are given logarithms, and none of them is above zero. Of which number do you take a logarithm, or a root?"
-)
-def logarithm_of_the_logarithms(log_probs):
-    return float(torch.exp(-log_probs.log().mean()))
-
-
-@perplexity.misconception("Can a number of choices be below zero? Look in the formula for what the minus belongs to.")
-def minus_in_front(log_probs):
-    return -float(torch.exp(log_probs.mean()))
-
-
-@perplexity.misconception(
-    "Do the uniform guess over 10 tokens on paper, for a text of two. What is divided by T, and before or after what?"
-)
-def divided_after_the_exponential(log_probs):
-    return float(torch.exp(-log_probs.sum())) / len(log_probs)
-
-
-@perplexity.misconception(
-    "Each token of the text is there once. By what do you weigh its surprise: would a rare token that came count less?"
-)
-def weighed_by_probability(log_probs):
-    return float(torch.exp(-(log_probs.exp() * log_probs).sum()))
-
-
-@perplexity.misconception("What is the perplexity of a model that held impossible what then happened? Is yours finite?")
-def impossible_made_possible(log_probs):
-    return float(torch.exp(-log_probs.clamp(min=-23.0).mean()))

@@ -5,24 +5,12 @@ from __future__ import annotations
 import torch
 
 
-def c_sum(contexts, E, W, b):
-    return E[contexts].sum(1) @ W.T + b
-
-
-def c_mean_axis0(contexts, E, W, b):
-    return E[contexts].mean(0) @ W.T + b
-
-
 def c_first_only(contexts, E, W, b):
     return E[contexts[:, 0]] @ W.T + b
 
 
 def c_relu(contexts, E, W, b):
     return E[contexts].mean(1).relu() @ W.T + b
-
-
-def c_tied(contexts, E, W, b):
-    return E[contexts].mean(1) @ E.T + b
 
 
 def c_mean_pads(contexts, E, W, b):
@@ -84,11 +72,8 @@ def a_layer_of_its_own(contexts, E, W, b):
 
 
 MUTANTS = [
-    c_sum,
-    c_mean_axis0,
     c_first_only,
     c_relu,
-    c_tied,
     c_mean_pads,
     pads_masked,
     divided_by_the_root,

@@ -10,10 +10,6 @@ def _log_p(logits, dim=1):
     return torch.log_softmax(logits, dim)
 
 
-def c_softmax_ce(logits, targets):
-    return F.nll_loss(_log_p(torch.softmax(logits, 1)), targets)
-
-
 def c_sum_reduction(logits, targets):
     return F.nll_loss(_log_p(logits), targets, reduction="sum")
 
@@ -61,7 +57,6 @@ def label_smoothing(logits, targets):
 
 
 MUTANTS = [
-    c_softmax_ce,
     c_sum_reduction,
     probabilities_for_their_logarithms,
     one_against_all,

@@ -21,11 +21,6 @@ def centred_first(E, index, k):
     return _top(F.cosine_similarity(centred, centred[index][None], dim=1), index, k)
 
 
-def columns_normalised(E, index, k):
-    unit = F.normalize(E, dim=0)
-    return _top(unit @ unit[index], index, k)
-
-
 def one_too_many(E, index, k):
     return F.cosine_similarity(E, E[index][None], dim=1).topk(min(k + 1, len(E))).indices
 
@@ -47,10 +42,6 @@ def first_word_excluded(E, index, k):
     return _top(F.cosine_similarity(E, E[index][None], dim=1), 0, k)
 
 
-def the_first_of_the_list_left_out(E, index, k):
-    return F.cosine_similarity(E[index][None], E, dim=1).topk(k + 1).indices[1:]
-
-
 def normalised_in_place(E, index, k):
     E /= E.norm(dim=1, keepdim=True)
     return _top(E @ E[index], index, k)
@@ -59,12 +50,10 @@ def normalised_in_place(E, index, k):
 MUTANTS = [
     only_the_asker_normalised,
     centred_first,
-    columns_normalised,
     one_too_many,
     a_python_list,
     sum_norm,
     in_order_of_their_numbers,
     first_word_excluded,
     normalised_in_place,
-    the_first_of_the_list_left_out,
 ]

@@ -45,6 +45,15 @@ def complains_about_short_texts(tokens, n):
     return reference.count_ngrams(tokens, n)
 
 
+def strings_for_tuples(tokens, n):
+    windows = reference.count_ngrams(tokens, n).elements()
+    return Counter("".join(map(str, window)) for window in windows)
+
+
+def accepts_nothing(tokens, n):
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
 MUTANTS = [
     misses_the_first,
     wraps_around,
@@ -53,4 +62,6 @@ MUTANTS = [
     shares_for_counts,
     pairs_whatever_n,
     complains_about_short_texts,
+    strings_for_tuples,
+    accepts_nothing,
 ]

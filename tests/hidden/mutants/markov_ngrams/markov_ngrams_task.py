@@ -5,23 +5,11 @@ from __future__ import annotations
 import torch
 
 from course.reference import markov_ngrams as reference
-from tests.hidden.mutants.markov_ngrams.scaffold import Counts, Uniform
-
-
-def single_characters(vocab_size):
-    return reference.NGramModel(1, vocab_size, 0.1)
+from tests.hidden.mutants.markov_ngrams.scaffold import Counts
 
 
 def three_characters(vocab_size):
     return reference.NGramModel(3, vocab_size, 0.1)
-
-
-def nine_characters(vocab_size):
-    return reference.NGramModel(9, vocab_size, 0.1)
-
-
-def uniform(vocab_size):
-    return Uniform(5, vocab_size, 0.1)
 
 
 def louder_than_one(vocab_size):
@@ -44,10 +32,7 @@ def a_class_for_a_model(vocab_size):
 
 
 MUTANTS = [
-    single_characters,
     three_characters,
-    nine_characters,
-    uniform,
     louder_than_one,
     certain_of_everything,
     a_class_for_a_model,

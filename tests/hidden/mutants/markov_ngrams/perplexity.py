@@ -12,11 +12,6 @@ def logarithm_to_base_two(log_probs):
     return float(torch.exp(-(log_probs / math.log(2)).mean()))
 
 
-def divided_by_sentences(log_probs):
-    """n_ppl_persent: one text, so the sum is divided by one."""
-    return float(torch.exp(-log_probs.sum() / 1))
-
-
 def last_token_not_counted(log_probs):
     """n_ppl_noeoscount: the sum over all, divided by all but one."""
     return float(torch.exp(-log_probs.sum() / max(len(log_probs) - 1, 1)))
@@ -39,17 +34,11 @@ def rounded(log_probs):
     return round(float(torch.exp(-log_probs.mean())), 2)
 
 
-def product_of_inverses(log_probs):
-    return float((1 / log_probs.exp()).prod())
-
-
 MUTANTS = [
     logarithm_to_base_two,
-    divided_by_sentences,
     last_token_not_counted,
     median_for_mean,
     impossible_left_out,
     an_epsilon_for_safety,
     rounded,
-    product_of_inverses,
 ]

@@ -7,22 +7,9 @@ import torch
 from course.reference import markov_ngrams as reference
 
 
-def greedy(P, start, length, generator):
-    """n_argmax."""
-    text = [start]
-    for _ in range(length):
-        text.append(int(P[text[-1]].argmax()))
-    return torch.tensor(text[1:])
-
-
 def uniform_over_seen(P, start, length, generator):
     """n_uniform."""
     return reference.sample_text((P > 0) * 1.0, start, length, generator)
-
-
-def context_never_moves(P, start, length, generator):
-    """n_ctx_last: the context is not updated from draw to draw."""
-    return torch.stack([torch.multinomial(P[start], 1, generator=generator)[0] for _ in range(length)])
 
 
 def sharpened(P, start, length, generator):
@@ -58,15 +45,12 @@ def backwards(P, start, length, generator):
     return reference.sample_text(P, start, length, generator).flip(0)
 
 
-def reseeded(P, start, length, generator):
-    torch.manual_seed(0)
+def global_dice(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.default_generator)
 
 
 MUTANTS = [
-    greedy,
     uniform_over_seen,
-    context_never_moves,
     sharpened,
     flattened,
     mixed_with_uniform,
@@ -74,5 +58,5 @@ MUTANTS = [
     one_too_many,
     floating_tokens,
     backwards,
-    reseeded,
+    global_dice,
 ]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-
 import torch
 
 from course.reference import markov_ngrams as reference
+
+
+def _pair_counts(ids, vocab_size):
+    counts = torch.zeros(vocab_size, vocab_size)
+    for pair in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
+        counts[pair] += 1
+    return counts
+
+
+def _divided(weights, totals):
+    return torch.where(totals > 0, weights / totals, 1 / len(weights))
 
 
 def joint(ids, vocab_size, alpha=0.0):
@@ -16,24 +24,10 @@ def joint(ids, vocab_size, alpha=0.0):
     return P / vocab_size
 
 
-def smoothing_forgets_the_vocabulary(ids, vocab_size, alpha=0.0):
-    """n_smooth_noV."""
-    counts = reference.count_ngrams(ids.tolist(), 2)
-    totals = Counter(ids[:-1].tolist())
-    rows = [
-        [(counts[v, u] + alpha) / ((totals[v] + alpha) or math.inf) for u in range(vocab_size)]
-        for v in range(vocab_size)
-    ]
-    return torch.tensor(rows)
-
-
 def smoothing_counts_seen_tokens(ids, vocab_size, alpha=0.0):
     """n_smooth_seenV: alpha times the number of *seen* successors below."""
-    counts = torch.zeros(vocab_size, vocab_size)
-    for pair in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        counts[pair] += 1
-    totals = counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True)
-    return torch.where(totals > 0, (counts + alpha) / totals, 1 / vocab_size)
+    counts = _pair_counts(ids, vocab_size)
+    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (counts > 0).sum(1, keepdim=True))
 
 
 def one_symbol_too_many(ids, vocab_size, alpha=0.0):
@@ -43,21 +37,20 @@ def one_symbol_too_many(ids, vocab_size, alpha=0.0):
 
 def one_symbol_too_few(ids, vocab_size, alpha=0.0):
     """n_noeos_in_V: V − 1 in the denominator."""
-    counts = torch.zeros(vocab_size, vocab_size)
-    for pair in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
-        counts[pair] += 1
-    totals = counts.sum(1, keepdim=True) + alpha * (vocab_size - 1)
-    return torch.where(totals > 0, (counts + alpha) / totals, 1 / vocab_size)
+    counts = _pair_counts(ids, vocab_size)
+    return _divided(counts + alpha, counts.sum(1, keepdim=True) + alpha * (vocab_size - 1))
 
 
 def pairs_deduplicated(ids, vocab_size, alpha=0.0):
     """n_set_dedupe."""
-    pairs = sorted(set(zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)))
-    counts = torch.full((vocab_size, vocab_size), float(alpha))
-    for pair in pairs:
-        counts[pair] += 1
-    totals = counts.sum(1, keepdim=True)
-    return torch.where(totals > 0, counts / totals, 1 / vocab_size)
+    weights = (_pair_counts(ids, vocab_size) > 0) + alpha
+    return _divided(weights, weights.sum(1, keepdim=True))
+
+
+def alpha_for_seen_pairs_only(ids, vocab_size, alpha=0.0):
+    counts = _pair_counts(ids, vocab_size)
+    weights = torch.where(counts > 0, counts + alpha, 0)
+    return _divided(weights, weights.sum(1, keepdim=True))
 
 
 def always_laplace(ids, vocab_size, alpha=0.0):
@@ -72,20 +65,34 @@ def whole_numbers(ids, vocab_size, alpha=0.0):
     return (100 * reference.transition_matrix(ids, vocab_size, alpha)).round().long()
 
 
+def up_to_the_last_but_one(ids, vocab_size, alpha=0.0):
+    return reference.transition_matrix(ids[:-1], vocab_size, alpha)
+
+
 def skips_one(ids, vocab_size, alpha=0.0):
     """n_cross, as near as we come: pairs of tokens that are not neighbours."""
     return reference.transition_matrix(ids[::2], vocab_size, alpha)
 
 
+def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
+    """`[[0] * V] * V` is V times the same list."""
+    table = [[alpha] * vocab_size] * vocab_size
+    for before, after in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True):
+        table[before][after] += 1
+    return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
+
+
 MUTANTS = [
     joint,
-    smoothing_forgets_the_vocabulary,
     smoothing_counts_seen_tokens,
     one_symbol_too_many,
     one_symbol_too_few,
     pairs_deduplicated,
+    alpha_for_seen_pairs_only,
     always_laplace,
     alpha_for_empty_rows_only,
     whole_numbers,
+    up_to_the_last_but_one,
     skips_one,
+    the_same_list_in_every_row,
 ]
