@@ -33,7 +33,7 @@ from course.grading.execution.weight_origin import Origin
 from course.grading.kernels.protocol import Order
 from course.judge.verdict import Kind, Verdict
 from tests.test_imports import MAY_IMPORT, ROOMS
-from website.architecture import PICTURES, direct, draw_all, ranks
+from website.architecture import PICTURES, depths, direct, draw_all
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -67,8 +67,8 @@ def test_a_picture_shows_every_part_once_and_no_two_overlap(name: str, parts: di
 def test_shortcuts_are_left_out_and_ways_lead_down() -> None:
     leads = {"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"a", "c"}}
     assert direct(leads) == {"a": ["b"], "b": ["c"], "c": [], "d": ["a"]}
-    rank = ranks(leads)
-    assert all(rank[name] > rank[other] for name, known in leads.items() for other in known)
+    depth = depths(leads)
+    assert all(depth[name] < depth[other] for name, known in leads.items() for other in known)
 
 
 def _names(path: Path) -> set[str]:

@@ -19,6 +19,9 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX, ROW, GAP, THIN, EDGE = 42, 82, 14, 10, 22
 """Pixels: a box's height, from one row to the next, between boxes, room for a way that passes a row, the margin."""
 
+NARROWEST = 640
+"""Pixels that the lowest row takes."""
+
 SWEEPS = 24
 """How often the rows are put into a better order."""
 
@@ -136,29 +139,28 @@ def _in_words(what: str, leads: Mapping[str, Collection[str]], everywhere: str) 
     return ". ".join([what, *said, f"Every part may import {everywhere}."])
 
 
-def ranks(leads: Mapping[str, Collection[str]]) -> dict[str, int]:
-    """How many parts lie at most between each one and the ground."""
+def depths(leads: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """How many parts stand at most on each one: the row in which it is drawn."""
     found: dict[str, int] = {}
 
-    def rank(name: str) -> int:
+    def depth(name: str) -> int:
         if name not in found:
-            found[name] = 1 + max((rank(other) for other in leads[name]), default=-1)
+            found[name] = 1 + max((depth(other) for other in leads if name in leads[other]), default=-1)
         return found[name]
 
-    return {name: rank(name) for name in leads}
+    return {name: depth(name) for name in leads}
 
 
 def _stretched(leads: Mapping[str, Collection[str]]) -> tuple[Rows, list[list[str]]]:
     """The rows from the top, and each way as the names it runs through: one more in every row that it passes."""
-    rank = ranks(leads)
-    top = max(rank.values())
-    rows: Rows = [sorted(name for name in leads if rank[name] == top - row) for row in range(top + 1)]
+    depth = depths(leads)
+    rows: Rows = [sorted(name for name in leads if depth[name] == row) for row in range(max(depth.values()) + 1)]
     ways = []
     for name, to in ((name, to) for name, known in direct(leads).items() for to in known):
-        passed = [f"{name}>{to}:{at}" for at in range(rank[name] - 1, rank[to], -1)]
-        for at, passing in enumerate(passed, top - rank[name] + 1):
+        passed = {at: f"{name}>{to}:{at}" for at in range(depth[name] + 1, depth[to])}
+        for at, passing in passed.items():
             rows[at].append(passing)
-        ways.append([name, *passed, to])
+        ways.append([name, *passed.values(), to])
     return rows, ways
 
 
@@ -228,7 +230,9 @@ def _picture(boxes: Mapping[str, Box], leads: Mapping[str, Collection[str]], bel
     middles = _placed(rows, steps, widths)
     tops = {name: EDGE + ROW * at for at, row in enumerate(rows) for name in row}
     ground = EDGE + ROW * len(rows)
-    width = round(max(max(middles[name] + widths[name] / 2 for name in widths) + EDGE, 640))
+    taken = max(middles[name] + widths[name] / 2 for name in widths) + EDGE
+    width = round(max(taken, NARROWEST))
+    middles = {name: round(middle + (width - taken) / 2, 1) for name, middle in middles.items()}
     drawn = [_arrows(ways, middles, tops, widths)]
     drawn += [_box(boxes[name], middles[name], tops[name]) for name in leads]
     drawn.append(_ground(ground, width, [boxes[name] for name in below]))
