@@ -20,7 +20,7 @@ GPU_PYTHON ?= python3
 INSTALLED := $(VENV)/.installed
 SYSTEM := $(VENV)/.system
 
-.PHONY: help demo test lint format soak binder seeds gpu bench stills lab assignments docs address clean
+.PHONY: help demo test lint format soak binder seeds gpu bench stills pictures lab assignments docs address clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -58,6 +58,9 @@ bench: $(INSTALLED) ## time and memory, as tables
 stills: $(INSTALLED) $(SYSTEM) ## the widgets' pictures in released notebooks, taken anew
 	$(BIN)/python -m tests.browser.stills
 	$(BIN)/course release
+
+pictures: $(INSTALLED) ## the pictures of docs/architecture.md, drawn anew from the rules for imports
+	$(BIN)/python -m website.architecture
 
 lab: $(INSTALLED) ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/assignments/index.ipynb

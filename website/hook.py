@@ -56,10 +56,11 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links that hold in the repository hold on the site; names of code blocks, which tests go by, do not show."""
     markdown = re.sub(r"^(```\w+) [\w-]+$", r"\1", markdown, flags=re.M)
+    up = "../" * page.file.src_uri.count("/")
     for name, target in OF_THE_REPOSITORY.items():
-        markdown = markdown.replace(f"](../{name}", f"]({target}")
+        markdown = markdown.replace(f"]({up}../{name}", f"]({up}{target}")
     markdown = re.sub(r"\]\(\.\./assignments/(?:\w+/)?(\w+)\.ipynb", r"](notebooks/\1.md", markdown)
-    markdown = re.sub(r"\]\((?:\.\./)?docs/([\w-]+\.md)", r"](\1", markdown)
+    markdown = re.sub(r"\]\((?:\.\./)?docs/([\w/-]+\.md)", r"](\1", markdown)
     return re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
 
 

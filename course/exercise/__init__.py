@@ -1,4 +1,4 @@
-"""What an exercise is: its declaration, its scripts as data, its laws. Knows no topic."""
+"""The exercise model: how an exercise is declared, run and recorded. No module here knows a topic."""
 
 from . import modules  # its stand-ins register themselves
 from .declaration import Exercise, Misconception, exercise, rest_hidden

@@ -1,4 +1,4 @@
-"""Keys: what the judge holds a student's recordings against.
+"""Keys: what the reference and every misconception answer, which a judge compares an answer with.
 
 A key is made in memory from a declaration, or read from an answer key file. The file holds the public cases with
 the recordings of the reference and of every misconception, and the hints: the same diagnosis without one line of a

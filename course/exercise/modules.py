@@ -1,4 +1,4 @@
-"""Stand-ins that are torch modules, for exercises that are handed a layer or a model: described as data, built afresh.
+"""Torch layers and models that exercises hand to students: described as data, built by the runner.
 
 Like every stand-in they are a name, tensors and further stand-ins; the runner builds them where the answer runs. They
 are torch's own layers, with weights of the examiner's, so that an answer meets in them what it meets in practice.

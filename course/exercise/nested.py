@@ -1,4 +1,4 @@
-"""Walks over values in lists, tuples, dicts and sets, as an exercise's arguments and answers are."""
+"""Walk over values that are nested in lists, tuples, dicts and sets."""
 
 from __future__ import annotations
 

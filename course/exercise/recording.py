@@ -1,4 +1,4 @@
-"""What the runner saw: the plain outputs of every step, and what happened besides."""
+"""Recordings: the outputs of a script's steps, an error if one was raised, changed arguments, forbidden calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examiner's randomness: seeded draws for the inputs of cases."""
+"""Seeded random draws for the inputs of cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one runner: executes a script for the reference, for each misconception and for the student alike."""
+"""The runner: executes a script for the reference, a misconception or a student's answer, all in the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts as data: a case says, step by step, what to ask of an answer; one runner executes it for everybody.
+"""Cases and scripts: what is asked of an answer, step by step, as data that the runner executes.
 
 `call`, `draws`, `build`, `given` and `given_model` begin a case; its methods add steps and laws. Nothing in a case is
 code, so it can be stored in an answer key and sent to a kernel.

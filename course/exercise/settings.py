@@ -1,4 +1,4 @@
-"""Torch's settings for an examination: as torch comes, whatever a notebook has made of them."""
+"""Torch's default settings while an answer is examined, whatever the notebook has set."""
 
 from __future__ import annotations
 

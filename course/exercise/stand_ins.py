@@ -1,4 +1,4 @@
-"""Stand-ins: the callables handed to students, named, with their tensors as parameters, so that they can be sent.
+"""Stand-ins: functions that exercises hand to students, described by name and tensors so that they can be sent.
 
 Each maker takes its parameters and returns a callable (or a module; those that are torch's stand in `modules`).
 A parameter may be a stand-in itself, or a dict of them.

@@ -1,4 +1,4 @@
-"""How near translations come to what was expected: whole sentences, and BLEU.
+"""How close translations come to the expected ones: whole sentences that match, and BLEU.
 
 Source: K. Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002, section 2.3.
 """

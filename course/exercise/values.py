@@ -1,6 +1,6 @@
-"""Values as plain data: every value that crosses between judge and student becomes a tagged tree and its tensors.
+"""Encode values as plain data: a tagged JSON tree, and the tensors that it refers to.
 
-The tree is JSON (`["tuple", [["int", 3], ["tensor", 0, {...}]]]`), so a tuple is never mistaken for a list nor a
+The tree is JSON (`["tuple", [["int", "3"], ["tensor", 0, {...}]]]`), so a tuple is never mistaken for a list nor a
 string for a number; the tensors travel beside it. Nothing here can run code: no pickle, no type is looked up by name
 except the described values below, which only the judge sends. What has no tag crosses as the name of its type, an
 `Other`, which nothing can be compared with.

@@ -1,4 +1,4 @@
-"""Forbidden calls: the built-in that *is* the exercise, read from source and noticed while code runs.
+"""Forbidden calls: found in an answer's source, and noticed while it runs.
 
 This keeps honest people honest; it is no security boundary. Values are.
 """

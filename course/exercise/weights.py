@@ -1,4 +1,4 @@
-"""Which weights a model holds: a digest of each, by which a model and a checkpoint are held beside each other."""
+"""Digests of a model's weights, to compare a model with a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Comparison: a student's recording against the expected one, in an order a person can follow.
+"""Compare a student's recording with the expected one: the first difference becomes a sentence.
 
-Type, then shape, then dtype, then values, then gradients, then side effects, then laws; the first difference is told.
+The order is one that a person can follow: type, shape, dtype, values, gradients, side effects, laws.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What differs between an answer and the right one: its kind, and a sentence about it."""
+"""A difference between an answer and the right one: its kind, and a sentence about it."""
 
 from __future__ import annotations
 

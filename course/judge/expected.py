@@ -1,4 +1,4 @@
-"""What is expected of an answer: the keys with hidden cases, made once for all who are judged with the same seed.
+"""Keys with hidden cases: made once for each exercise and seed, and shared by the judges of a class.
 
 Drawing cases and running the reference takes up to a second an exercise, and a key up to 30 megabytes. So a process
 holds a few, and the judges of one grading share what they made through a folder, which ends with the grading.

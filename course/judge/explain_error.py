@@ -1,4 +1,4 @@
-"""Sentences about an answer that raised an error, or changed what it was given."""
+"""Explain in a sentence an error that an answer raised, or an argument that it changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ground of an answer: the earlier answers it calls. Where one of those fails, that is where to begin.
+"""Where a failure begins: in an earlier answer that this one calls, and that fails itself.
 
 Where it is known what mistake that one shows, it can be told, too, whether the later answer is right but for that: the
 reference is asked what it would answer if it called the mistaken one.

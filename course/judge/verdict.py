@@ -1,4 +1,4 @@
-"""What the judge decided about one exercise: a typed verdict, never a bare number."""
+"""Verdicts: what the judge decided about one exercise, with a kind, a score and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows things where there is a notebook, prints them where there is none."""
+"""Show something in a notebook, or print it where there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebook's own folder: what the course remembers in `.course/`, beside the notebook.
+"""The folder `.course/` beside a notebook, in which the course remembers a student's progress.
 
 A folder that cannot be written is fine: then it is remembered for this process only.
 """

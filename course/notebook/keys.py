@@ -1,4 +1,4 @@
-"""Where a notebook's keys come from: the declarations where they are installed, else the answer keys."""
+"""Find the key of an exercise: made from the hidden tests where they are installed, else read from an answer key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`device` and `seed`: where to compute, and from which number randomness starts."""
+"""`device` and `seed`: where to compute, and which number randomness starts from."""
 
 from __future__ import annotations
 

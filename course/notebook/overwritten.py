@@ -1,4 +1,4 @@
-"""What a cell shows below its error when it calls `check` and the name is no longer the course's."""
+"""A note below a cell that calls `check` after the name was given to something else."""
 
 from __future__ import annotations
 

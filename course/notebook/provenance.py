@@ -1,4 +1,4 @@
-"""Which code a model was trained with: a digest of each function and class a notebook's cells define.
+"""Digests of the functions and classes that a model was trained with.
 
 `fit` keeps them in the checkpoint, so that handing in can tell a model that was trained before its code was changed.
 """

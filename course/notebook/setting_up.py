@@ -1,4 +1,4 @@
-"""`set_up`: what the course's notebooks need, installed where somebody else's environment is the rule, as on Colab.
+"""`set_up`: install what the notebooks need where they run in somebody else's environment, such as Colab.
 
 Whatever is installed there stays as it is: PyTorch for that machine's GPU, the packages of its notebook, all of it.
 """

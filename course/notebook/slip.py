@@ -1,4 +1,4 @@
-"""A slip in a call of ours: what its cell shows is the student's own line and one sentence, and no line of the course.
+"""Errors in a call of ours: the cell shows the student's line and one sentence, and no line of the course.
 
 An error of ours that nobody meant still shows whole.
 """

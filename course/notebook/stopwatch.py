@@ -1,4 +1,4 @@
-"""The clocks of a training: how long `fit` lets a loop run.
+"""The time limits of a training: how long `fit` lets a loop run.
 
 On a CPU the seconds of a budget are processor time, which a busy machine does not use up for you. A loop that sleeps
 uses none, so a second and far longer limit on the clock ends it. On a GPU only the clock counts: models as small as

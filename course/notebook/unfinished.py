@@ -1,4 +1,4 @@
-"""What to say of a training that a clock ended before its last example: by `fit`, by `check`, and at grading alike."""
+"""A sentence on a training that a time limit ended before its last example, for `fit`, `check` and grading."""
 
 from __future__ import annotations
 

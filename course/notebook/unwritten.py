@@ -1,4 +1,4 @@
-"""What a cell shows that needs an exercise nobody has written yet: two plain sentences, and no traceback.
+"""Errors from an exercise that is not written yet: two plain sentences, and no traceback.
 
 Only the stub that a released notebook leaves is meant. Any other NotImplementedError, torch's own or a student's,
 shows whole, and so does this one while a notebook is graded.

@@ -1,4 +1,4 @@
-"""What a grader has a kernel do between cells: a graded cell finds the course's `check`, and `exit` ends nothing.
+"""What a grader calls in a kernel between cells: a judged cell gets the course's `check`, and `exit` ends nothing.
 
 It runs where the student's code runs, decides nothing, and leaves the names of the notebook as they were.
 """

@@ -101,7 +101,11 @@ def test_axe_finds_what_is_wrong(browser: Browser, axe: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["index", "instructor", "own-exercises", "notebooks/index", f"notebooks/{NAME}", "reference/notebook"]
+    "name",
+    [
+        *("index", "instructor", "own-exercises", "notebooks/index", f"notebooks/{NAME}", "reference/notebook"),
+        *("architecture", "protocol"),
+    ],
 )
 def test_the_documentation_site(name: str, site: str, browser: Browser, axe: str) -> None:
     assert looked_at(browser, f"{site}/{name}.html", name.replace("/", "-"), axe) == {}

@@ -1,4 +1,4 @@
-"""Laws: what holds for any right answer, as predicates over recorded outputs, named by string.
+"""Laws: named checks of recorded outputs that any right answer passes.
 
 Each module holds the laws of one kind of thing; `registry` knows them all by name.
 """

@@ -1,4 +1,4 @@
-"""Laws of what agrees with what: two outputs, the slices of one, an output and what is known of it."""
+"""Laws of agreement: between two outputs, between parts of one, or between an output and known values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of one output by itself: its shape and type, and how large its numbers may be."""
+"""Laws of a single output: its shape, its type, and how large its numbers may be."""
 
 from __future__ import annotations
 

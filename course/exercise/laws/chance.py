@@ -1,4 +1,4 @@
-"""Laws of chance: draws follow the distribution they should."""
+"""Laws of random draws: they follow the distribution that they should."""
 
 from __future__ import annotations
 

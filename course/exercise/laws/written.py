@@ -1,4 +1,4 @@
-"""Laws of sequences that are written token by token."""
+"""Laws of sequences that are generated token by token."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ def reached(package: Path, starts: Iterable[str], within: Collection[str] = OWN)
 
 
 def data_files(package: Path) -> list[Path]:
-    """What `course.data` holds beside its modules, such as the weights of a trained network."""
+    """What `course.data` holds beside modules and README, such as the weights of a trained network."""
     below = ((path, path.relative_to(package).parts) for path in (package / "data").rglob("*"))
     plain = (path for path, parts in below if not any(part.startswith((".", "__pycache__")) for part in parts))
-    return sorted(path for path in plain if path.is_file() and path.suffix != ".py")
+    return sorted(path for path in plain if path.is_file() and path.suffix not in (".py", ".md"))
 
 
 def _origin(statement: ast.ImportFrom, file: str) -> list[str] | None:

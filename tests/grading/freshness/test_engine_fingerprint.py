@@ -27,6 +27,7 @@ from course.syllabus import Topic
         ("hidden/lstm_gru/gru_cell.py", False),
         ("reference/lora.py", False),
         ("cli.py", False),
+        ("data/README.md", False),
     ],
 )
 def test_what_decides_the_results_of_a_topic(file, decides):
