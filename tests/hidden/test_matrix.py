@@ -99,7 +99,6 @@ TOLD_ALIKE = {
     ("ElmanClassifier", "LayerMadeAnew"): "StateKeptBetweenBatches",
     ("GatedClassifier", "MeanOverColumns"): "LastColumn",
     ("lstm_gru_task", "sees_a_few_tokens_and_is_lost_beyond"): "sees_a_few_tokens",
-    ("AttentionSeq2Seq", "SosForTheFirstToken"): "AlwaysFeedsSos",
     ("order_properties", "relative_means_equal_steps"): "a_constant_allowed",
     ("masked_softmax", "nan_over_nothing_where_infinity_is_added"): "divided_by_nothing",
     ("masked_softmax", "filled_with_minus_ten_thousand"): "uniform_over_nothing",
