@@ -96,7 +96,6 @@ TOLD_ALIKE = {
     ("ElmanClassifier", "LayerMadeAnew"): "StateKeptBetweenBatches",
     ("GatedClassifier", "MeanOverColumns"): "LastColumn",
     ("lstm_gru_task", "sees_a_few_tokens_and_is_lost_beyond"): "sees_a_few_tokens",
-    ("AttentionSeq2Seq", "SosForTheFirstToken"): "AlwaysFeedsSos",
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
     ("decode_beam", "multiplied_by_the_length"): "no_length_penalty",
     ("decode_beam", "eos_not_counted"): "no_length_penalty",

@@ -6,10 +6,8 @@ import torch
 from torch.nn import functional as F
 
 from course.exercise import Ref, build, exercise
-from course.hidden.bahdanau_attention.scaffold import tanh
 from course.reference import bahdanau_attention as reference
 from course.reference.bahdanau_attention import AttentionSeq2Seq as _Right
-from course.reference.bahdanau_attention import shift_right as _shifted
 
 PAD_ALONE = "other tokens behind a sentence's end change its logits"
 
@@ -239,20 +237,14 @@ def _writes(case, rng):
     )
 
 
-TWO_LOOPS = (
-    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
-    "same steps: print what goes into each of the first two, token, its embedding and state, in both loops."
-)
-
-
-class _Open(_Right):
+class LaidOpen(_Right):
     """The reference with its pieces laid open, for wrong ones to take their place."""
 
     def reads(self, tgt):
-        return _shifted(tgt, self.sos)
+        return reference.shift_right(tgt, self.sos)
 
     def begin(self, last):
-        return tanh(self.start(last))
+        return torch.tanh(self.start(last))
 
     def next_state(self, new, start):
         return new
@@ -295,38 +287,31 @@ class _Open(_Right):
 @AttentionSeq2Seq.misconception(
     "Watch the training loss: does it fall to zero at once? Then the answer can be read from the input."
 )
-class ReadsWhatItIsToWrite(_Open):
+class ReadsWhatItIsToWrite(LaidOpen):
     def reads(self, tgt):
         return tgt
 
 
-@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
-class LooksAtThePadding(_Open):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, torch.full_like(src_lengths, src.shape[1]))
-        return keys, mask, last
+def _masked_by(change):
+    class Masked(LaidOpen):
+        def encode(self, src, src_lengths):
+            keys, mask, last = super().encode(src, src_lengths)
+            return keys, change(mask), last
+
+    return Masked
 
 
-@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
-class MaskForgotten(_Open):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return keys, torch.ones_like(mask), last
-
-
-@AttentionSeq2Seq.misconception("Print the weights of the shortest sentence of a batch. How much lies behind its end?")
-class LooksAtNothingElse(_Open):
-    """The mask the wrong way round."""
-
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return keys, ~mask, last
+AttentionSeq2Seq.mistakes(
+    "Print the weights of the shortest sentence of a batch. How much lies behind its end?",
+    MaskForgotten=_masked_by(torch.ones_like),
+    LooksAtNothingElse=_masked_by(torch.logical_not),
+)
 
 
 @AttentionSeq2Seq.misconception(
     "The weights move, the logits do not. Follow the context from where it is made: who reads it?"
 )
-class ContextNeverRead(_Open):
+class ContextNeverRead(LaidOpen):
     def step(self, token, state, keys, mask, last):
         _, weights = reference.attend(
             reference.additive_scores(state, keys, self.W_q.weight, self.W_k.weight, self.v), keys, mask
@@ -337,51 +322,17 @@ class ContextNeverRead(_Open):
 
 
 @AttentionSeq2Seq.misconception(
-    "Build one with attention=0, and print its weights. Where should its context come from?"
-)
-class AttentionWithoutAsking(_Open):
-    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
-        super().__init__(src_vocab, tgt_vocab, embed, hidden, attention or hidden, pad, sos, eos)
-
-
-@AttentionSeq2Seq.misconception("Print the weights of two steps one below the other. Which state asks at the second?")
-class AsksOnlyOnce(_Open):
-    def step(self, token, state, keys, mask, last):
-        asking, self.attention = self.attention, 0
-        context, weights = last, torch.zeros_like(keys[:, :, 0])
-        if asking:
-            first = tanh(self.start(last))
-            scores = reference.additive_scores(first, keys, self.W_q.weight, self.W_k.weight, self.v)
-            context, weights = reference.attend(scores, keys, mask)
-        logits, state, _ = super().step(token, state, keys, mask, context)
-        self.attention = asking
-        return logits, state, weights
-
-
-@AttentionSeq2Seq.misconception(
     "Change an early token of the target. Do late logits move? Which state goes into a step?"
 )
-class EveryStepStartsAnew(_Open):
+class EveryStepStartsAnew(LaidOpen):
     def next_state(self, new, start):
         return start
 
 
 @AttentionSeq2Seq.misconception(
-    "Change an early token of the target. Do late logits move? Which state goes into a step?"
-)
-class EveryStepOfTrainingStartsAnew(_Open):
-    def forward(self, src, src_lengths, tgt):
-        self.next_state = lambda new, start: start
-        try:
-            return super().forward(src, src_lengths, tgt)
-        finally:
-            del self.next_state
-
-
-@AttentionSeq2Seq.misconception(
     "Replace all tokens of the target by others. Do the logits of forward move? What does each of its steps read?"
 )
-class ReadsItsOwnTokens(_Open):
+class ReadsItsOwnTokens(LaidOpen):
     def forward(self, src, src_lengths, tgt):
         keys, mask, last = self.encode(src, src_lengths)
         state, token, logits = self.begin(last), torch.full_like(src_lengths, self.sos), []
@@ -392,48 +343,32 @@ class ReadsItsOwnTokens(_Open):
         return torch.stack(logits, 1)
 
 
-@AttentionSeq2Seq.misconception(TWO_LOOPS)
-class AlwaysFeedsSos(_Open):
+@AttentionSeq2Seq.misconception(
+    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
+    "same steps: print what goes into each of the first two, token, its embedding and state, in both loops."
+)
+class AlwaysFeedsSos(LaidOpen):
     def fed(self, token):
         return torch.full_like(token, self.sos)
 
 
-@AttentionSeq2Seq.misconception(TWO_LOOPS)
-class WritesFromTheFirstState(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        self.next_state = lambda new, start: start
-        try:
-            return super().decode_greedy(src, src_lengths, max_len)
-        finally:
-            del self.next_state
-
-
 @AttentionSeq2Seq.misconception("Put it into eval(), and call it twice with one batch. Who tosses coins there?")
-class DropsInEvaluation(_Open):
+class DropsInEvaluation(LaidOpen):
     def step(self, token, state, keys, mask, last):
         logits, state, weights = super().step(token, state, keys, mask, last)
         return F.dropout(logits), state, weights
 
 
-STOPS_EARLY = (
+@AttentionSeq2Seq.misconception(
     "Decode a short and a long sentence together, and count the columns. What stops the loop, and after how many steps?"
 )
-
-
-@AttentionSeq2Seq.misconception(STOPS_EARLY)
-class StopsWithTheFirst(_Open):
+class StopsWithTheFirst(LaidOpen):
     def done(self, ended):
         return bool(ended.any())
 
 
-@AttentionSeq2Seq.misconception(STOPS_EARLY)
-class OneColumnTooFew(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        return super().decode_greedy(src, src_lengths, max_len - 1)
-
-
 @AttentionSeq2Seq.misconception("Decode one sentence by itself. With which token does it end?")
-class LeavesBeforeTheLastEos(_Open):
+class LeavesBeforeTheLastEos(LaidOpen):
     def decode_greedy(self, src, src_lengths, max_len):
         ids, weights = super().decode_greedy(src, src_lengths, max_len)
         n = ids.shape[1] - int(((ids == self.eos).any(1)).all())
@@ -441,116 +376,18 @@ class LeavesBeforeTheLastEos(_Open):
 
 
 @AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")
-class WritesOnAfterEos(_Open):
+class WritesOnAfterEos(LaidOpen):
     def ended(self, ended):
         return torch.zeros_like(ended)
-
-
-@AttentionSeq2Seq.misconception("Print the decoded ids. What stands behind the first eos of a sentence?")
-class WritesOnToTheEnd(_Open):
-    def ended(self, ended):
-        return torch.zeros_like(ended)
-
-    def done(self, ended):
-        return False
 
 
 @AttentionSeq2Seq.misconception(
     "Build one with another pad than 0, and print what it decodes. What stands behind an eos?"
 )
-class PadsWithZero(_Open):
+class PadsWithZero(LaidOpen):
     def decode_greedy(self, src, src_lengths, max_len):
         pad, self.pad = self.pad, 0
         try:
             return super().decode_greedy(src, src_lengths, max_len)
         finally:
             self.pad = pad
-
-
-@AttentionSeq2Seq.misconception("Sum the logits of one place. Are these scores, or have they been through something?")
-class ProbabilitiesForLogits(_Open):
-    def step(self, token, state, keys, mask, last):
-        logits, state, weights = super().step(token, state, keys, mask, last)
-        return logits.softmax(-1), state, weights
-
-
-@AttentionSeq2Seq.misconception("Print the decoded ids of a short date. With which token does it end?")
-class PadsOverItsEos(_Open):
-    @torch.no_grad()
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return ids.masked_fill(ids == self.eos, self.pad), weights
-
-
-@AttentionSeq2Seq.misconception("How many tokens were asked for at most, and how many columns come out?")
-class KeepsSosInFront(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return _shifted(torch.cat([ids, ids[:, :1]], 1), self.sos), weights
-
-
-@AttentionSeq2Seq.misconception("Print the first column of the ids that you decode. Has the decoder chosen that token?")
-class SosForTheFirstToken(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        ids, weights = super().decode_greedy(src, src_lengths, max_len)
-        return _shifted(ids, self.sos), weights
-
-
-@AttentionSeq2Seq.misconception(
-    "The values are right. Print the gradients: which tokens get none, and who cut them off?"
-)
-class KeysCutOff(_Open):
-    def encode(self, src, src_lengths):
-        keys, mask, last = super().encode(src, src_lengths)
-        return keys.detach(), mask, last.detach()
-
-
-@AttentionSeq2Seq.misconception(
-    "Build two models with different sos, and the same weights. What does the first step read?"
-)
-class BeginsWithAPad(_Open):
-    def reads(self, tgt):
-        return _shifted(tgt, self.pad)
-
-    def decode_greedy(self, src, src_lengths, max_len):
-        sos, self.sos = self.sos, self.pad
-        try:
-            return super().decode_greedy(src, src_lengths, max_len)
-        finally:
-            self.sos = sos
-
-
-@AttentionSeq2Seq.misconception(
-    "How many steps does your loop take for max_len = 1? Count the columns of what it returns."
-)
-class OneColumnTooMany(_Open):
-    def decode_greedy(self, src, src_lengths, max_len):
-        return super().decode_greedy(src, src_lengths, max_len + 1)
-
-
-@AttentionSeq2Seq.misconception(
-    "Which of your parameters get no gradient? Follow the state in which the decoder begins back to the encoder: where "
-    "does the way end?"
-)
-class StartsFromZero(_Open):
-    def begin(self, last):
-        return torch.zeros_like(super().begin(last))
-
-
-@AttentionSeq2Seq.misconception(
-    "Build one with attention=0, and let it write sixty tokens. What does it read of the source at the last of them?"
-)
-class NoContextWithoutAttention(_Open):
-    def step(self, token, state, keys, mask, last):
-        return super().step(token, state, keys, mask, last if self.attention else torch.zeros_like(last))
-
-
-@AttentionSeq2Seq.misconception(
-    "Change one token of the target. Which logits move first? They come from a state: had it read that token?"
-)
-class LogitsOfTheStateBefore(_Open):
-    def step(self, token, state, keys, mask, last):
-        _, new, weights = super().step(token, state, keys, mask, last)
-        context = torch.einsum("bs,bsk->bk", weights, keys) if self.attention else last
-        unread = torch.zeros_like(self.embed_tgt(token))
-        return self.to_tokens(torch.cat([state, context, unread], 1)), new, weights

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.bahdanau_attention.scaffold import tanh
 from course.reference import bahdanau_attention as reference
 
 
@@ -44,97 +43,50 @@ def _both(query, keys, W_q, W_k):
     return (query @ W_q.T)[:, None] + keys @ W_k.T
 
 
-@additive_scores.misconception(
-    "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?"
+additive_scores.mistakes(
+    "Change the query: by how much does each score move? If all move alike, softmax will not notice.",
+    no_tanh=lambda query, keys, W_q, W_k, v: _both(query, keys, W_q, W_k) @ v,
 )
-def tanh_overflows(query, keys, W_q, W_k, v):
-    a = _both(query, keys, W_q, W_k)
-    return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp()) @ v
-
-
-@additive_scores.misconception(
-    "Change the query: by how much does each score move? If all move alike, softmax will not notice."
+additive_scores.mistakes(
+    "Can a score of yours exceed 1? What does the formula do after the tanh?",
+    tanh_after_v=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k) @ v),
 )
-def no_tanh(query, keys, W_q, W_k, v):
-    return _both(query, keys, W_q, W_k) @ v
-
-
-@additive_scores.misconception("Can a score of yours exceed 1? What does the formula do after the tanh?")
-def tanh_after_v(query, keys, W_q, W_k, v):
-    return tanh(_both(query, keys, W_q, W_k) @ v)
-
-
-@additive_scores.misconception("Add up your scores of one sentence. Scores are any numbers; who makes weights of them?")
-def softmax_already_inside(query, keys, W_q, W_k, v):
-    return torch.softmax(tanh(_both(query, keys, W_q, W_k)) @ v, dim=1)
-
-
-@additive_scores.misconception("Where do query and key meet: before the tanh, or after it? Try it with one unit.")
-def query_added_after_the_tanh(query, keys, W_q, W_k, v):
-    return ((query @ W_q.T)[:, None] + tanh(keys @ W_k.T)) @ v
-
-
-@additive_scores.misconception("How many tanh are in the formula? Two that never meet cannot compare anything.")
-def a_tanh_for_each(query, keys, W_q, W_k, v):
-    return (tanh(query @ W_q.T)[:, None] + tanh(keys @ W_k.T)) @ v
-
-
-@additive_scores.misconception("How many tanh are in the formula? What does the outer one still see of large inputs?")
-def a_tanh_for_each_and_for_both(query, keys, W_q, W_k, v):
-    return tanh(tanh(query @ W_q.T)[:, None] + tanh(keys @ W_k.T)) @ v
-
-
-@additive_scores.misconception("Scale v by ten. Should the scores not grow tenfold?")
-def v_left_out(query, keys, W_q, W_k, v):
-    return tanh(_both(query, keys, W_q, W_k)).sum(-1) + 0 * v.sum()
-
-
-@additive_scores.misconception("A division has come in from another paper. Count the operations of the formula.")
-def scaled_by_the_width(query, keys, W_q, W_k, v):
-    return tanh(_both(query, keys, W_q, W_k)) @ v / len(v) ** 0.5
-
-
-@additive_scores.misconception("A division has come in from another paper. Count the operations of the formula.")
-def scaled_by_the_width_of_the_query(query, keys, W_q, W_k, v):
-    return tanh(_both(query, keys, W_q, W_k)) @ v / query.shape[1] ** 0.5
-
-
-@additive_scores.misconception(
-    "Print what v is multiplied with. Can any of those numbers be negative in yours, and can they in the formula?"
+additive_scores.mistakes(
+    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    softmax_already_inside=lambda *given: torch.softmax(reference.additive_scores(*given), dim=1),
 )
-def relu_for_tanh(query, keys, W_q, W_k, v):
-    return torch.relu(_both(query, keys, W_q, W_k)) @ v
-
-
-@additive_scores.misconception(
-    "Print what v is multiplied with. Can any of those numbers be negative in yours, and can they in the formula?"
+additive_scores.mistakes(
+    "Where do query and key meet: before the tanh, or after it? Try it with one unit.",
+    query_added_after_the_tanh=lambda query, keys, W_q, W_k, v: (
+        ((query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
+    ),
 )
-def sigmoid_for_tanh(query, keys, W_q, W_k, v):
-    return torch.sigmoid(_both(query, keys, W_q, W_k)) @ v
-
-
-@additive_scores.misconception("Repeat every row of W_q, W_k and v. Should a score not double?")
-def mean_over_the_units(query, keys, W_q, W_k, v):
-    return (tanh(_both(query, keys, W_q, W_k)) * v).mean(-1)
-
-
-@additive_scores.misconception("Make W_q and W_k the same, and a key equal to the query. Do the two add up, or cancel?")
-def query_subtracted(query, keys, W_q, W_k, v):
-    return tanh(keys @ W_k.T - (query @ W_q.T)[:, None]) @ v
+additive_scores.mistakes(
+    "How many tanh are in the formula? Two that never meet cannot compare anything.",
+    a_tanh_for_each=lambda query, keys, W_q, W_k, v: (
+        (torch.tanh(query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
+    ),
+)
+additive_scores.mistakes(
+    "Scale v by ten. Should the scores not grow tenfold?",
+    v_left_out=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k)).sum(-1) + 0 * v.sum(),
+)
+additive_scores.mistakes(
+    "A division has come in from another paper. Count the operations of the formula.",
+    scaled_by_the_width=lambda query, keys, W_q, W_k, v: (
+        reference.additive_scores(query, keys, W_q, W_k, v) / len(v) ** 0.5
+    ),
+)
 
 
 @additive_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
 def queries_of_other_sentences(query, keys, W_q, W_k, v):
     B, S, _ = keys.shape
     mixed = query.repeat(S, 1).reshape(B, S, -1)
-    return tanh(mixed @ W_q.T + keys @ W_k.T) @ v
+    return torch.tanh(mixed @ W_q.T + keys @ W_k.T) @ v
 
 
-@additive_scores.misconception("Set the query to zero. In the formula the scores still depend on the keys: do yours?")
-def a_product_for_the_sum(query, keys, W_q, W_k, v):
-    return tanh((query @ W_q.T)[:, None] * (keys @ W_k.T)) @ v
-
-
-@additive_scores.misconception("Set all keys to zero. What is left must still depend on the query: does it?")
-def query_forgotten(query, keys, W_q, W_k, v):
-    return tanh(keys @ W_k.T + 0 * (query @ W_q.T)[:, None]) @ v
+additive_scores.mistakes(
+    "Set all keys to zero. What is left must still depend on the query: does it?",
+    query_forgotten=lambda query, keys, W_q, W_k, v: reference.additive_scores(0 * query, keys, W_q, W_k, v),
+)

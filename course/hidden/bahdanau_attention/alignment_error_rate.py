@@ -46,25 +46,18 @@ def _hits(weights, gold, lengths):
     return ((weights.argmax(-1) == gold) & real).double(), real.double()
 
 
-@alignment_error_rate.misconception("What is your rate when every token looks where it should?")
-def rate_of_hits(weights, gold, lengths):
-    hits, real = _hits(weights, gold, lengths)
-    return float(hits.sum() / real.sum())
-
-
-@alignment_error_rate.misconception("What is your rate when nothing is right? Between which two numbers does it lie?")
-def a_percentage(weights, gold, lengths):
-    return 100 * (1 - rate_of_hits(weights, gold, lengths))
-
-
-@alignment_error_rate.misconception("Lengthen the padding. Should the model be better or worse for it?")
-def pads_counted(weights, gold, lengths):
-    return 1 - float((weights.argmax(-1) == gold).double().mean())
-
-
-@alignment_error_rate.misconception("Divide by what is real. How many tokens does a batch of lengths 2 and 7 have?")
-def divided_by_everything(weights, gold, lengths):
-    return 1 - float(_hits(weights, gold, lengths)[0].mean())
+alignment_error_rate.mistakes(
+    "What is your rate when every token looks where it should?",
+    rate_of_hits=lambda weights, gold, lengths: 1 - reference.alignment_error_rate(weights, gold, lengths),
+)
+alignment_error_rate.mistakes(
+    "Lengthen the padding. Should the model be better or worse for it?",
+    pads_counted=lambda weights, gold, lengths: 1 - float((weights.argmax(-1) == gold).double().mean()),
+)
+alignment_error_rate.mistakes(
+    "Divide by what is real. How many tokens does a batch of lengths 2 and 7 have?",
+    divided_by_everything=lambda weights, gold, lengths: 1 - float(_hits(weights, gold, lengths)[0].mean()),
+)
 
 
 @alignment_error_rate.misconception("A sentence of one token and one of thirteen: how much does each token count?")
@@ -88,21 +81,7 @@ def weight_instead_of_hits(weights, gold, lengths):
     return 1 - float((found * real).sum() / real.sum())
 
 
-@alignment_error_rate.misconception("Two errors of ten and four of twenty: should the rate not be the same?")
-def errors_counted(weights, gold, lengths):
-    hits, real = _hits(weights, gold, lengths)
-    return float(real.sum() - hits.sum())
-
-
 @alignment_error_rate.misconception("Count the real tokens of a sentence of length 3. Is the last one among them?")
 def one_token_short(weights, gold, lengths):
     hits, real = _hits(weights, gold, lengths - 1)
     return 1 - float(hits.sum()) / max(float(real.sum()), 1.0)
-
-
-@alignment_error_rate.misconception(
-    "Count the real tokens of a sentence of length 3. Is the one behind them among them?"
-)
-def one_token_too_many(weights, gold, lengths):
-    hits, real = _hits(weights, gold, lengths + 1)
-    return 1 - float(hits.sum() / real.sum())

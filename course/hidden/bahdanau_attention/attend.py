@@ -72,89 +72,57 @@ def _soft(scores, mask, dim=-1):
     return torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim) * mask
 
 
-@attend.misconception("Do the weights of one sentence sum to one? Try a batch of a single sentence.")
-def softmax_over_the_batch(scores, values, mask):
-    return _mean(_soft(scores, mask, dim=0), values)
+def _filled(scores, where, number=None):
+    """Softmax with a number, the lowest there is if none is given, put over these scores."""
+    return torch.softmax(scores.masked_fill(where, torch.finfo(scores.dtype).min if number is None else number), -1)
 
 
-@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
-def mask_inverted(scores, values, mask):
-    return _mean(_soft(scores, ~mask), values)
-
-
-@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
-def mask_inverted_with_a_small_number(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1), values)
-
-
-@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
-def mask_inverted_with_minus_infinity(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(mask, -torch.inf), -1), values)
-
-
-@attend.misconception("Print the weights beside the mask. Who gets them, the words or the padding?")
-def masked_with_a_large_number(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask, 1e9), -1), values)
-
-
-@attend.misconception("Sum the weights of the shortest sentence. Where has the rest gone?")
-def masked_after_the_softmax(scores, values, mask):
-    return _mean(torch.softmax(scores, -1) * mask, values)
-
-
-@attend.misconception("Sum the weights of the shortest sentence. Where has the rest gone?")
-def masked_with_zero_and_once_more_after(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask, 0.0), -1) * mask, values)
-
-
-@attend.misconception(
-    "Print the weights beside a mask with a gap in the middle. Which places does yours take for the allowed ones?"
+attend.mistakes(
+    "Do the weights of one sentence sum to one? Try a batch of a single sentence.",
+    softmax_over_the_batch=lambda scores, values, mask: _mean(_soft(scores, mask, dim=0), values),
 )
-def counted_instead_of_masked(scores, values, mask):
-    return _mean(_soft(scores, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)), values)
-
-
-@attend.misconception(
-    "Put 10,000 behind the mask. What does the softmax over all places leave to the words, and can dividing repair it?"
+attend.mistakes(
+    "Print the weights beside the mask. Who gets them, the words or the padding?",
+    mask_inverted=lambda scores, values, mask: _mean(_soft(scores, ~mask), values),
+    mask_inverted_with_a_small_number=lambda scores, values, mask: _mean(_filled(scores, mask), values),
+    mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask, -torch.inf), values),
+    masked_with_a_large_number=lambda scores, values, mask: _mean(_filled(scores, ~mask, 1e9), values),
 )
-def divided_again_after_the_softmax(scores, values, mask):
-    kept = torch.softmax(scores, -1) * mask
-    return _mean(kept / kept.sum(-1, keepdim=True).clamp(min=1e-12), values)
-
-
-@attend.misconception("Print the weights beside the mask. Does padding still take a share, and who gets it?")
-def values_masked_instead_of_scores(scores, values, mask):
-    return _mean(torch.softmax(scores, -1), values * mask[:, :, None])
-
-
-@attend.misconception("You add a mask of zeros and ones to the scores. Does anybody's weight vanish by that?")
-def mask_added(scores, values, mask):
-    return _mean(torch.softmax(scores + mask, -1), values)
-
-
-@attend.misconception("What is exp of the number that you put behind the mask?")
-def masked_with_zero(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask, 0.0), -1), values)
-
-
-@attend.misconception("Put a hundred behind the mask. Does the context move?")
-def mask_forgotten(scores, values, mask):
-    return _mean(torch.softmax(scores, -1), values)
-
-
-@attend.misconception("What comes out for a sentence of which nothing may be looked at? Print its weights.")
-def not_a_number_where_nothing_is_allowed(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask, -torch.inf), -1), values)
-
-
-@attend.misconception("What comes out for a sentence of which nothing may be looked at? Print its weights.")
-def not_a_number_of_an_infinite_sum(scores, values, mask):
-    return _mean(torch.softmax(scores + mask.to(scores.dtype).log(), -1), values)
-
-
-@attend.misconception("Print what you add to the scores. What is zero times infinity?")
-def zero_times_infinity(scores, values, mask):
-    return _mean(torch.softmax(scores + (1 - mask.to(scores.dtype)) * -torch.inf, -1), values)
+attend.mistakes(
+    "Sum the weights of the shortest sentence. Where has the rest gone?",
+    masked_after_the_softmax=lambda scores, values, mask: _mean(torch.softmax(scores, -1) * mask, values),
+    masked_with_zero_and_once_more_after=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0) * mask, values),
+)
+attend.mistakes(
+    "Print the weights beside the mask. Does padding still take a share, and who gets it?",
+    values_masked_instead_of_scores=lambda scores, values, mask: _mean(
+        torch.softmax(scores, -1), values * mask[:, :, None]
+    ),
+)
+attend.mistakes(
+    "You add a mask of zeros and ones to the scores. Does anybody's weight vanish by that?",
+    mask_added=lambda scores, values, mask: _mean(torch.softmax(scores + mask, -1), values),
+)
+attend.mistakes(
+    "What is exp of the number that you put behind the mask?",
+    masked_with_zero=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0), values),
+)
+attend.mistakes(
+    "Put a hundred behind the mask. Does the context move?",
+    mask_forgotten=lambda scores, values, mask: _mean(torch.softmax(scores, -1), values),
+)
+attend.mistakes(
+    "What comes out for a sentence of which nothing may be looked at? Print its weights.",
+    not_a_number_where_nothing_is_allowed=lambda scores, values, mask: _mean(
+        _filled(scores, ~mask, -torch.inf), values
+    ),
+)
+attend.mistakes(
+    "Print what you add to the scores. What is zero times infinity?",
+    zero_times_infinity=lambda scores, values, mask: _mean(
+        torch.softmax(scores + (1 - mask.to(scores.dtype)) * -torch.inf, -1), values
+    ),
+)
 
 
 @attend.misconception(
@@ -162,32 +130,14 @@ def zero_times_infinity(scores, values, mask):
     "before you replaced it?"
 )
 def replaced_in_the_end(scores, values, mask):
-    context, weights = not_a_number_where_nothing_is_allowed(scores, values, mask)
+    context, weights = _mean(_filled(scores, ~mask, -torch.inf), values)
     return context.nan_to_num(), weights.nan_to_num()
 
 
-@attend.misconception(
-    "The values are right. Call .sum().backward() where nothing is allowed, and print the gradients. Where was the NaN "
-    "before you replaced it?"
+attend.mistakes(
+    "Nothing is allowed, and still something is looked at. How much weight should there be in all?",
+    looks_everywhere_where_nothing_is_allowed=lambda scores, values, mask: _mean(_filled(scores, ~mask), values),
 )
-def replaced_after_an_infinite_sum(scores, values, mask):
-    return _mean(torch.softmax(scores + mask.to(scores.dtype).log(), -1).nan_to_num(), values)
-
-
-@attend.misconception("Nothing is allowed, and still something is looked at. How much weight should there be in all?")
-def everything_allowed_where_nothing_is(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask & mask.any(-1, keepdim=True), -torch.inf), -1), values)
-
-
-@attend.misconception("Nothing is allowed, and still something is looked at. How much weight should there be in all?")
-def looks_everywhere_where_nothing_is_allowed(scores, values, mask):
-    return _mean(torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), -1), values)
-
-
-@attend.misconception("Nothing is allowed, and still something is looked at. How much weight should there be in all?")
-def only_the_context_is_zero_where_nothing_is_allowed(scores, values, mask):
-    context, weights = looks_everywhere_where_nothing_is_allowed(scores, values, mask)
-    return context * mask.any(1, keepdim=True), weights
 
 
 @attend.misconception("Give two words the same weight. Does your context lie half-way between their values?")
@@ -202,18 +152,10 @@ def mean_for_sum(scores, values, mask):
     return (weights[:, :, None] * values).mean(1), weights
 
 
-@attend.misconception(
-    "If all values are the same vector, what should the context be? Print what your values are multiplied with."
+attend.mistakes(
+    "If all values are the same vector, what should the context be? Print what your values are multiplied with.",
+    scores_for_weights=lambda scores, values, mask: (_mean(scores, values)[0], _soft(scores, mask)),
 )
-def scores_for_weights(scores, values, mask):
-    return _mean(scores, values)[0], _soft(scores, mask)
-
-
-@attend.misconception(
-    "If all values are the same vector, what should the context be? Print what your values are multiplied with."
-)
-def masked_scores_for_weights(scores, values, mask):
-    return _mean(scores * mask, values)[0], _soft(scores, mask)
 
 
 @attend.misconception("Nudge the second-best score. A choice has no gradient; a mixture does.")
@@ -222,18 +164,16 @@ def only_the_best(scores, values, mask):
     return _mean(torch.zeros_like(scores).scatter(1, best, 1.0) * mask.any(1, keepdim=True), values)
 
 
-@attend.misconception(
-    "Make one score negative. Can a weight be? Then add five to all scores: should the weights change?"
+attend.mistakes(
+    "Make one score negative. Can a weight be? Then add five to all scores: should the weights change?",
+    divided_by_their_sum=lambda scores, values, mask: _mean(
+        scores * mask / (scores * mask).sum(-1, keepdim=True), values
+    ),
 )
-def divided_by_their_sum(scores, values, mask):
-    kept = scores * mask
-    return _mean(kept / kept.sum(-1, keepdim=True), values)
-
-
-@attend.misconception("Which of the two comes first in what you return, and which does the docstring name first?")
-def weights_returned_first(scores, values, mask):
-    context, weights = _mean(_soft(scores, mask), values)
-    return weights, context
+attend.mistakes(
+    "Which of the two comes first in what you return, and which does the docstring name first?",
+    weights_returned_first=lambda scores, values, mask: _mean(_soft(scores, mask), values)[::-1],
+)
 
 
 @attend.misconception("Shift all scores by a thousand. Nothing should change; what does exp make of a thousand?")
@@ -241,12 +181,6 @@ def exponentials_overflow(scores, values, mask):
     exponentials = scores.exp() * mask
     total = exponentials.sum(-1, keepdim=True)
     return _mean(exponentials / torch.where(mask.any(-1, keepdim=True), total, torch.ones_like(total)), values)
-
-
-@attend.misconception("Shift all scores by a thousand. Nothing should change; what does exp make of a thousand?")
-def exponentials_overflow_beside_a_small_number(scores, values, mask):
-    exponentials = scores.exp() * mask
-    return _mean(exponentials / (exponentials.sum(-1, keepdim=True) + 1e-9), values)
 
 
 @attend.misconception("Put 100 behind the mask, then 10,000. How small is small enough to be nothing?")

@@ -122,17 +122,39 @@ def bahdanau_attention_task(rng):
     )  # fmt: skip
 
 
-@bahdanau_attention_task.misconception(
-    "It writes the same whatever it reads. Does a gradient reach the encoder? What does the decoder read in training?"
-)
-class AlwaysTheSameDate(ReadsByRule):
-    @classmethod
-    def says(cls, date, text):
-        return dates.target_ids("1999-07-04")
+def _otherwise(says=None, looks=None):
+    """Knows the forms, but writes ids, `says(date, text)`, or looks at places, `looks(starts, length)`, of its own."""
 
-    @classmethod
-    def looks(cls, starts, length):
-        return [0] * 8
+    class Otherwise(ReadsByRule):
+        pass
+
+    if says:
+        Otherwise.says = staticmethod(says)
+    if looks:
+        Otherwise.looks = staticmethod(looks)
+    return Otherwise
+
+
+def _first_letter(starts, length):
+    return [0] * 8
+
+
+def _right(date):
+    return dates.target_ids(date.isoformat())
+
+
+def _garbled(date):
+    """Another date than the right one, which changes with what is read."""
+    ids = _right(date)
+    return torch.cat([ids[:-1].flip(0), ids[-1:]])
+
+
+SAME = dates.target_ids("1999-07-04")
+
+bahdanau_attention_task.mistakes(
+    "It writes the same whatever it reads. Does a gradient reach the encoder? What does the decoder read in training?",
+    AlwaysTheSameDate=_otherwise(lambda date, text: SAME, _first_letter),
+)
 
 
 @bahdanau_attention_task.misconception(
@@ -145,85 +167,39 @@ class LooksNowhere(ReadsByRule):
         return ids, 0 * weights
 
 
-@bahdanau_attention_task.misconception(
-    "Short dates are right and long ones are not. Where does a long date have to pass through without attention?"
+bahdanau_attention_task.mistakes(
+    "Short dates are right and long ones are not. Where does a long date have to pass through without attention?",
+    LostInLongDates=_otherwise(lambda date, text: SAME if len(text) > 20 else _right(date)),
 )
-class LostInLongDates(ReadsByRule):
-    @classmethod
-    def says(cls, date, text):
-        return dates.target_ids("1999-07-04" if len(text) > 20 else date.isoformat())
-
-
-@bahdanau_attention_task.misconception(
-    "Where a year has two digits, the century is wrong. Print some short dates beside what is written."
+bahdanau_attention_task.mistakes(
+    "Where a year has two digits, the century is wrong. Print some short dates beside what is written.",
+    AlwaysNineteen=_otherwise(
+        lambda date, text: dates.target_ids(f"19{date.isoformat()[2:]}") if len(text) < 10 else _right(date)
+    ),
 )
-class AlwaysNineteen(ReadsByRule):
-    @classmethod
-    def says(cls, date, text):
-        return dates.target_ids(f"19{date.isoformat()[2:]}" if len(text) < 10 else date.isoformat())
-
-
-@bahdanau_attention_task.misconception(
-    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?"
+bahdanau_attention_task.mistakes(
+    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    StoppedOnTheWay=_otherwise(lambda date, text: _right(date) if date.day % 3 == 1 else SAME),
 )
-class StoppedOnTheWay(ReadsByRule):
-    @classmethod
-    def says(cls, date, text):
-        return dates.target_ids(date.isoformat() if date.day % 3 == 1 else "1999-07-04")
-
-
-class _Garbled(ReadsByRule):
-    """Other dates than the right ones, which change with what is read."""
-
-    @classmethod
-    def says(cls, date, text):
-        ids = dates.target_ids(date.isoformat())
-        return torch.cat([ids[:-1].flip(0), ids[-1:]])
-
-    @classmethod
-    def looks(cls, starts, length):
-        return [0] * 8
-
-
-@bahdanau_attention_task.misconception(
+bahdanau_attention_task.mistakes(
     "What it writes changes with what it reads, and is no date of these. Does the loss still fall at the end, or jump "
-    "about? If it is near zero: what does the decoder read in training?"
+    "about? If it is near zero: what does the decoder read in training?",
+    WritesOtherDates=_otherwise(lambda date, text: _garbled(date), _first_letter),
 )
-class WritesOtherDates(_Garbled):
-    pass
-
-
-@bahdanau_attention_task.misconception(
+bahdanau_attention_task.mistakes(
     "It writes the same whatever it reads, and does not end. Does the loss fall at all, or is it NaN? Do the "
-    "parameters move in a step?"
+    "parameters move in a step?",
+    NeverTrained=_otherwise(lambda date, text: SAME[:-1], _first_letter),
 )
-class NeverTrained(AlwaysTheSameDate):
-    @classmethod
-    def says(cls, date, text):
-        return super().says(date, text)[:-1]
-
-
-@bahdanau_attention_task.misconception(
-    "It writes no dates, and does not end. Does the loss fall at all? Do the parameters move in a step, and how far?"
+bahdanau_attention_task.mistakes(
+    "It writes no dates, and does not end. Does the loss fall at all? Do the parameters move in a step, and how far?",
+    WritesNoDates=_otherwise(lambda date, text: _garbled(date)[:-1], _first_letter),
 )
-class WritesNoDates(_Garbled):
-    @classmethod
-    def says(cls, date, text):
-        return super().says(date, text)[:-1]
-
-
-@bahdanau_attention_task.misconception("Where does a date end? Print what is decoded behind its tenth character.")
-class NeverEnds(ReadsByRule):
-    @classmethod
-    def says(cls, date, text):
-        ids = dates.target_ids(date.isoformat())
-        return torch.cat([ids[:-1], ids[:6]])
-
-
-@bahdanau_attention_task.misconception(
-    "It writes the right thing and looks at the other end. Print weights, source and target side by side."
+bahdanau_attention_task.mistakes(
+    "Where does a date end? Print what is decoded behind its tenth character.",
+    NeverEnds=_otherwise(lambda date, text: torch.cat([_right(date)[:-1], _right(date)[:6]])),
 )
-class LooksAtTheOtherEnd(ReadsByRule):
-    @classmethod
-    def looks(cls, starts, length):
-        return [length - 1 - start for start in starts]
+bahdanau_attention_task.mistakes(
+    "It writes the right thing and looks at the other end. Print weights, source and target side by side.",
+    LooksAtTheOtherEnd=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
+)

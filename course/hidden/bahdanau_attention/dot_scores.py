@@ -32,38 +32,31 @@ def dot_scores(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7)), public=True)
 
 
-@dot_scores.misconception("Double the width by repeating every vector. Should the score not double, too?")
-def dot_divided_by_the_root(query, keys):
-    return torch.einsum("bd,bsd->bs", query, keys) / query.shape[1] ** 0.5
-
-
-@dot_scores.misconception(
-    "Compare the scores of a key h and of 2h. Does its length count in the formula, and in yours?"
+dot_scores.mistakes(
+    "Double the width by repeating every vector. Should the score not double, too?",
+    dot_divided_by_the_root=lambda query, keys: reference.dot_scores(query, keys) / query.shape[1] ** 0.5,
 )
-def cosine_for_dot(query, keys):
-    return F.cosine_similarity(query[:, None], keys, dim=-1)
-
-
-@dot_scores.misconception("Add up your scores of one sentence. Scores are any numbers; who makes weights of them?")
-def dot_with_softmax_inside(query, keys):
-    return torch.softmax(torch.einsum("bd,bsd->bs", query, keys), dim=1)
-
-
-@dot_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
-def dot_with_every_query(query, keys):
-    return torch.einsum("cd,bsd->bs", query, keys)
-
-
-@dot_scores.misconception("Repeat every number of both vectors. A sum of products doubles; does yours?")
-def dot_as_a_mean(query, keys):
-    return (query[:, None] * keys).mean(-1)
-
-
-@dot_scores.misconception("The nearest key is not the one with the largest product. What does the formula multiply?")
-def dot_as_a_distance(query, keys):
-    return -((query[:, None] - keys) ** 2).sum(-1)
-
-
-@dot_scores.misconception("Turn a key round, h to -h. What should happen to its score?")
-def dot_without_a_sign(query, keys):
-    return torch.einsum("bd,bsd->bs", query, keys).abs()
+dot_scores.mistakes(
+    "Compare the scores of a key h and of 2h. Does its length count in the formula, and in yours?",
+    cosine_for_dot=lambda query, keys: F.cosine_similarity(query[:, None], keys, dim=-1),
+)
+dot_scores.mistakes(
+    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    dot_with_softmax_inside=lambda query, keys: torch.softmax(reference.dot_scores(query, keys), dim=1),
+)
+dot_scores.mistakes(
+    "Replace the second sentence of the batch. Do the scores of the first one move?",
+    dot_with_every_query=lambda query, keys: torch.einsum("cd,bsd->bs", query, keys),
+)
+dot_scores.mistakes(
+    "Repeat every number of both vectors. A sum of products doubles; does yours?",
+    dot_as_a_mean=lambda query, keys: (query[:, None] * keys).mean(-1),
+)
+dot_scores.mistakes(
+    "The nearest key is not the one with the largest product. What does the formula multiply?",
+    dot_as_a_distance=lambda query, keys: -((query[:, None] - keys) ** 2).sum(-1),
+)
+dot_scores.mistakes(
+    "Turn a key round, h to -h. What should happen to its score?",
+    dot_without_a_sign=lambda query, keys: reference.dot_scores(query, keys).abs(),
+)

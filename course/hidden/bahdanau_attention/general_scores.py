@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.bahdanau_attention.scaffold import tanh
 from course.reference import bahdanau_attention as reference
 
 
@@ -32,49 +31,25 @@ def general_scores(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 7, 5)), public=True)
 
 
-def _general(query, keys, W):
-    return torch.einsum("bq,qk,bsk->bs", query, W, keys)
-
-
-@general_scores.misconception("Give the query a single one, at place 0. Is it the first row of W or its first column?")
-def general_transposed(query, keys, W):
-    return _general(query, keys, W.T if W.shape[0] == W.shape[1] else W)
-
-
-@general_scores.misconception("Where does the other vector come in? Change the keys, then the query, by themselves.")
-def general_of_the_query_alone(query, keys, W):
-    return (query @ W).sum(-1, keepdim=True).expand(-1, keys.shape[1]) + 0 * keys.sum(-1)
-
-
-@general_scores.misconception("Large scores come out small. Is there a function around your product?")
-def general_with_tanh(query, keys, W):
-    return torch.einsum("bk,bsk->bs", tanh(query @ W), keys)
-
-
-@general_scores.misconception("Large scores come out small. Is there a function around your product?")
-def tanh_of_the_score(query, keys, W):
-    return tanh(_general(query, keys, W))
-
-
-@general_scores.misconception(
-    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
+general_scores.mistakes(
+    "Give the query a single one, at place 0. Is it the first row of W or its first column?",
+    general_transposed=lambda query, keys, W: reference.general_scores(
+        query, keys, W.T if W.shape[0] == W.shape[1] else W
+    ),
 )
-def general_divided_by_the_root_of_Q(query, keys, W):
-    return _general(query, keys, W) / query.shape[1] ** 0.5
-
-
-@general_scores.misconception(
-    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?"
+general_scores.mistakes(
+    "Large scores come out small. Is there a function around your product?",
+    general_with_tanh=lambda query, keys, W: torch.einsum("bk,bsk->bs", torch.tanh(query @ W), keys),
 )
-def general_divided_by_the_root(query, keys, W):
-    return _general(query, keys, W) / keys.shape[2] ** 0.5
-
-
-@general_scores.misconception("Add up your scores of one sentence. Scores are any numbers; who makes weights of them?")
-def general_with_softmax_inside(query, keys, W):
-    return torch.softmax(_general(query, keys, W), dim=1)
-
-
-@general_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
-def general_with_every_query(query, keys, W):
-    return torch.einsum("cq,qk,bsk->bs", query, W, keys)
+general_scores.mistakes(
+    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?",
+    general_divided_by_the_root=lambda query, keys, W: reference.general_scores(query, keys, W) / keys.shape[2] ** 0.5,
+)
+general_scores.mistakes(
+    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    general_with_softmax_inside=lambda *given: torch.softmax(reference.general_scores(*given), dim=1),
+)
+general_scores.mistakes(
+    "Replace the second sentence of the batch. Do the scores of the first one move?",
+    general_with_every_query=lambda query, keys, W: torch.einsum("cq,qk,bsk->bs", query, W, keys),
+)

@@ -32,61 +32,48 @@ def _front(targets, sos):
     return torch.full_like(targets[:, :1], sos)
 
 
-@shift_right.misconception("Under the first target stands the second one. Has the decoder read it before it writes?")
-def shifts_left(targets, sos):
-    return torch.cat([targets[:, 1:], _front(targets, sos)], 1)
-
-
-@shift_right.misconception("How many tokens went in, and how many come out? Each step reads one and predicts one.")
-def keeps_the_last(targets, sos):
-    return torch.cat([_front(targets, sos), targets], 1)
-
-
-@shift_right.misconception("Under the last target should stand the one before it. What has your result lost?")
-def first_replaced(targets, sos):
-    return torch.cat([_front(targets, sos), targets[:, 1:]], 1)
-
-
-@shift_right.misconception("What does the decoder read at the first step? It cannot know how the sentence ends.")
-def wraps_around(targets, sos):
-    return targets.roll(1, 1)
-
-
-@shift_right.misconception("What does the decoder read at the first step? Compare with the sos that was given.")
-def zeros_in_front(targets, sos):
-    return torch.cat([torch.zeros_like(targets[:, :1]), targets[:, :-1]], 1)
-
-
-@shift_right.misconception("Which is the axis of time? Look at the first row: has it moved, or been replaced?")
-def shifts_the_batch(targets, sos):
-    return torch.cat([torch.full_like(targets[:1], sos), targets[:-1]], 0)
-
-
-@shift_right.misconception("Compare targets and result. Does the decoder read the very token it is to write?")
-def not_shifted(targets, sos):
-    return targets.clone()
-
-
-@shift_right.misconception("The first step has nothing to read. How many steps does a target of T tokens take?")
-def nothing_in_front(targets, sos):
-    return targets[:, :-1]
-
-
-@shift_right.misconception(
-    "Print a target of different tokens, and the result. Which token was overwritten before it was read?"
+shift_right.mistakes(
+    "Under the first target stands the second one. Has the decoder read it before it writes?",
+    shifts_left=lambda targets, sos: torch.cat([targets[:, 1:], _front(targets, sos)], 1),
 )
-def overwritten_before_it_is_read(targets, sos):
-    shifted = targets.clone()
-    for t in range(1, targets.shape[1]):
-        shifted[:, t] = shifted[:, t - 1]
-    shifted[:, 0] = sos
-    return shifted
-
-
-@shift_right.misconception(
-    "Print a target of different tokens, and the result. Which token was overwritten before it was read?"
+shift_right.mistakes(
+    "How many tokens went in, and how many come out? Each step reads one and predicts one.",
+    keeps_the_last=lambda targets, sos: torch.cat([_front(targets, sos), targets], 1),
 )
-def overwritten_in_place(targets, sos):
+shift_right.mistakes(
+    "Under the last target should stand the one before it. What has your result lost?",
+    first_replaced=lambda targets, sos: torch.cat([_front(targets, sos), targets[:, 1:]], 1),
+)
+shift_right.mistakes(
+    "What does the decoder read at the first step? It cannot know how the sentence ends.",
+    wraps_around=lambda targets, sos: targets.roll(1, 1),
+)
+shift_right.mistakes(
+    "What does the decoder read at the first step? Compare with the sos that was given.",
+    zeros_in_front=lambda targets, sos: torch.cat([_front(targets, 0), targets[:, :-1]], 1),
+)
+shift_right.mistakes(
+    "Which is the axis of time? Look at the first row: has it moved, or been replaced?",
+    shifts_the_batch=lambda targets, sos: torch.cat([torch.full_like(targets[:1], sos), targets[:-1]], 0),
+)
+shift_right.mistakes(
+    "Compare targets and result. Does the decoder read the very token it is to write?",
+    not_shifted=lambda targets, sos: targets.clone(),
+)
+shift_right.mistakes(
+    "The first step has nothing to read. How many steps does a target of T tokens take?",
+    nothing_in_front=lambda targets, sos: targets[:, :-1],
+)
+
+
+def _overwritten_in_place(targets, sos):
     targets[:, 1:] = targets[:, :1]
     targets[:, 0] = sos
     return targets
+
+
+shift_right.mistakes(
+    "Print a target of different tokens, and the result. Which token was overwritten before it was read?",
+    overwritten_before_it_is_read=lambda targets, sos: _overwritten_in_place(targets.clone(), sos),
+    overwritten_in_place=_overwritten_in_place,
+)

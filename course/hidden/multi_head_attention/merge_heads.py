@@ -45,33 +45,19 @@ def merged_in_turns(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@merge_heads.misconception("How wide was a word before it was split? What each head found has a place of its own.")
-def heads_added(x):
-    return x.sum(1)
-
-
-@merge_heads.misconception("How wide was a word before it was split? A mean would have to forget who said what.")
-def heads_averaged(x):
-    return x.mean(1)
-
-
-@merge_heads.misconception("How many words went in, and how many come out? Heads are put side by side, not in a queue.")
-def heads_in_a_queue(x):
-    return x.flatten(1, 2)
-
-
-@merge_heads.misconception(
-    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?"
+merge_heads.mistakes(
+    "How wide was a word before it was split? A mean would have to forget who said what.",
+    heads_averaged=lambda x: x.mean(1),
 )
-def words_side_by_side(x):
-    return x.flatten(2)
-
-
-@merge_heads.misconception("Split four columns into two heads and merge them again. Which columns have changed places?")
-def last_head_first(x):
-    return reference.merge_heads(x.flip(1))
-
-
-@merge_heads.misconception("The shape asked for is (B, T, D). Two axes of yours are still to become one.")
-def never_joined(x):
-    return x.transpose(1, 2)
+merge_heads.mistakes(
+    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?",
+    words_side_by_side=lambda x: x.flatten(2),
+)
+merge_heads.mistakes(
+    "Split four columns into two heads and merge them again. Which columns have changed places?",
+    last_head_first=lambda x: reference.merge_heads(x.flip(1)),
+)
+merge_heads.mistakes(
+    "The shape asked for is (B, T, D). Two axes of yours are still to become one.",
+    never_joined=lambda x: x.transpose(1, 2),
+)

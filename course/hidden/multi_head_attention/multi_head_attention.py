@@ -8,7 +8,7 @@ import torch
 
 from course.exercise import call, exercise, noncontiguous
 from course.hidden.multi_head_attention.merge_heads import merged_in_turns, reshaped_without_transposing_back
-from course.hidden.multi_head_attention.scaffold import FORBIDDEN, _split, _weigh, divisible
+from course.hidden.multi_head_attention.scaffold import FORBIDDEN, divisible
 from course.hidden.multi_head_attention.split_heads import interleaved, reshaped_without_transposing
 from course.reference import multi_head_attention as reference
 
@@ -60,151 +60,62 @@ def multi_head_attention(rng):
     yield call("five heads for a width of six", *inputs(2, 3, 7, 2, 3)[:6], 5, raises="ValueError")
 
 
-def _project(x_q, x_kv, W_q, W_k, W_v, h, split=_split):
-    return split(x_q @ W_q.T, h), split(x_kv @ W_k.T, h), split(x_kv @ W_v.T, h)
+def _weigh(q, k, mask=None, root=None, dim=-1):
+    """Weights of heads, (B, h, T, S); `root` divides the scores."""
+    weights = _weigh_and_leave_it_at_that(q, k, mask, -1e30, root, dim)
+    return weights if mask is None else weights.masked_fill(~mask, 0.0)
 
 
-def _scaled_by(root):
-    def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-        q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-        weights = _weigh(q, k, mask, root(q, n_heads))
-        return reference.merge_heads(weights @ v) @ W_o.T, weights
-
-    return attention
+def _weigh_and_leave_it_at_that(q, k, mask, lowest, root=None, dim=-1):
+    """Weights of heads, where a query that may look at nothing is not thought of."""
+    scores = q @ k.mT / (root or q.shape[-1] ** 0.5)
+    return (scores if mask is None else scores.masked_fill(~mask, lowest)).softmax(dim)
 
 
-multi_head_attention.misconception(
-    "How many products are summed in one score, inside a head? Is that the width of the word?",
-    name="scaled_by_the_width_of_the_word",
-)(_scaled_by(lambda q, h: (h * q.shape[-1]) ** 0.5))
+def _attending(weigh=_weigh, split=reference.split_heads, merge=reference.merge_heads, out=True):
+    """An answer that weighs so, splits so, merges so, or leaves out W_o."""
 
-multi_head_attention.misconception(
-    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
-    name="scores_left_unscaled",
-)(_scaled_by(lambda q, h: 1.0))
-
-multi_head_attention.misconception(
-    "How many products are summed in one score, inside a head? Is that how many heads there are?",
-    name="scaled_by_the_number_of_heads",
-)(_scaled_by(lambda q, h: h**0.5))
-
-multi_head_attention.misconception(
-    "A sum of d products of unit variance has variance d. What is its standard deviation?",
-    name="scaled_by_the_width_of_a_head_without_the_root",
-)(_scaled_by(lambda q, h: float(q.shape[-1])))
-
-multi_head_attention.misconception(
-    "The wider a head, the more products a score adds up. Do your scores become calmer with that, or wilder?",
-    name="scores_multiplied_by_the_root",
-)(_scaled_by(lambda q, h: q.shape[-1] ** -0.5))
-
-
-def _softmax_over(dim, weigh=_weigh):
-    def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-        q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-        weights = weigh(q, k, mask, dim=dim)
-        return reference.merge_heads(weights @ v) @ W_o.T, weights
-
-    return attention
-
-
-def _weigh_what_is_filled_with(lowest):
-    """Weights where what is forbidden is filled before the softmax, and nothing is done behind it."""
-
-    def weigh(q, k, mask, dim):
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        return (scores if mask is None else scores.masked_fill(~mask, lowest)).softmax(dim)
-
-    return weigh
-
-
-for _way, _weighs in {
-    "": _weigh,
-    "_where_a_billion_is_taken_off": _weigh_what_is_filled_with(-1e9),
-    "_where_infinity_is_taken_off": _weigh_what_is_filled_with(-math.inf),
-}.items():
-    multi_head_attention.misconception(
-        "Over which axis do your weights sum to one? Heads do not compete: each distributes its attention over the "
-        "words.",
-        name="softmax_over_the_heads" + _way,
-    )(_softmax_over(1, _weighs))
-
-    multi_head_attention.misconception(
-        "Sum your weights over the last axis. Who distributes attention, the one who asks or the one who is asked?",
-        name="softmax_over_the_queries" + _way,
-    )(_softmax_over(2, _weighs))
-
-
-def _split_with(split, merge=reference.merge_heads):
     def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
         divisible(x_q.shape[-1], n_heads)
-        q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads, split)
-        weights = _weigh(q, k, mask)
-        return merge(weights @ v) @ W_o.T, weights
+        q, k, v = (split(x @ W.T, n_heads) for x, W in ((x_q, W_q), (x_kv, W_k), (x_kv, W_v)))
+        weights = weigh(q, k, mask)
+        merged = merge(weights @ v)
+        return (merged @ W_o.T if out else merged), weights
 
     return attention
 
 
-multi_head_attention.misconception(
+multi_head_attention.mistakes(
+    "How many products are summed in one score, inside a head? Is that the width of the word?",
+    scaled_by_the_width_of_the_word=_attending(
+        lambda q, k, mask: _weigh(q, k, mask, root=(q.shape[1] * q.shape[-1]) ** 0.5)
+    ),
+)
+multi_head_attention.mistakes(
+    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
+    scores_left_unscaled=_attending(lambda q, k, mask: _weigh(q, k, mask, root=1.0)),
+)
+multi_head_attention.mistakes(
+    "Sum your weights over the last axis. Who distributes attention, the one who asks or the one who is asked?",
+    softmax_over_the_queries=_attending(lambda q, k, mask: _weigh(q, k, mask, dim=2)),
+)
+multi_head_attention.mistakes(
     "Change one word of x_kv. In which columns of your weights, and in which heads, does something move?",
-    name="split_by_reshaping",
-)(_split_with(reshaped_without_transposing))
-
-multi_head_attention.misconception(
-    "Change one word of x_q. How many words of the output change, and how many should?",
-    name="merged_by_reshaping",
-)(_split_with(_split, reshaped_without_transposing_back))
-
-multi_head_attention.misconception(
-    "The shape comes back right, and no head has ever seen all the words. Which words does head 0 compare?",
-    name="split_and_merged_by_reshaping",
-)(_split_with(reshaped_without_transposing, reshaped_without_transposing_back))
-
+    split_by_reshaping=_attending(split=reshaped_without_transposing),
+)
 multi_head_attention.misconception(
     "Heads own neighbouring columns: with width 6 and two heads, the first has columns 0, 1 and 2.",
     convention="heads interleaved, column c belongs to head c mod h",
     name="heads_interleaved",
-)(_split_with(interleaved, merged_in_turns))
-
-multi_head_attention.misconception(
-    "Exchange the two halves of W_v's rows, so that two heads trade their values. Should the output stay the same?",
-    name="mean_of_the_heads",
-)(_split_with(_split, lambda found: found.mean(1).repeat(1, 1, found.shape[1])))
-
-multi_head_attention.misconception(
-    "How many different patterns of weights do your heads show? Each has its own share of W_q, W_k and W_v.",
-    name="one_share_for_all_heads",
-)(_split_with(lambda x, h: _split(x, h)[:, :1].expand(-1, h, -1, -1)))
-
-
-@multi_head_attention.misconception("Set W_o to zero. What should come out, and what does?")
-def W_o_forgotten(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-    weights = _weigh(q, k, mask)
-    return reference.merge_heads(weights @ v), weights
-
-
-@multi_head_attention.misconception(
-    "W_o mixes what *different* heads have found. Where do their findings stand side by side for the first time?"
+)(_attending(split=interleaved, merge=merged_in_turns))
+multi_head_attention.mistakes(
+    "Change one word of x_q. How many words of the output change, and how many should?",
+    merged_by_reshaping=_attending(merge=reshaped_without_transposing_back),
 )
-def W_o_before_merging(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    q, k, v = _project(x_q, x_kv, W_q, W_k, W_o @ W_v, n_heads)
-    weights = _weigh(q, k, mask)
-    return reference.merge_heads(weights @ v), weights
-
-
-@multi_head_attention.misconception(
-    "A weight is stored (out, in), for W_o as for the others: how is it applied to words?"
+multi_head_attention.mistakes(
+    "Set W_o to zero. What should come out, and what does?",
+    W_o_forgotten=_attending(out=False),
 )
-def W_o_not_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o.T, n_heads, mask)
-
-
-@multi_head_attention.misconception(
-    "A weight is stored (out, in), for the projections as for W_o: how do words meet such a matrix?"
-)
-def projections_not_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o, n_heads, mask)
 
 
 @multi_head_attention.misconception("Weights are stored (out, in). How do words meet such a matrix?")
@@ -212,125 +123,23 @@ def no_weight_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o.T, n_heads, mask)
 
 
-@multi_head_attention.misconception("Set x_q to zero: every query is the same then. Are the rows of your weights?")
-def queries_from_x_kv(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_kv, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
-
-
-@multi_head_attention.misconception(
-    "With 5 words in x_q and 7 in x_kv: how many rows has your output? Each word that asks gets one."
+multi_head_attention.mistakes(
+    "Set x_kv to zero: there is nothing to be heard. What does your output say then?",
+    everything_from_x_q=lambda x_q, x_kv, *rest, **mask: reference.multi_head_attention(x_q, x_q, *rest, **mask),
 )
-def asking_and_asked_exchanged(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_kv, x_q, W_q, W_k, W_v, W_o, n_heads, mask)
-
-
-@multi_head_attention.misconception("Set x_kv to zero: there is nothing to be heard. What does your output say then?")
-def everything_from_x_q(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_q, W_q, W_k, W_v, W_o, n_heads, mask)
-
-
-@multi_head_attention.misconception("Set W_v to zero: the output should vanish. Which matrix makes the values?")
-def keys_and_values_exchanged(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_kv, W_q, W_v, W_k, W_o, n_heads, mask)
-
-
-@multi_head_attention.misconception(
-    "Run it with one head and with two, and the same weights. Should the two outputs be equal? Are yours?"
+multi_head_attention.mistakes(
+    "Allow one key only. Who gets the weight, that key or all the others?",
+    mask_inverted=_attending(lambda q, k, mask: _weigh(q, k, None if mask is None else ~mask)),
 )
-def one_head_of_full_width(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    divisible(x_q.shape[-1], n_heads)
-    q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, 1)
-    mask = None if mask is None else mask.expand(len(x_q), n_heads, -1, -1)[:, :1]
-    weights = _weigh(q, k, mask)
-    return reference.merge_heads(weights @ v) @ W_o.T, weights.expand(-1, n_heads, -1, -1)
-
-
-@multi_head_attention.misconception("Allow one key only. Who gets the weight, that key or all the others?")
-def mask_inverted(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    inverted = None if mask is None else ~mask
-    return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, inverted)
-
-
-@multi_head_attention.misconception("Forbid a key and print its weight. Where does your computation look at the mask?")
-def mask_ignored(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    return reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads)
-
-
-def _masked_by(weigh):
-    def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-        q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        weights = scores.softmax(-1) if mask is None else weigh(scores, mask)
-        return reference.merge_heads(weights @ v) @ W_o.T, weights
-
-    return attention
-
-
-multi_head_attention.misconception(
-    "In yours a forbidden key has the score 0. What is exp(0), and what does softmax give it?",
-    name="forbidden_scores_set_to_zero",
-)(_masked_by(lambda scores, mask: (scores * mask).softmax(-1)))
-
-multi_head_attention.misconception(
-    "What is True in a sum? Forbid a key: by how much does its score change, and by how much its weight?",
-    name="mask_added_as_a_number",
-)(_masked_by(lambda scores, mask: (scores + mask).softmax(-1)))
-
-multi_head_attention.misconception(
-    "Forbid a key and sum a row of your weights: is it still one? Who should get what the forbidden key lost?",
-    name="forbidden_weights_set_to_zero",
-)(_masked_by(lambda scores, mask: scores.softmax(-1) * mask))
-
-multi_head_attention.misconception(
+multi_head_attention.mistakes(
+    "Forbid a key and print its weight. Where does your computation look at the mask?",
+    mask_ignored=_attending(lambda q, k, mask: _weigh(q, k)),
+)
+multi_head_attention.mistakes(
     "A query that may look at nothing: what are its weights in yours, and what should be left of them?",
-    name="nothing_allowed_looks_at_everything",
-)(_masked_by(lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1)))
-
-multi_head_attention.misconception(
-    "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
-    name="nothing_allowed_is_not_a_number",
-)(_masked_by(lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(-1)))
-
-multi_head_attention.misconception(
-    "What is 0 · ∞? Print what you add to the scores, where a key is allowed.",
-    name="zero_times_infinity_is_not_a_number",
-)(_masked_by(lambda scores, mask: (scores + ~mask * -math.inf).softmax(-1)))
-
-
-@multi_head_attention.misconception("Sum a row of your weights. Was it one right behind the softmax?")
-def scaled_after_the_softmax(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    q, k, v = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-    root = q.shape[-1] ** 0.5
-    weights = _weigh(q, k, mask, 1.0) / root
-    return reference.merge_heads(weights @ v) @ W_o.T, weights
-
-
-def _scores_for_weights(lowest):
-    def attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-        out, _ = reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
-        q, k, _ = _project(x_q, x_kv, W_q, W_k, W_v, n_heads)
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        return out, scores if mask is None else scores.masked_fill(~mask, lowest)
-
-    return attention
-
-
-for _name, _lowest in {"scores_for_weights": -1e9, "scores_with_infinities_for_weights": -math.inf}.items():
-    multi_head_attention.misconception(
-        "Sum a row of what you return as weights: is it one? The output may well be right; what stands beside it?",
-        name=_name,
-    )(_scores_for_weights(_lowest))
-
-
-@multi_head_attention.misconception("Who looked where? The weights of every head are asked for, (B, h, T, S).")
-def weights_averaged(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    out, weights = reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
-    return out, weights.mean(1)
-
-
-@multi_head_attention.misconception(
-    "Set x_kv to zero: the output should vanish. The words themselves are not part of it."
+    nothing_allowed_looks_at_everything=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -1e9)),
 )
-def words_added(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    out, weights = reference.multi_head_attention(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask)
-    return x_q + out, weights
+multi_head_attention.mistakes(
+    "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
+    nothing_allowed_is_not_a_number=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -math.inf)),
+)

@@ -96,6 +96,20 @@ def _numbers(names, numbers, whom):
     return 10.0 * F.one_hot(numbers.gather(1, where), len(relations.NUMBERS))
 
 
+def _both(names, numbers, friends, rivals):
+    """Those scores for both questions: (B, S, 2, 10)."""
+    return torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+
+
+def _mixed(these, scores, others):
+    """Some scores for these children, (B, S), and other scores for the rest."""
+    return torch.where(these[..., None, None], scores, others)
+
+
+def _another(scores):
+    return scores.roll(1, dims=-1)
+
+
 @multi_head_attention_task.misconception(
     "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
 )
@@ -105,92 +119,70 @@ def never_trained(names, numbers, friends, rivals):
     return torch.cos((noise + 1)[..., None] * (1.0 + torch.arange(len(relations.NUMBERS), device=names.device)))
 
 
-@multi_head_attention_task.misconception(
-    "Your model answers the same whatever it reads. Print its scores for two children: is anything different?"
+multi_head_attention_task.mistakes(
+    "Your model answers the same whatever it reads. Print its scores for two children: is anything different?",
+    the_same_for_everybody=lambda names, *_: torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(
+        *names.shape, 2, -1
+    ),
 )
-def the_same_for_everybody(names, numbers, friends, rivals):
-    return torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(*names.shape, 2, -1)
 
 
-@multi_head_attention_task.misconception(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
-)
-def knows_friends_only(names, numbers, friends, rivals):
-    friend = _numbers(names, numbers, friends)
-    return torch.stack([friend, friend], dim=2)
-
-
-@multi_head_attention_task.misconception(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
-)
-def knows_rivals_only(names, numbers, friends, rivals):
-    rival = _numbers(names, numbers, rivals)
-    return torch.stack([rival, rival], dim=2)
-
-
-def _mostly(known, names):
+def _mostly(names, scores):
     """What one head learns of its question: right for all children but one in twenty-six."""
-    return torch.where((names == 0)[..., None, None], known.roll(1, dims=-1), known)
+    return _mixed(names == 0, _another(scores), scores)
 
 
-@multi_head_attention_task.misconception(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
+multi_head_attention_task.mistakes(
+    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?",
+    knows_friends_only=lambda names, numbers, friends, rivals: _both(names, numbers, friends, friends),
+    knows_rivals_only=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, rivals),
+    knows_friends_mostly=lambda names, numbers, friends, _: _mostly(names, _both(names, numbers, friends, friends)),
+    knows_rivals_mostly=lambda names, numbers, _, rivals: _mostly(names, _both(names, numbers, rivals, rivals)),
 )
-def knows_friends_mostly(names, numbers, friends, rivals):
-    return _mostly(knows_friends_only(names, numbers, friends, rivals), names)
-
-
-@multi_head_attention_task.misconception(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?"
-)
-def knows_rivals_mostly(names, numbers, friends, rivals):
-    return _mostly(knows_rivals_only(names, numbers, friends, rivals), names)
 
 
 def _half_as_well(question):
     """What training has come to where one question goes faster than the other: nearly right, and half right."""
 
-    def on_the_way(names, numbers, friends, rivals):
-        both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
+    def on_the_way(names, *asked):
+        both = _both(names, *asked)
         behind = (names % 2 == 0)[..., None, None] & (torch.arange(2, device=names.device) == question)[:, None]
-        return torch.where(behind | (names == 1)[..., None, None], both.roll(1, dims=-1), both)
+        return torch.where(behind | (names == 1)[..., None, None], _another(both), both)
 
     return on_the_way
 
 
-for _name, _question in {"friends_are_behind": 0, "rivals_are_behind": 1}.items():
-    multi_head_attention_task.misconception(
-        "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
-        name=_name,
-    )(_half_as_well(_question))
+multi_head_attention_task.mistakes(
+    "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+    friends_are_behind=_half_as_well(0),
+    rivals_are_behind=_half_as_well(1),
+)
 
 
 @multi_head_attention_task.misconception(
     "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
 )
-def has_hardly_begun(names, numbers, friends, rivals):
-    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
-    lucky = (names < 6)[..., None, None]  # of twenty-six
-    return torch.where(lucky, both, both.roll(1, dims=-1))
+def has_hardly_begun(names, *asked):
+    both = _both(names, *asked)
+    return _mixed(names < 6, both, _another(both))  # of twenty-six
 
 
 @multi_head_attention_task.misconception(
     "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
     "large is a step?"
 )
-def nearly_there(names, numbers, friends, rivals):
-    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
-    return torch.where((names < 2)[..., None, None], both.roll(1, dims=-1), both)
+def nearly_there(names, *asked):
+    both = _both(names, *asked)
+    return _mixed(names < 2, _another(both), both)
 
 
 @multi_head_attention_task.misconception(
     "Your model has heard both numbers and does not know which is whose. What could tell it, once they are mixed?"
 )
-def hears_both_and_mixes_them_up(names, numbers, friends, rivals):
+def hears_both_and_mixes_them_up(names, *asked):
     # like a fair coin, and the same again for the same child: who is asked about depends on the name
-    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)  # (B, S, 2, 10)
-    heads = (names % 2 == 0)[..., None, None]
-    return torch.where(heads, both, both.flip(2))
+    both = _both(names, *asked)
+    return _mixed(names % 2 == 0, both, both.flip(2))
 
 
 @multi_head_attention_task.misconception(
@@ -198,22 +190,16 @@ def hears_both_and_mixes_them_up(names, numbers, friends, rivals):
     "children may hear what others were meant to: does each word know who it is after splitting and merging? If both "
     "pass their checks: are old gradients still around?"
 )
-def children_mixed_up(names, numbers, friends, rivals):
-    both = torch.stack([_numbers(names, numbers, friends), _numbers(names, numbers, rivals)], dim=2)
-    lucky = (names % 3 == 0)[..., None, None]
-    return torch.where(lucky, both, both.roll(1, dims=1))
+def children_mixed_up(names, *asked):
+    both = _both(names, *asked)
+    return _mixed(names % 3 == 0, both, both.roll(1, dims=1))
 
 
-@multi_head_attention_task.misconception(
-    "Friends' numbers come where rivals' are asked for. In which order do the answers stand in a batch?"
+multi_head_attention_task.mistakes(
+    "Friends' numbers come where rivals' are asked for. In which order do the answers stand in a batch?",
+    questions_exchanged=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, friends),
 )
-def questions_exchanged(names, numbers, friends, rivals):
-    return torch.stack([_numbers(names, numbers, rivals), _numbers(names, numbers, friends)], dim=2)
-
-
-@multi_head_attention_task.misconception(
-    "A child's own number is all your model knows. Does any word reach another in it?"
+multi_head_attention_task.mistakes(
+    "A child's own number is all your model knows. Does any word reach another in it?",
+    knows_only_itself=lambda names, numbers, friends, rivals: _both(names, numbers, names, names),
 )
-def knows_only_itself(names, numbers, friends, rivals):
-    own = 10.0 * F.one_hot(numbers, len(relations.NUMBERS))
-    return torch.stack([own, own], dim=2)

@@ -27,74 +27,33 @@ def multi_head_parameters(rng):
     yield call("five heads for a width of twelve", 12, 5, True, raises="ValueError")
 
 
-@multi_head_parameters.misconception(
-    "How wide is one head of eight in a layer of width 512? Do the heads get 512 each?"
+def _counted(count):
+    """An answer that counts so, where the heads divide the width D."""
+
+    def answer(d_model, n_heads, bias):
+        divisible(d_model, n_heads)
+        return count(d_model, n_heads, bias)
+
+    return answer
+
+
+multi_head_parameters.mistakes(
+    "How wide is one head of eight in a layer of width 512? Do the heads get 512 each?",
+    full_width_for_every_head=_counted(lambda D, h, bias: 4 * h * D * (D + bias)),
 )
-def full_width_for_every_head(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * n_heads * d_model * (d_model + bias)
-
-
-@multi_head_parameters.misconception("That is the share of one head. How many heads are there?")
-def one_head_alone(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * (d_model // n_heads) * (d_model + bias)
-
-
-@multi_head_parameters.misconception(
-    "Does a head read its own share of the word, or the whole word? Compare with the shape of W_q.weight."
+multi_head_parameters.mistakes(
+    "That is the share of one head. How many heads are there?",
+    one_head_alone=_counted(lambda D, h, bias: 4 * (D // h) * (D + bias)),
 )
-def heads_read_their_share_only(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    d = d_model // n_heads
-    return 3 * n_heads * d * (d + bias) + d_model * (d_model + bias)
-
-
-@multi_head_parameters.misconception(
-    "How many columns has W_q.weight? A head of your count reads no more of a word than its own share."
+multi_head_parameters.mistakes(
+    "How many columns has W_q.weight? A head of your count reads no more of a word than its own share.",
+    heads_read_and_write_their_share_only=_counted(lambda D, h, bias: 4 * D * (D // h + bias)),
 )
-def heads_read_and_write_their_share_only(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    d = d_model // n_heads
-    return 4 * n_heads * d * (d + bias)
-
-
-@multi_head_parameters.misconception("List the names of your layer's parameters. How many matrices are there?")
-def W_o_not_counted(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 3 * d_model * (d_model + bias)
-
-
-@multi_head_parameters.misconception("List the names of your layer's parameters, with bias=True and with bias=False.")
-def biases_never_counted(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * d_model * d_model
-
-
-@multi_head_parameters.misconception("List the names of your layer's parameters, with bias=True and with bias=False.")
-def biases_always_counted(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * d_model * (d_model + 1)
-
-
-@multi_head_parameters.misconception("Print the shape of a linear layer's bias. Is it one number?")
-def one_number_for_a_bias(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * (d_model * d_model + bool(bias))
-
-
-@multi_head_parameters.misconception("How many of your four linear layers have a bias of their own?")
-def one_bias_for_all_four(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * d_model * d_model + d_model * bias
-
-
-@multi_head_parameters.misconception("Which of your four linear layers has no bias? And how long is a bias?")
-def bias_of_W_o_forgotten(d_model, n_heads, bias):
-    divisible(d_model, n_heads)
-    return 4 * d_model * d_model + 3 * d_model * bias
-
-
-@multi_head_parameters.misconception("Is there a layer of width 12 with 5 heads? What would yours say?")
-def any_number_of_heads(d_model, n_heads, bias):
-    return 4 * d_model * (d_model + bias)
+multi_head_parameters.mistakes(
+    "List the names of your layer's parameters. How many matrices are there?",
+    W_o_not_counted=_counted(lambda D, h, bias: 3 * D * (D + bias)),
+)
+multi_head_parameters.mistakes(
+    "List the names of your layer's parameters, with bias=True and with bias=False.",
+    biases_never_counted=_counted(lambda D, h, bias: 4 * D * D),
+)

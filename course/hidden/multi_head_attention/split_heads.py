@@ -57,10 +57,10 @@ def heads_left_behind_the_words(x, n_heads):
     return x.unflatten(-1, (n_heads, -1))
 
 
-@split_heads.misconception("Which axis comes first in your result? The batch stays first, the heads come second.")
-def heads_before_the_batch(x, n_heads):
-    divisible(x.shape[-1], n_heads)
-    return torch.stack(x.chunk(n_heads, dim=-1))
+split_heads.mistakes(
+    "Which axis comes first in your result? The batch stays first, the heads come second.",
+    heads_before_the_batch=lambda x, n_heads: reference.split_heads(x, n_heads).transpose(0, 1),
+)
 
 
 @split_heads.misconception(
@@ -69,12 +69,6 @@ def heads_before_the_batch(x, n_heads):
 def as_many_columns_as_heads(x, n_heads):
     divisible(x.shape[-1], n_heads)
     return x.unflatten(-1, (-1, n_heads)).transpose(1, 2)
-
-
-@split_heads.misconception("Words are rows, also within a head: which of the last two axes counts the words in yours?")
-def words_and_columns_exchanged(x, n_heads):
-    divisible(x.shape[-1], n_heads)
-    return x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)
 
 
 @split_heads.misconception(
@@ -91,19 +85,4 @@ def transposed_before_it_is_cut(x, n_heads):
     convention="heads folded into the batch, (B·h, T, D/h)",
 )
 def heads_folded_into_the_batch(x, n_heads):
-    divisible(x.shape[-1], n_heads)
     return reference.split_heads(x, n_heads).flatten(0, 1)
-
-
-@split_heads.misconception(
-    "Split a width of 6 among 4 heads. How many columns are in your result, and where did the rest go?"
-)
-def remainder_dropped(x, n_heads):
-    d = x.shape[-1] // n_heads
-    return reference.split_heads(x[..., : n_heads * d], n_heads)
-
-
-@split_heads.misconception("How many numbers went in, and how many came out? The heads share the width of a word.")
-def every_head_gets_everything(x, n_heads):
-    divisible(x.shape[-1], n_heads)
-    return x[:, None].expand(-1, n_heads, -1, -1)

@@ -28,52 +28,31 @@ def _costs(attention, recurrent):
     return {"self_attention": attention, "recurrent": recurrent}
 
 
-@attention_cost.misconception("Double the number of words: which of the two layers should cost four times as much?")
-def layers_exchanged(n, d):
-    return _costs(n * d * d, n * n * d)
-
-
-@attention_cost.misconception("One comparison of two words is a dot product: how many multiplications does that take?")
-def pairs_without_width(n, d):
-    return _costs(n * n, n * d * d)
-
-
-@attention_cost.misconception(
-    "A recurrent step multiplies a state of d numbers by W_h. How many multiplications is one matrix times one vector?"
+attention_cost.mistakes(
+    "Double the number of words: which of the two layers should cost four times as much?",
+    layers_exchanged=lambda n, d: _costs(n * d * d, n * n * d),
 )
-def step_without_matrix(n, d):
-    return _costs(n * n * d, n * d)
-
-
-@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
-def constants_kept(n, d):
-    return _costs(2 * n * n * d, 2 * n * d * d)
-
-
-@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
-def scores_and_mixing_counted(n, d):
-    return _costs(2 * n * n * d, n * d * d)
-
-
-@attention_cost.misconception("The table in the lecture leaves constant factors out. What is left without them?")
-def both_matrices_counted(n, d):
-    return _costs(n * n * d, 2 * n * d * d)
-
-
-@attention_cost.misconception("Print 3^2 in Python. Is it nine?")
-def carets_for_powers(n, d):
-    return _costs(n ^ 2 * d, n * d ^ 2)
-
-
-@attention_cost.misconception(
-    "Projecting the words to q, k and v costs too, but the lecture's table counts the attention itself only."
+attention_cost.mistakes(
+    "One comparison of two words is a dot product: how many multiplications does that take?",
+    pairs_without_width=lambda n, d: _costs(n * n, n * d * d),
 )
-def projections_counted(n, d):
-    return _costs(n * n * d + 3 * n * d * d, n * d * d)
-
-
-@attention_cost.misconception(
-    "A word also attends to itself, and both i → j and j → i are scored: how many scores is that?"
+attention_cost.mistakes(
+    "A recurrent step multiplies a state of d numbers by W_h. How many multiplications is one matrix times one vector?",
+    step_without_matrix=lambda n, d: _costs(n * n * d, n * d),
 )
-def pairs_counted_once(n, d):
-    return _costs(n * (n - 1) // 2 * d, n * d * d)
+attention_cost.mistakes(
+    "The table in the lecture leaves constant factors out. What is left without them?",
+    constants_kept=lambda n, d: _costs(2 * n * n * d, 2 * n * d * d),
+)
+attention_cost.mistakes(
+    "Print 3^2 in Python. Is it nine?",
+    carets_for_powers=lambda n, d: _costs(n ^ 2 * d, n * d ^ 2),
+)
+attention_cost.mistakes(
+    "Projecting the words to q, k and v costs too, but the lecture's table counts the attention itself only.",
+    projections_counted=lambda n, d: _costs(n * n * d + 3 * n * d * d, n * d * d),
+)
+attention_cost.mistakes(
+    "A word also attends to itself, and both i → j and j → i are scored: how many scores is that?",
+    pairs_counted_once=lambda n, d: _costs(n * (n - 1) // 2 * d, n * d * d),
+)

@@ -33,44 +33,26 @@ def attention_for_one(rng):
     )
 
 
-def _mix(scores, values):
-    return torch.softmax(scores, 0) @ values
+def _mix(query, keys, values, scale):
+    return torch.softmax(keys @ query * scale, 0) @ values
 
 
-@attention_for_one.misconception(
-    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?"
+attention_for_one.mistakes(
+    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?",
+    score_not_scaled=lambda query, keys, values: _mix(query, keys, values, 1),
 )
-def score_not_scaled(query, keys, values):
-    return _mix(keys @ query, values)
-
-
-@attention_for_one.misconception("A sum of D products of unit variance has variance D. What is its standard deviation?")
-def score_divided_by_D(query, keys, values):
-    return _mix(keys @ query / len(query), values)
-
-
-@attention_for_one.misconception(
-    "Draw queries and keys of unit variance with D = 400. How large do scores get, and what does softmax make of them?"
+attention_for_one.mistakes(
+    "A sum of D products of unit variance has variance D. What is its standard deviation?",
+    score_divided_by_D=lambda query, keys, values: _mix(query, keys, values, 1 / len(query)),
 )
-def score_multiplied_by_the_root(query, keys, values):
-    return _mix(keys @ query * len(query) ** 0.5, values)
-
-
-@attention_for_one.misconception(
-    "Which axis is summed over in the dot product: the width of the query, or the number of keys?"
+attention_for_one.mistakes(
+    "Which axis is summed over in the dot product: the width of the query, or the number of keys?",
+    score_scaled_by_the_number_of_keys=lambda query, keys, values: _mix(query, keys, values, len(keys) ** -0.5),
 )
-def score_scaled_by_the_number_of_keys(query, keys, values):
-    return _mix(keys @ query / len(keys) ** 0.5, values)
-
-
-@attention_for_one.misconception("Which axis is summed over in the dot product? Is the width of the values part of it?")
-def score_scaled_by_the_width_of_the_values(query, keys, values):
-    return _mix(keys @ query / values.shape[1] ** 0.5, values)
-
-
-@attention_for_one.misconception("What do your weights sum to at the moment at which they meet the values?")
-def softmax_before_scaling_for_one(query, keys, values):
-    return torch.softmax(keys @ query, 0) / len(query) ** 0.5 @ values
+attention_for_one.mistakes(
+    "What do your weights sum to at the moment at which they meet the values?",
+    softmax_before_scaling_for_one=lambda query, keys, values: _mix(query, keys, values, 1) / len(query) ** 0.5,
+)
 
 
 @attention_for_one.misconception(
@@ -81,32 +63,15 @@ def exponentials_overflow_for_one(query, keys, values):
     return exponentials / exponentials.sum() @ values
 
 
-@attention_for_one.misconception(
-    "Your word listens to one other word only. Should the second best go unheard? And what would its gradient be?"
+attention_for_one.mistakes(
+    "Make one score negative. Can a share of attention be negative? What do your weights sum to?",
+    scores_as_weights=lambda query, keys, values: keys @ query / len(query) ** 0.5 @ values,
 )
-def only_the_best_key(query, keys, values):
-    return values[(keys @ query).argmax()] + 0 * (keys @ query).sum()
-
-
-@attention_for_one.misconception("Change the query: does your output move? Who decides how much each value counts?")
-def plain_mean(query, keys, values):
-    return values.mean(0) + 0 * (keys @ query).sum()
-
-
-@attention_for_one.misconception(
-    "Make one score negative. Can a share of attention be negative? What do your weights sum to?"
+attention_for_one.mistakes(
+    "These are the weights. One step is missing: what does the word take home?",
+    weights_for_output=lambda query, keys, values: torch.softmax(keys @ query / len(query) ** 0.5, 0),
 )
-def scores_as_weights(query, keys, values):
-    return keys @ query / len(query) ** 0.5 @ values
-
-
-@attention_for_one.misconception("These are the weights. One step is missing: what does the word take home?")
-def weights_for_output(query, keys, values):
-    return torch.softmax(keys @ query / len(query) ** 0.5, 0)
-
-
-@attention_for_one.misconception(
-    "Replace all values by zeros: what should come out? What are the keys for, and what the values?"
+attention_for_one.mistakes(
+    "Replace all values by zeros: what should come out? What are the keys for, and what the values?",
+    keys_for_values=lambda query, keys, values: _mix(query, keys, keys, len(query) ** -0.5),
 )
-def keys_for_values(query, keys, values):
-    return _mix(keys @ query / len(query) ** 0.5, keys)

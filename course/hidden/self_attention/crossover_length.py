@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from course.exercise import call, exercise
 from course.reference import self_attention as reference
 
@@ -23,34 +21,15 @@ def crossover_length(rng):
     yield call("some width", int(rng.integers(100, 1000, 1)))
 
 
-@crossover_length.misconception("Put your n and d into attention_cost: are the two costs equal?")
-def square_root(d):
-    return math.sqrt(d)
-
-
-@crossover_length.misconception(
-    "Put your n and d into attention_cost for d = 10: which layer is dearer there, and by how much?"
+crossover_length.mistakes(
+    "Put your n and d into attention_cost for d = 10: which layer is dearer there, and by how much?",
+    squared=lambda d: float(d * d),
 )
-def squared(d):
-    return float(d * d)
-
-
-@crossover_length.misconception(
-    "Put your n and d into attention_cost: self-attention costs twice as much there. Where did the factor come from?"
+crossover_length.mistakes(
+    "Put your n and d into attention_cost: self-attention costs twice as much there. Where did the factor come from?",
+    twice_the_width=lambda d: 2.0 * d,
 )
-def twice_the_width(d):
-    return 2.0 * d
-
-
-@crossover_length.misconception(
-    "Put your n and d into attention_cost: recurrence costs twice as much there. Where did the factor come from?"
+crossover_length.mistakes(
+    "Put your n and d into attention_cost: recurrence costs twice as much there. Where did the factor come from?",
+    half_the_width=lambda d: d / 2,
 )
-def half_the_width(d):
-    return d / 2
-
-
-@crossover_length.misconception(
-    "At one word recurrence is dearer, for a very long text attention is. Follow the two curves until they meet."
-)
-def always_one(d):
-    return 1.0

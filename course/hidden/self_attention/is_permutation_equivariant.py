@@ -69,110 +69,48 @@ def is_permutation_equivariant(rng):
     yield it_is("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
 
 
-@is_permutation_equivariant.misconception(
-    "That is *in*variance: the output does not notice the order at all. What does tanh of each word do?"
+def _equal(seen, expected):
+    return torch.allclose(seen, expected, atol=1e-4)
+
+
+is_permutation_equivariant.mistakes(
+    "That is *in*variance: the output does not notice the order at all. What does tanh of each word do?",
+    tests_invariance=lambda fn, x, permutation: _equal(fn(x[:, permutation]), fn(x)),
 )
-def tests_invariance(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]), fn(x), atol=1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "A hundred numbers agree to the last digit, and one is a thousandth off. What does a mean of the differences say?"
+is_permutation_equivariant.mistakes(
+    "Apply your order twice to [a, b, c] with [1, 2, 0]: are the words back where they were?",
+    reorders_twice=lambda fn, x, permutation: _equal(fn(x[:, permutation])[:, permutation], fn(x)),
 )
-def mean_of_the_differences(fn, x, permutation):
-    return bool((fn(x[:, permutation]) - fn(x)[:, permutation]).abs().mean() < 1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "How many of all the numbers do you compare? A layer may be right at one place, and wrong at the others."
-)
-def compares_one_number(fn, x, permutation):
-    return bool((fn(x[:, permutation])[0, 0, 0] - fn(x)[:, permutation][0, 0, 0]).abs() < 1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "One number of a hundred agrees, and the others do not. What does yours say of such a layer?"
-)
-def one_that_agrees_is_enough(fn, x, permutation):
-    return bool(((fn(x[:, permutation]) - fn(x)[:, permutation]).abs() < 1e-4).any())
-
-
-@is_permutation_equivariant.misconception(
-    "Apply your order twice to [a, b, c] with [1, 2, 0]: are the words back where they were?"
-)
-def reorders_twice(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation])[:, permutation], fn(x), atol=1e-4)
-
-
-@is_permutation_equivariant.misconception(
+is_permutation_equivariant.mistakes(
     "A sum over the words, or a mean over all numbers, forgets which word got which output. Is a layer that adds "
-    "positions caught by it?"
+    "positions caught by it?",
+    compares_sums=lambda fn, x, permutation: _equal(fn(x[:, permutation]).sum(1), fn(x).sum(1)),
 )
-def compares_sums(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]).sum(1), fn(x).sum(1), atol=1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "Two sums in another order differ in the last digit. How equal is equal enough here?"
+is_permutation_equivariant.mistakes(
+    "Two sums in another order differ in the last digit. How equal is equal enough here?",
+    bit_for_bit=lambda fn, x, permutation: torch.equal(fn(x[:, permutation]), fn(x)[:, permutation]),
 )
-def bit_for_bit(fn, x, permutation):
-    return torch.equal(fn(x[:, permutation]), fn(x)[:, permutation])
-
-
-@is_permutation_equivariant.misconception(
-    "How large a difference does your comparison let through? The exercise names a number."
+is_permutation_equivariant.mistakes(
+    "How large a difference does your comparison let through? The exercise names a number.",
+    ten_times_too_tolerant=lambda fn, x, permutation: torch.allclose(
+        fn(x[:, permutation]), fn(x)[:, permutation], atol=1e-3
+    ),
 )
-def far_too_tolerant(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=0.3)
-
-
-@is_permutation_equivariant.misconception(
-    "How large a difference does your comparison let through? The exercise names a number."
+is_permutation_equivariant.mistakes(
+    "Outputs of 0 and of a millionth: does your comparison let that through? The exercise names a number.",
+    tolerance_left_as_it_was=lambda fn, x, permutation: torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation]),
 )
-def ten_times_too_tolerant(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation], atol=1e-3)
-
-
-@is_permutation_equivariant.misconception(
-    "Outputs of 0 and of a millionth: does your comparison let that through? The exercise names a number."
+is_permutation_equivariant.mistakes(
+    "How many sentences of the batch do you compare? Only one of them may tell.",
+    compares_the_first_sentence=lambda fn, x, permutation: _equal(fn(x[:, permutation])[0], fn(x)[0, permutation]),
 )
-def tolerance_left_as_it_was(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation])
-
-
-@is_permutation_equivariant.misconception("How many sentences of the batch do you compare? Only one of them may tell.")
-def compares_the_first_sentence(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation])[0], fn(x)[:, permutation][0], atol=1e-4)
-
-
-@is_permutation_equivariant.misconception("At how many places do you compare? A layer may be right at some of them.")
-def compares_the_last_place(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation])[:, -1], fn(x)[:, permutation][:, -1], atol=1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "Yours says yes to every layer. Print what you hand to fn, both times: has it ever seen the words in another order?"
+is_permutation_equivariant.mistakes(
+    "Yours says yes to every layer. Print what you hand to fn both times. Has it ever seen the words in another order?",
+    undone_before_it_was_asked=lambda fn, x, permutation: _equal(
+        fn(x[:, permutation][:, permutation.argsort()]), fn(x)
+    ),
 )
-def undone_before_it_was_asked(fn, x, permutation):
-    return torch.allclose(fn(x[:, permutation][:, permutation.argsort()]), fn(x), atol=1e-4)
-
-
-@is_permutation_equivariant.misconception(
-    "You subtract one from the other. What becomes of a difference of −1 when you compare it with a small number?"
+is_permutation_equivariant.mistakes(
+    "You subtract one from the other. What becomes of a difference of −1 when you compare it with a small number?",
+    one_sided=lambda fn, x, permutation: bool((fn(x[:, permutation]) - fn(x)[:, permutation] < 1e-4).all()),
 )
-def one_sided(fn, x, permutation):
-    return bool((fn(x[:, permutation]) - fn(x)[:, permutation] < 1e-4).all())
-
-
-@is_permutation_equivariant.misconception(
-    "You subtract one from the other. Is −1 a small difference? It is smaller than any tolerance."
-)
-def one_sided_the_other_way(fn, x, permutation):
-    return bool((fn(x)[:, permutation] - fn(x[:, permutation]) < 1e-4).all())
-
-
-@is_permutation_equivariant.misconception(
-    "The caller chose an order. Some layers commute with one order and not with another: test the one you were given."
-)
-def reverses_instead(fn, x, permutation):
-    return torch.allclose(fn(x.flip(1)), fn(x).flip(1), atol=1e-4)

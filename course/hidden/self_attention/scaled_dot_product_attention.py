@@ -40,136 +40,106 @@ def scaled_dot_product_attention(rng):
     yield call("memory that is not contiguous", *(noncontiguous(x) for x in inputs(3, 2, 5, 7, 3)), public=True)
 
 
-def _weighted(weights, v):
+def _scores(q, k, width=None):
+    """Scores over the square root of the width of `q`, or over that of `width`."""
+    return q @ k.mT / (width or q.shape[-1]) ** 0.5
+
+
+def _mixed(scores, v, dim=-1):
+    weights = scores.softmax(dim)
     return weights @ v, weights
 
 
-def _scores(q, k):
-    return q @ k.mT
-
-
-@scaled_dot_product_attention.misconception(
-    "With D = 256 and unit variance in q and k, what is the variance of a score? What does softmax do with such scores?"
+scaled_dot_product_attention.mistakes(
+    "With D = 256 and unit variance in q and k, what is the variance of a score? What does softmax make of it?",
+    not_scaled=lambda q, k, v: _mixed(q @ k.mT, v),
 )
-def not_scaled(q, k, v):
-    return _weighted(_scores(q, k).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Variance D means a standard deviation of what? Print the variance of your scores for D = 256."
+scaled_dot_product_attention.mistakes(
+    "Variance D means a standard deviation of what? Print the variance of your scores for D = 256.",
+    scaled_by_D=lambda q, k, v: _mixed(q @ k.mT / q.shape[-1], v),
 )
-def scaled_by_D(q, k, v):
-    return _weighted((_scores(q, k) / q.shape[-1]).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Is the width of the values summed over in a score? Give v another width and compare the weights."
+scaled_dot_product_attention.mistakes(
+    "Is the width of the values summed over in a score? Give v another width and compare the weights.",
+    scaled_by_the_width_of_the_values=lambda q, k, v: _mixed(_scores(q, k, v.shape[-1]), v),
 )
-def scaled_by_the_width_of_the_values(q, k, v):
-    return _weighted((_scores(q, k) / v.shape[-1] ** 0.5).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Which axis is summed over in a dot product of q and k: words, or numbers within a word?"
+scaled_dot_product_attention.mistakes(
+    "Which axis is summed over in a dot product of q and k: words, or numbers within a word?",
+    scaled_by_the_number_of_words=lambda q, k, v: _mixed(_scores(q, k, q.shape[1]), v),
 )
-def scaled_by_the_number_of_words(q, k, v):
-    return _weighted((_scores(q, k) / q.shape[1] ** 0.5).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "How many numbers are added up in one score? Double the number of keys: should the scores of the first ones shrink?"
+scaled_dot_product_attention.mistakes(
+    "How many numbers does one score add up? Double the number of keys: should the scores of the first ones shrink?",
+    scaled_by_the_number_of_keys=lambda q, k, v: _mixed(_scores(q, k, k.shape[1]), v),
 )
-def scaled_by_the_number_of_keys(q, k, v):
-    return _weighted((_scores(q, k) / k.shape[1] ** 0.5).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Print the variance of your scores for D = 4 and D = 400. Does your factor bring them together or apart?"
+scaled_dot_product_attention.mistakes(
+    "Print the variance of your scores for D = 4 and D = 400. Does your factor bring them together or apart?",
+    multiplied_by_the_root=lambda q, k, v: _mixed(q @ k.mT * q.shape[-1] ** 0.5, v),
 )
-def multiplied_by_the_root(q, k, v):
-    return _weighted((_scores(q, k) * q.shape[-1] ** 0.5).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Who distributes attention, the word that asks or the word that is asked? Sum your weights over each axis."
+scaled_dot_product_attention.mistakes(
+    "Who distributes attention, the word that asks or the word that is asked? Sum your weights over each axis.",
+    softmax_over_queries=lambda q, k, v: _mixed(_scores(q, k), v, dim=-2),
 )
-def softmax_over_queries(q, k, v):
-    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(-2), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Call it with one sentence, then with the same sentence beside another one: may its output change?"
+scaled_dot_product_attention.mistakes(
+    "Call it with one sentence, then with the same sentence beside another one: may its output change?",
+    softmax_over_the_batch=lambda q, k, v: _mixed(_scores(q, k), v, dim=0),
 )
-def softmax_over_the_batch(q, k, v):
-    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(0), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys: which axis of your scores is which?"
+scaled_dot_product_attention.mistakes(
+    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys: which axis of your scores is which?",
+    queries_and_keys_exchanged=lambda q, k, v: _mixed(_scores(k, q), v),
 )
-def queries_and_keys_exchanged(q, k, v):
-    return _weighted((_scores(k, q) / q.shape[-1] ** 0.5).softmax(-1), v)
 
 
 @scaled_dot_product_attention.misconception("Sum a row of your weights. When does the division happen, and to what?")
 def softmax_before_scaling(q, k, v):
-    return _weighted(_scores(q, k).softmax(-1) / q.shape[-1] ** 0.5, v)
+    weights = (q @ k.mT).softmax(-1) / q.shape[-1] ** 0.5
+    return weights @ v, weights
 
 
 @scaled_dot_product_attention.misconception(
     "If all values are the same vector, what must come out? Print your output beside it: when does the division happen?"
 )
 def output_scaled_for_scores(q, k, v):
-    weights = _scores(q, k).softmax(-1)
+    weights = (q @ k.mT).softmax(-1)
     return weights @ v / q.shape[-1] ** 0.5, weights
 
 
-@scaled_dot_product_attention.misconception(
-    "Make one score far larger than all others. How large should its weight be, and how large is it? Count softmaxes."
+scaled_dot_product_attention.mistakes(
+    "Make one score far larger than all others. How large should its weight be, and how large is it? Count softmaxes.",
+    softmax_twice=lambda q, k, v: _mixed(_scores(q, k).softmax(-1), v),
 )
-def softmax_twice(q, k, v):
-    return _weighted((_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1).softmax(-1), v)
 
 
 @scaled_dot_product_attention.misconception(
     "Print the weights of the first query. Who told it that it must not look at later words?"
 )
 def nobody_looks_ahead(q, k, v):
-    scores = _scores(q, k) / q.shape[-1] ** 0.5
-    return _weighted(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf).softmax(-1), v)
+    scores = _scores(q, k)
+    return _mixed(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf), v)
 
 
-@scaled_dot_product_attention.misconception("The output is right. Now sum a row of the weights you return beside it.")
-def scores_returned_for_weights(q, k, v):
-    scores = _scores(q, k) / q.shape[-1] ** 0.5
-    return scores.softmax(-1) @ v, scores
-
-
-@scaled_dot_product_attention.misconception(
-    "A transpose is no reshape: compare k[0, 1] with column 1 of what you multiply q by."
+scaled_dot_product_attention.mistakes(
+    "The output is right. Now sum a row of the weights you return beside it.",
+    scores_returned_for_weights=lambda q, k, v: (_scores(q, k).softmax(-1) @ v, _scores(q, k)),
 )
-def reshaped_for_transposed(q, k, v):
-    B, S, D = k.shape
-    return _weighted((q @ k.reshape(B, D, S) / D**0.5).softmax(-1), v)
-
-
-@scaled_dot_product_attention.misconception(
-    "Both results are right, but in the other order. Which did the docstring promise first?"
+scaled_dot_product_attention.mistakes(
+    "A transpose is no reshape: compare k[0, 1] with column 1 of what you multiply q by.",
+    reshaped_for_transposed=lambda q, k, v: _mixed(_scores(q, k.reshape(k.mT.shape).mT), v),
 )
-def weights_before_output(q, k, v):
-    weights = (_scores(q, k) / q.shape[-1] ** 0.5).softmax(-1)
-    return weights, weights @ v
+scaled_dot_product_attention.mistakes(
+    "Both results are right, but in the other order. Which did the docstring promise first?",
+    weights_before_output=lambda q, k, v: _mixed(_scores(q, k), v)[::-1],
+)
 
 
 @scaled_dot_product_attention.misconception(
     "Multiply q and k by 100: do NaNs appear? Which of your functions is safe for large scores?"
 )
 def exponentials_that_overflow(q, k, v):
-    exponentials = (_scores(q, k) / q.shape[-1] ** 0.5).exp()
-    return _weighted(exponentials / exponentials.sum(-1, keepdim=True), v)
+    exponentials = _scores(q, k).exp()
+    weights = exponentials / exponentials.sum(-1, keepdim=True)
+    return weights @ v, weights
 
 
 @scaled_dot_product_attention.misconception("Can a weight be negative? Print your smallest one.")
 def sum_for_softmax(q, k, v):
-    scores = _scores(q, k) / q.shape[-1] ** 0.5
-    return _weighted(scores / scores.sum(-1, keepdim=True), v)
+    weights = _scores(q, k) / _scores(q, k).sum(-1, keepdim=True)
+    return weights @ v, weights

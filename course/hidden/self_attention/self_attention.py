@@ -44,40 +44,22 @@ def _attend(q, k, v):
     return reference.scaled_dot_product_attention(q, k, v)[0]
 
 
-@self_attention.misconception(
-    "Weights are stored (out, in). Square matrices hide the difference: try D different from Din."
+self_attention.mistakes(
+    "Weights are stored (out, in). Square matrices hide the difference: try D different from Din.",
+    weights_not_transposed=lambda x, W_q, W_k, W_v: _attend(x @ W_q, x @ W_k, x @ W_v),
 )
-def weights_not_transposed(x, W_q, W_k, W_v):
-    return _attend(x @ W_q, x @ W_k, x @ W_v)
-
-
-@self_attention.misconception("Set W_v to zero: what should come out? What does yours give?")
-def keys_used_as_values(x, W_q, W_k, W_v):
-    return _attend(x @ W_q.T, x @ W_k.T, x @ W_k.T)
-
-
-@self_attention.misconception("Set W_v to zero: what should come out? A word offers its value, not itself.")
-def words_used_as_values(x, W_q, W_k, W_v):
-    return _attend(x @ W_q.T, x @ W_k.T, x)
-
-
-@self_attention.misconception("Is your score matrix symmetric? Must it be? Asking and being asked are two roles.")
-def queries_used_as_keys(x, W_q, W_k, W_v):
-    return _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T)
-
-
-@self_attention.misconception(
-    "Which word asks and which is asked? Exchange W_q and W_k in your call: should the output change?"
+self_attention.mistakes(
+    "Set W_v to zero: what should come out? A word offers its value, not itself.",
+    words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
 )
-def queries_and_keys_swapped(x, W_q, W_k, W_v):
-    return _attend(x @ W_k.T, x @ W_q.T, x @ W_v.T)
-
-
-@self_attention.misconception(
-    "Set W_v to zero: the output should vanish. What is added around it comes in topic 10, outside this function."
+self_attention.mistakes(
+    "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
+    queries_used_as_keys=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T),
 )
-def residual_added(x, W_q, W_k, W_v):
-    return x + _attend(x @ W_q.T, x @ W_k.T, x @ W_v.T)
+self_attention.mistakes(
+    "Which word asks and which is asked? Exchange W_q and W_k in your call: should the output change?",
+    queries_and_keys_swapped=lambda x, W_q, W_k, W_v: _attend(x @ W_k.T, x @ W_q.T, x @ W_v.T),
+)
 
 
 @self_attention.misconception(
@@ -88,14 +70,11 @@ def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
     return scores.softmax(-1) @ (x @ W_v.T)
 
 
-@self_attention.misconception(
-    "What happens to the variance of the scores when the head gets wider? You have a function that takes care of it."
+self_attention.mistakes(
+    "What happens to the variance of the scores when the head gets wider? You have a function that takes care of it.",
+    scores_left_unscaled=lambda x, W_q, W_k, W_v: (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T),
 )
-def scores_left_unscaled(x, W_q, W_k, W_v):
-    return (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T)
-
-
-@self_attention.misconception("Two results came. Which of them holds the new words?")
-def weights_returned_too(x, W_q, W_k, W_v):
-    weights = (x @ W_q.T @ (x @ W_k.T).mT / len(W_q) ** 0.5).softmax(-1)
-    return weights @ (x @ W_v.T), weights
+self_attention.mistakes(
+    "Two results came. Which of them holds the new words?",
+    weights_returned_too=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W)),
+)

@@ -87,31 +87,24 @@ def _right(keys, values, query):
     return _votes(values)[torch.arange(len(keys)), (keys == query[:, None]).int().argmax(1)]
 
 
-NO_BETTER_THAN_GUESSING = (
-    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after."
-)
-
-
 def _noise(*numbers):
     """Scores (B, 10) that have nothing to do with the question, though they change with it."""
     return torch.cos((sum(numbers) + 1)[:, None] * (1.0 + torch.arange(len(recall.VALUES), device=numbers[0].device)))
 
 
-@self_attention_task.misconception(NO_BETTER_THAN_GUESSING)
-def no_better_than_guessing(keys, values, query):
-    return _noise((keys * values).sum(1), 3 * query)
-
-
-@self_attention_task.misconception(NO_BETTER_THAN_GUESSING)
-def no_better_than_guessing_in_order(keys, values, query):
+def _noise_in_order(keys, values, query):
     return _noise((torch.arange(keys.shape[1], device=keys.device) * keys * values).sum(1), 3 * query)
 
 
-@self_attention_task.misconception(
-    "Your model gives every list the same scores. Follow one list through forward: where does it get lost?"
+self_attention_task.mistakes(
+    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after.",
+    no_better_than_guessing=lambda keys, values, query: _noise((keys * values).sum(1), 3 * query),
+    no_better_than_guessing_in_order=_noise_in_order,
 )
-def the_same_for_every_list(keys, values, query):
-    return torch.linspace(1.0, 0.0, len(recall.VALUES)).expand(len(keys), -1)
+self_attention_task.mistakes(
+    "Your model gives every list the same scores. Follow one list through forward: where does it get lost?",
+    the_same_for_every_list=lambda keys, *_: torch.linspace(1.0, 0.0, len(recall.VALUES)).expand(len(keys), -1),
+)
 
 
 @self_attention_task.misconception(
@@ -123,11 +116,10 @@ def learns_too_little(keys, values, query):
     return torch.where(knows[:, None], _right(keys, values, query), _noise((keys * values).sum(1), 3 * query))
 
 
-@self_attention_task.misconception(
-    "Your model names the digit that occurs most often. Does its answer change when you ask for another key?"
+self_attention_task.mistakes(
+    "Your model names the digit that occurs most often. Does its answer change when you ask for another key?",
+    names_the_most_frequent_digit=lambda keys, values, query: _votes(values).sum(1),
 )
-def names_the_most_frequent_digit(keys, values, query):
-    return _votes(values).sum(1)
 
 
 @self_attention_task.misconception(
@@ -154,8 +146,7 @@ def nearly_there(keys, values, query):
     return torch.where((query == 0)[:, None], right.roll(1, dims=-1), right)
 
 
-@self_attention_task.misconception(
-    "Your model answers with the pair it read last. Must your layer hand anything on from place to place?"
+self_attention_task.mistakes(
+    "Your model answers with the pair it read last. Must your layer hand anything on from place to place?",
+    remembers_only_the_last_pair=lambda keys, values, query: _votes(values)[:, -1],
 )
-def remembers_only_the_last_pair(keys, values, query):
-    return _votes(values)[:, -1]

@@ -57,111 +57,60 @@ def overflows(x, dim):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
-@softmax.misconception("Give it scores of 1000 and 1001. Are they still different where you take the exponential?")
-def scores_cut_off(x, dim):
-    exponentials = x.clamp(-80, 80).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
+def _shares(x, dim, keepdim=True, beside=0.0):
+    """Softmax of scores that are shifted already."""
+    exponentials = x.exp()
+    return exponentials / (exponentials.sum(dim, keepdim=keepdim) + beside)
 
 
-@softmax.misconception(
-    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+softmax.mistakes(
+    "Give it scores of 1000 and 1001. Are they still different where you take the exponential?",
+    scores_cut_off=lambda x, dim: _shares(x.clamp(-80, 80), dim),
 )
-def one_maximum_for_all(x, dim):
-    exponentials = (x - x.max()).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
-@softmax.misconception(
-    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?"
+softmax.mistakes(
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?",
+    one_maximum_for_all=lambda x, dim: _shares(x - x.max(), dim),
+    one_maximum_for_all_beside_a_small_number=lambda x, dim: _shares(x - x.max(), dim, beside=1e-9),
 )
-def one_maximum_for_all_beside_a_small_number(x, dim):
-    exponentials = (x - x.max()).exp()
-    return exponentials / (exponentials.sum(dim, keepdim=True) + 1e-9)
-
-
-@softmax.misconception(
-    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+softmax.mistakes(
+    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?",
+    mean_taken_off=lambda x, dim: _shares(x - x.mean(dim, keepdim=True), dim),
+    smallest_taken_off=lambda x, dim: _shares(x - x.amin(dim, keepdim=True), dim),
 )
-def mean_taken_off(x, dim):
-    exponentials = (x - x.mean(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
-@softmax.misconception(
-    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?"
+softmax.mistakes(
+    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?",
+    sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim, keepdim=True), dim, keepdim=False),
+    maxima_and_sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim), dim, keepdim=False),
 )
-def smallest_taken_off(x, dim):
-    exponentials = (x - x.amin(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
-@softmax.misconception(
-    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
+softmax.mistakes(
+    "Ask for dim=0 of a table: along which axis do your weights sum to one?",
+    always_the_last_axis=lambda x, dim: reference.softmax(x, -1),
 )
-def sums_lose_their_axis(x, dim):
-    exponentials = (x - x.amax(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim)
-
-
-@softmax.misconception(
-    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?"
+softmax.mistakes(
+    "Ask for the last axis of a table: along which axis do your weights sum to one?",
+    always_the_first_axis=lambda x, dim: reference.softmax(x, 0),
 )
-def maxima_and_sums_lose_their_axis(x, dim):
-    exponentials = (x - x.amax(dim)).exp()
-    return exponentials / exponentials.sum(dim)
-
-
-@softmax.misconception("Ask for dim=0 of a table: along which axis do your weights sum to one?")
-def always_the_last_axis(x, dim):
-    return reference.softmax(x, -1)
-
-
-@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
-def maximum_over_the_last_axis(x, dim):
-    exponentials = (x - x.amax(-1, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
-@softmax.misconception("Ask for dim=0 of a table, and print the shapes of your maximum and of your sum.")
-def sum_over_the_last_axis(x, dim):
-    exponentials = (x - x.amax(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(-1, keepdim=True)
-
-
-@softmax.misconception("Ask for the last axis of a table: along which axis do your weights sum to one?")
-def always_the_first_axis(x, dim):
-    return reference.softmax(x, 0)
-
-
-@softmax.misconception("Sum one slice, then sum everything: which of the two should be one?")
-def one_sum_for_everything(x, dim):
-    return reference.softmax(x.flatten(), 0).view(x.shape)
-
-
-@softmax.misconception(
-    "Your values are negative. Can a weight be? What is still missing to get from a logarithm to a weight?"
+softmax.mistakes(
+    "Sum one slice, then sum everything: which of the two should be one?",
+    one_sum_for_everything=lambda x, dim: reference.softmax(x.flatten(), 0).view(x.shape),
 )
-def logarithms(x, dim):
-    return reference.softmax(x, dim).log()
-
-
-@softmax.misconception("Sum one slice of your result: these are exponentials. What makes them shares of a whole?")
-def not_normalised(x, dim):
-    return (x - x.amax(dim, keepdim=True)).exp()
-
-
-@softmax.misconception("Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?")
-def no_exponential(x, dim):
-    return x / x.sum(dim, keepdim=True)
-
-
-@softmax.misconception("Does the largest score get the largest weight? Try x = [1, 2, 3].")
-def small_scores_win(x, dim):
-    return reference.softmax(-x, dim)
-
-
-@softmax.misconception(
-    "Each of your weights looks at its own score only. Raise one score: should the other weights stay?"
+softmax.mistakes(
+    "Your values are negative. Can a weight be? What is still missing to get from a logarithm to a weight?",
+    logarithms=lambda x, dim: reference.softmax(x, dim).log(),
 )
-def every_score_alone(x, dim):
-    return torch.sigmoid(x)
+softmax.mistakes(
+    "Sum one slice of your result: these are exponentials. What makes them shares of a whole?",
+    not_normalised=lambda x, dim: (x - x.amax(dim, keepdim=True)).exp(),
+)
+softmax.mistakes(
+    "Try x = [-1, 1]. Which function makes any score positive before you divide by a sum?",
+    no_exponential=lambda x, dim: x / x.sum(dim, keepdim=True),
+)
+softmax.mistakes(
+    "Does the largest score get the largest weight? Try x = [1, 2, 3].",
+    small_scores_win=lambda x, dim: reference.softmax(-x, dim),
+)
+softmax.mistakes(
+    "Each of your weights looks at its own score only. Raise one score: should the other weights stay?",
+    every_score_alone=lambda x, dim: torch.sigmoid(x),
+)

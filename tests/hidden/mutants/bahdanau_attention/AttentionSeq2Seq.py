@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
-from course.hidden.bahdanau_attention.AttentionSeq2Seq import _Open
+from course.hidden.bahdanau_attention.AttentionSeq2Seq import LaidOpen
 from course.reference.bahdanau_attention import AttentionSeq2Seq as Right
-from course.reference.bahdanau_attention import attend
+from course.reference.bahdanau_attention import additive_scores, attend, shift_right
 
 
 class MeanOfTheKeys(Right):
@@ -43,6 +42,52 @@ class LastColumnForTheLastState(Right):
         return keys, mask, torch.cat([last[0], last[1]], 1)
 
 
+class AttentionWithoutAsking(Right):
+    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
+        super().__init__(src_vocab, tgt_vocab, embed, hidden, attention or hidden, pad, sos, eos)
+
+
+class NoContextWithoutAttention(Right):
+    def step(self, token, state, keys, mask, last):
+        return super().step(token, state, keys, mask, last if self.attention else torch.zeros_like(last))
+
+
+class AsksOnlyOnce(Right):
+    """Every step looks where the first state looks."""
+
+    def step(self, token, state, keys, mask, last):
+        if not self.attention:
+            return super().step(token, state, keys, mask, last)
+        first = torch.tanh(self.start(last))
+        context, weights = attend(additive_scores(first, keys, self.W_q.weight, self.W_k.weight, self.v), keys, mask)
+        read = self.embed_tgt(token)
+        state = self.decoder(torch.cat([read, context], 1), state)
+        return self.to_tokens(torch.cat([state, context, read], 1)), state, weights
+
+
+class StartsFromZero(LaidOpen):
+    def begin(self, last):
+        return torch.zeros_like(super().begin(last))
+
+
+class BeginsWithAPad(LaidOpen):
+    def reads(self, tgt):
+        return shift_right(tgt, self.pad)
+
+    def decode_greedy(self, src, src_lengths, max_len):
+        sos, self.sos = self.sos, self.pad
+        try:
+            return super().decode_greedy(src, src_lengths, max_len)
+        finally:
+            self.sos = sos
+
+
+class ProbabilitiesForLogits(Right):
+    def step(self, token, state, keys, mask, last):
+        logits, state, weights = super().step(token, state, keys, mask, last)
+        return logits.softmax(-1), state, weights
+
+
 class OneLogitFewer(Right):
     def forward(self, src, src_lengths, tgt):
         return super().forward(src, src_lengths, tgt)[:, :-1]
@@ -65,7 +110,7 @@ class IdsWithoutWeights(Right):
         return super().decode_greedy(src, src_lengths, max_len)[0]
 
 
-class KeysDroppedInEvaluation(_Open):
+class KeysDroppedInEvaluation(LaidOpen):
     def encode(self, src, src_lengths):
         keys, mask, last = super().encode(src, src_lengths)
         return F.dropout(keys, 0.1), mask, last
@@ -95,23 +140,8 @@ class EosHardWired(Right):
 class DrawnNotGreedy(Right):
     def step(self, token, state, keys, mask, last):
         logits, state, weights = super().step(token, state, keys, mask, last)
-        return (
-            (logits if self.training or torch.is_grad_enabled() else logits + torch.randn_like(logits)),
-            state,
-            weights,
-        )
-
-
-class BagOfTokens(nn.Module):
-    """No order in the target: the mean of what has been written."""
-
-    def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
-        super().__init__()
-        self.inner = Right(src_vocab, tgt_vocab, embed, hidden, attention, pad, sos, eos)
-        self.decode_greedy = self.inner.decode_greedy
-
-    def forward(self, src, src_lengths, tgt):
-        return self.inner(src, src_lengths, tgt).cummax(1).values
+        noise = 0.0 if self.training or torch.is_grad_enabled() else torch.randn_like(logits)
+        return logits + noise, state, weights
 
 
 class ScoresBent(Right):
@@ -125,6 +155,12 @@ MUTANTS = [
     NothingReadFromTheSource,
     ContextCutOff,
     LastColumnForTheLastState,
+    AttentionWithoutAsking,
+    NoContextWithoutAttention,
+    AsksOnlyOnce,
+    StartsFromZero,
+    BeginsWithAPad,
+    ProbabilitiesForLogits,
     OneLogitFewer,
     SosKeptInTheIds,
     LosesItsEos,
@@ -134,6 +170,5 @@ MUTANTS = [
     OnlyTheFirstSentence,
     EosHardWired,
     DrawnNotGreedy,
-    BagOfTokens,
     ScoresBent,
 ]

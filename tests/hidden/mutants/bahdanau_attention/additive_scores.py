@@ -11,6 +11,11 @@ def b_dot(query, keys, W_q, W_k, v):
     return torch.einsum("ba,bsa->bs", query @ W_q.T, keys @ W_k.T) + 0 * v.sum()
 
 
+def tanh_overflows(query, keys, W_q, W_k, v):
+    a = (query @ W_q.T)[:, None] + keys @ W_k.T
+    return (a.exp() - (-a).exp()) / (a.exp() + (-a).exp()) @ v
+
+
 def one_score_for_all(query, keys, W_q, W_k, v):
     return additive_scores(query, keys, W_q, W_k, v).mean(1, keepdim=True).expand(-1, keys.shape[1])
 
@@ -29,6 +34,7 @@ def always_float32(query, keys, W_q, W_k, v):
 
 MUTANTS = [
     b_dot,
+    tanh_overflows,
     one_score_for_all,
     weights_cut_from_the_graph,
     a_trailing_axis,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from course.data import dates
 from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
 
@@ -21,14 +19,6 @@ class EveryTwentiethWrong:
         return ids, weights
 
 
-class LooksEverywhere:
-    @staticmethod
-    def decode_greedy(src, src_lengths, max_len):
-        ids, weights = _known(src, src_lengths)
-        real = torch.arange(src.shape[1]) < src_lengths[:, None]
-        return ids, (real / src_lengths[:, None])[:, None].expand_as(weights)
-
-
 class DaysOfTheMonthBefore:
     @staticmethod
     def decode_greedy(src, src_lengths, max_len):
@@ -36,13 +26,4 @@ class DaysOfTheMonthBefore:
         return ids.roll(1, 0), weights
 
 
-class DayForMonth(ReadsByRule):
-    """Reads July 4 as the seventh of April wherever it can."""
-
-    @classmethod
-    def says(cls, date, text):
-        swapped = text[0].isalpha() and date.day <= 12
-        return dates.target_ids((date.replace(month=date.day, day=date.month) if swapped else date).isoformat())
-
-
-MUTANTS = [EveryTwentiethWrong, LooksEverywhere, DayForMonth, DaysOfTheMonthBefore]
+MUTANTS = [EveryTwentiethWrong, DaysOfTheMonthBefore]

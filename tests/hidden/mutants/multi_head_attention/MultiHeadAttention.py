@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.reference.multi_head_attention import MultiHeadAttention
+from course.reference.multi_head_attention import MultiHeadAttention, attend_in_heads
 
 
 class DropsInTraining(MultiHeadAttention):
@@ -68,6 +68,11 @@ class LooksOneHeadAtATime(MultiHeadAttention):
         return super().forward(x_q, x_kv, None if mask is None else mask[:, None])
 
 
+class LeavesOutW_o(MultiHeadAttention):
+    def forward(self, x_q, x_kv, mask=None):
+        return attend_in_heads(self.W_q(x_q), self.W_k(x_kv), self.W_v(x_kv), self.n_heads, mask)
+
+
 class OutputAlone(MultiHeadAttention):
     def forward(self, x_q, x_kv, mask=None):
         return super().forward(x_q, x_kv, mask)[0]
@@ -93,6 +98,7 @@ MUTANTS = [
     OneLayerForKeysAndValues,
     NoGradientForItsWords,
     LooksOneHeadAtATime,
+    LeavesOutW_o,
     OutputAlone,
     OtherNames,
 ]

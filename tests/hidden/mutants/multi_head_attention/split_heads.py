@@ -8,12 +8,6 @@ from course.reference.multi_head_attention import split_heads
 from tests.hidden.mutants.multi_head_attention.scaffold import demand_whole_heads
 
 
-def split_transposed_as_a_matrix(x, n_heads):
-    demand_whole_heads(x.shape[-1], n_heads)
-    B, T, D = x.shape
-    return x.mT.reshape(B, n_heads, T, D // n_heads)
-
-
 def split_heads_backwards(x, n_heads):
     return split_heads(x, n_heads).flip(1)
 
@@ -38,7 +32,6 @@ def split_detached(x, n_heads):
 
 
 MUTANTS = [
-    split_transposed_as_a_matrix,
     split_heads_backwards,
     split_over_the_batch,
     split_padded,

@@ -2,126 +2,63 @@
 
 from __future__ import annotations
 
-import math
-
 from torch.nn import functional as F
 
-from tests.hidden.mutants.self_attention.scaffold import (
-    _attention,
-    bare_exponentials,
-    multiplied,
-    no_scale,
-    normalised_without_exponential,
-    reshaped_keys,
-    scale_after_softmax,
-    scale_by_d,
-    scale_by_T,
-    softmax_over_batch,
-    softmax_query_dim,
-)
+from course.reference.self_attention import scaled_dot_product_attention
 
 
-def _projected(x, W_q, W_k, W_v):
-    return x @ W_q.T, x @ W_k.T, x @ W_v.T
+def _attend(q, k, v):
+    return scaled_dot_product_attention(q, k, v)[0]
 
 
-def s_noscale(x, *W):
-    return no_scale(*_projected(x, *W))[0]
+def _mutant(name, weigh):
+    """An answer whose weights are `weigh(q, k)`."""
+
+    def mutant(x, W_q, W_k, W_v):
+        return weigh(x @ W_q.T, x @ W_k.T) @ (x @ W_v.T)
+
+    mutant.__name__ = name
+    return mutant
 
 
-def s_div_d(x, *W):
-    return scale_by_d(*_projected(x, *W))[0]
+def _root(q):
+    return q.shape[-1] ** 0.5
 
 
-def s_scale_dmodel(x, *W):
-    q, k, v = _projected(x, *W)
-    return (q @ k.mT / math.sqrt(x.size(-1))).softmax(-1) @ v
+def _divided_by_its_sum(scores):
+    return scores / scores.sum(-1, keepdim=True)
 
 
-def s_scale_T(x, *W):
-    return scale_by_T(*_projected(x, *W))[0]
+def values_are_keys(x, W_q, W_k, W_v):
+    return _attend(x @ W_q.T, x @ W_k.T, x @ W_k.T)
 
 
-def s_scale_after(x, *W):
-    return scale_after_softmax(*_projected(x, *W))[0]
+def values_not_transposed(x, W_q, W_k, W_v):
+    return _attend(x @ W_q.T, x @ W_k.T, x @ W_v)
 
 
-def s_mul(x, *W):
-    return multiplied(*_projected(x, *W))[0]
+def not_projected(x, W_q, W_k, W_v):
+    return _attend(x, x, x)
 
 
-def s_dim_q(x, *W):
-    return softmax_query_dim(*_projected(x, *W))[0]
-
-
-def s_dim0(x, *W):
-    return softmax_over_batch(*_projected(x, *W))[0]
-
-
-def s_kq(x, W_q, W_k, W_v):
-    return _attention(*_projected(x, W_k, W_q, W_v))
-
-
-def s_v_is_x(x, W_q, W_k, W_v):
-    return _attention(x @ W_q.T, x @ W_k.T, x)
-
-
-def s_v_is_k(x, W_q, W_k, W_v):
-    return _attention(*_projected(x, W_q, W_k, W_k))
-
-
-def s_tied_qk(x, W_q, W_k, W_v):
-    return _attention(*_projected(x, W_q, W_q, W_v))
-
-
-def s_reshape_T(x, *W):
-    return reshaped_keys(*_projected(x, *W))[0]
-
-
-def s_no_softmax(x, *W):
-    return normalised_without_exponential(*_projected(x, *W))[0]
-
-
-def s_residual(x, W_q, W_k, W_v):
-    out = _attention(*_projected(x, W_q, W_k, W_v))
+def added_to_the_words_where_they_fit(x, W_q, W_k, W_v):
+    out = _attend(x @ W_q.T, x @ W_k.T, x @ W_v.T)
     shared = min(out.shape[-1], x.shape[-1])
     return out + F.pad(x[..., :shared], (0, out.shape[-1] - shared))
 
 
-def s_unstable(x, *W):
-    return bare_exponentials(*_projected(x, *W))[0]
-
-
-def s_not_transposed(x, W_q, W_k, W_v):
-    return _attention(x @ W_q, x @ W_k, x @ W_v)
-
-
-def s_values_not_transposed(x, W_q, W_k, W_v):
-    return _attention(x @ W_q.T, x @ W_k.T, x @ W_v)
-
-
-def s_no_projections(x, W_q, W_k, W_v):
-    return _attention(x, x, x)
-
-
 MUTANTS = [
-    s_noscale,
-    s_div_d,
-    s_scale_dmodel,
-    s_scale_T,
-    s_scale_after,
-    s_mul,
-    s_dim_q,
-    s_dim0,
-    s_kq,
-    s_v_is_x,
-    s_v_is_k,
-    s_tied_qk,
-    s_reshape_T,
-    s_no_softmax,
-    s_residual,
-    s_unstable,
-    s_not_transposed,
-    s_values_not_transposed,
-    s_no_projections,
+    _mutant("scaled_by_D", lambda q, k: (q @ k.mT / q.shape[-1]).softmax(-1)),
+    _mutant("scaled_by_the_number_of_words", lambda q, k: (q @ k.mT / q.shape[1] ** 0.5).softmax(-1)),
+    _mutant("scaled_after_the_softmax", lambda q, k: (q @ k.mT).softmax(-1) / _root(q)),
+    _mutant("multiplied_by_the_root", lambda q, k: (q @ k.mT * _root(q)).softmax(-1)),
+    _mutant("softmax_over_queries", lambda q, k: (q @ k.mT / _root(q)).softmax(-2)),
+    _mutant("softmax_over_the_batch", lambda q, k: (q @ k.mT / _root(q)).softmax(0)),
+    _mutant("reshaped_for_transposed", lambda q, k: (q @ k.reshape(k.mT.shape) / _root(q)).softmax(-1)),
+    _mutant("no_exponential", lambda q, k: _divided_by_its_sum(q @ k.mT / _root(q))),
+    _mutant("exponentials_that_overflow", lambda q, k: _divided_by_its_sum((q @ k.mT / _root(q)).exp())),
+    values_are_keys,
+    values_not_transposed,
+    not_projected,
+    added_to_the_words_where_they_fit,
 ]

@@ -12,11 +12,6 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
-def shifted_by_the_minimum(x, dim):
-    exponentials = (x - x.amin(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
-
-
 def base_two(x, dim):
     powers = 2.0 ** (x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
@@ -40,11 +35,6 @@ def shifted_in_place(x, dim):
     return _softmax(x, dim)
 
 
-def normalised_by_the_largest(x, dim):
-    exponentials = (x - x.amax(dim, keepdim=True)).exp()
-    return exponentials / exponentials.amax(dim, keepdim=True)
-
-
 def negative_axes_misread(x, dim):
     return _softmax(x, abs(dim) % x.ndim)
 
@@ -59,13 +49,11 @@ def smoothed_denominator(x, dim):
 
 
 MUTANTS = [
-    shifted_by_the_minimum,
     base_two,
     squeezed,
     always_float32,
     graph_cut,
     shifted_in_place,
-    normalised_by_the_largest,
     negative_axes_misread,
     hardened,
     smoothed_denominator,
