@@ -312,11 +312,6 @@ def test_what_is_frozen_or_left_over_need_not_learn():
     assert not broken(use("every_block_learns", rows=2), outputs)
 
 
-def test_every_law_is_examined_here():
-    ours = {case[0] for case in CASES}
-    assert ours <= set(LAWS)
-
-
 def use(name, **params):
     return LawUse(name, params)
 
