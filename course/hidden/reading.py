@@ -1,11 +1,12 @@
-"""What topics 03 and 04 ask alike: of classifiers that read tokens (B, T) with lengths (B,), and of trained ones."""
+"""What topics 03 and 04 ask alike of classifiers that read tokens (B, T) with lengths (B,), and of trained ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course.data import parentheses
@@ -109,99 +110,36 @@ def words_of_one_length(rng: Rng) -> tuple[Tensor, Tensor]:
     return torch.full((6,), 5), torch.stack([rng.permutation(11)[:5] for _ in range(6)])
 
 
-class MeanOverTime:
-    def read(self, states, lengths):
-        real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
-        return (states * real).sum(1) / lengths[:, None]
+def over(right: type[nn.Module], **methods: Callable[..., Any]) -> type[nn.Module]:
+    """A class like `right` but for these methods."""
+    return type(f"Wrong{right.__name__}", (right,), methods)
 
 
-class LastColumn:
-    def read(self, states, lengths):
-        return states[:, -1]
+def declare_misreadings(exercise: Exercise, right: type[nn.Module]) -> None:
+    """Declare on `exercise` wrong ways to read: over the class `right`, which reads its states by a method `read`."""
+    exercise.mistakes(
+        "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
+        LastColumn=over(right, read=lambda self, states, lengths: states[:, -1]),
+    )
+    exercise.mistakes(
+        "At which index does a sequence of length 3 end? Count from zero, and print the index that yours reads.",
+        OneTooEarly=over(right, read=lambda self, states, lengths: _states_at(states, (lengths - 2).clamp(min=0))),
+        OneTooEarlyAndRound=over(right, read=lambda self, states, lengths: _states_at(states, lengths - 2)),
+        BeyondTheTable=over(right, read=lambda self, states, lengths: _states_at(states, lengths)),
+    )
+    exercise.mistakes(  # whoever reads on through padding made zero, or through states made zero, looks the same
+        "Read a sequence alone, then beside a longer one and a shorter one. Behind which of its tokens is its state "
+        "read each time, and what has become of it until then?",
+        ShortestForAll=over(right, read=lambda self, states, lengths: states[:, int(lengths.min()) - 1]),
+    )
+    exercise.mistakes(
+        "Which parenthesis is token 0? Give it a sequence that is all `(`: how long is it, by your count?",
+        ZeroForPadding=over(right, forward=lambda self, ids, _: right.forward(self, ids, last_but_zeros(ids))),
+    )
 
 
-class MeanOverColumns:
-    def read(self, states, lengths):
-        return states.mean(1)
-
-
-class OneTooEarly:
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
-
-
-class OneTooEarlyAndRound:
-    """An index of −1 is the last column."""
-
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), lengths - 2]
-
-
-class OneTooLate:
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), lengths.clamp(max=states.shape[1] - 1)]
-
-
-class BeyondTheTable:
-    """An error, where a sequence fills its row."""
-
-    def read(self, states, lengths):
-        return states[torch.arange(len(states)), lengths]
-
-
-class ShortestForAll:
-    """Who reads on through padding made zero, or sets states to zero behind the end, looks the same from outside."""
-
-    def read(self, states, lengths):
-        return states[:, int(lengths.min()) - 1]
-
-
-class ProbabilitiesForScores:
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).softmax(-1)
-
-
-class DropsInEvaluation:
-    def read(self, states, lengths):
-        return F.dropout(super().read(states, lengths))
-
-
-class ZeroForPadding:
-    def forward(self, ids, lengths):
-        return super().forward(ids, last_but_zeros(ids))
-
-
-class ZerosCutOff:
-    def forward(self, ids, lengths):
-        return super().forward(ids, torch.minimum(lengths, last_but_zeros(ids)))
-
-
-MISREADINGS = {
-    LastColumn: "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
-    MeanOverColumns: "How many states go into your logits, and do those of the padding belong to them?",
-    OneTooEarly: "At which index does a sequence of length 3 end? Count from zero; then change its last token.",
-    OneTooEarlyAndRound: "At which index does a sequence of length 3 end, and one of length 1? Count from zero, and "
-    "print the index that yours reads.",
-    OneTooLate: "At which index does a sequence of length 3 end? Count from zero; then change the token behind it.",
-    BeyondTheTable: "At which index does a sequence of length 3 end? Count from zero, and print the index that yours "
-    "reads.",
-    ShortestForAll: "Read a sequence alone, then beside a longer one and a shorter one. Behind which of its tokens is "
-    "its state read each time, and what has become of it until then?",
-    ProbabilitiesForScores: "Sum one row of your result. Are these scores, or have they been through something?",
-    DropsInEvaluation: "Put it into eval(), and call it twice with one batch. Does somebody toss coins there, or does "
-    "the second call begin with something that the first has left behind?",
-    ZeroForPadding: "Which parenthesis is token 0? Give it a sequence that is all `(`: how long is it, by your count?",
-    ZerosCutOff: "Which parenthesis is token 0? Give it a sequence that ends in some of them: how many does it read?",
-}
-"""Wrong ways to read, each in the words of its hint; they lie over a right classifier with a method `read`."""
-
-
-def declare_misreadings(exercise: Exercise, right: type) -> tuple[type, ...]:
-    """Declares each of the `MISREADINGS`, over the class `right`, on `exercise`; the classes made."""
-    made = tuple(type(over.__name__, (over, right), {}) for over in MISREADINGS)
-    for wrong, hint in zip(made, MISREADINGS.values(), strict=True):
-        exercise.misconception(hint)(wrong)
-    return made
+def _states_at(states: Tensor, index: Tensor) -> Tensor:
+    return states[torch.arange(len(states)), index]
 
 
 # -- a trained reader of parentheses ---------------------------------------------------------------------------------

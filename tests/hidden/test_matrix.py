@@ -92,9 +92,6 @@ def misconception_is_named(exercise, misconception, seed) -> float:
 
 
 TOLD_ALIKE = {
-    ("ElmanClassifier", "MeanOverColumns"): "LastColumn",
-    ("ElmanClassifier", "LayerMadeAnew"): "StateKeptBetweenBatches",
-    ("GatedClassifier", "MeanOverColumns"): "LastColumn",
     ("lstm_gru_task", "sees_a_few_tokens_and_is_lost_beyond"): "sees_a_few_tokens",
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
     ("decode_beam", "multiplied_by_the_length"): "no_length_penalty",

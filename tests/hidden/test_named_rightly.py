@@ -235,54 +235,30 @@ def _way_back(
         found["W_x"] += delta.T @ xs[:, t]
         found["W_h"] += delta.T @ hs[t]
         found["b"] += delta.sum(0)
-        h0_so_far = delta @ W_h
-        back = arrives(grad_h, h0_so_far)
-    return found, h0_so_far, back
-
-
-def squashed_twice(*inputs):
-    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - torch.tanh(new) ** 2)
+        h0 = delta @ W_h
+        back = arrives(grad_h, h0)
     return {**found, "h0": h0}
 
 
 def one_state_behind(*inputs):
-    found, h0, _ = _way_back(*inputs, slope=lambda new, old: 1 - old**2)
-    return {**found, "h0": h0}
+    return _way_back(*inputs, slope=lambda new, old: 1 - old**2)
 
 
 def never_goes_back(*inputs):
-    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end)
-    return {**found, "h0": h0}
+    return _way_back(*inputs, arrives=lambda end, back: end)
 
 
 def first_step_first(*inputs):
-    found, h0, _ = _way_back(*inputs, times=iter)
-    return {**found, "h0": h0}
+    return _way_back(*inputs, times=iter)
 
 
 def end_added_at_each_step(*inputs):
-    found, h0, _ = _way_back(*inputs, arrives=lambda end, back: end + back)
-    return {**found, "h0": h0}
-
-
-def end_added_after_each_step(*inputs):
-    found, _, back = _way_back(*inputs, arrives=lambda end, back: end + back)
-    return {**found, "h0": back}
+    return _way_back(*inputs, arrives=lambda end, back: end + back)
 
 
 def norms_by_linalg(grads, max_norm):
     total = math.hypot(*(float(torch.linalg.norm(g, ord=2)) for g in grads))
     return [g * min(1.0, max_norm / (total + 1e-6)) for g in grads], total
-
-
-def text_by_heart(step, h, start, length, temperature, generator):
-    generator.manual_seed(1234)
-    token, written = torch.tensor([start]), []
-    for _ in range(length):
-        logits, h = step(token, h)
-        token = torch.multinomial(torch.softmax(logits[0] / temperature, -1), 1, generator=generator)
-        written.append(token)
-    return torch.cat(written)
 
 
 # -- 03 and 04: classifiers --------------------------------------------------------------------------------------------
@@ -354,12 +330,6 @@ class PaddingMadeZero:
         return states[:, -1]
 
 
-class StatesUnderNoGrad(Elman):
-    def states(self, ids, lengths):
-        with torch.no_grad():
-            return super().states(ids, lengths)
-
-
 class OnlyTheInputBends(Elman):
     def step(self, x, h, real):
         return torch.relu(x) + self.from_state(h)
@@ -408,15 +378,6 @@ def test_what_is_read_elsewhere_is_known_of_either_classifier(name, right, mista
 # -- 03: scheduled sampling --------------------------------------------------------------------------------------------
 
 
-def coins_begun_anew(targets, own, p, generator):
-    return torch.where(torch.rand(targets.shape, generator=generator.manual_seed(0)) < p, targets, own)
-
-
-def another_seed_of_its_own(targets, own, p, generator):
-    torch.manual_seed(42)
-    return torch.where(torch.rand(targets.shape) < p, targets, own)
-
-
 def teacher_where_the_coin_says_no(targets, own, p, generator):
     return torch.where(torch.bernoulli(torch.full(targets.shape, 1 - p), generator=generator).bool(), targets, own)
 
@@ -441,12 +402,6 @@ def gate_of_untransposed_weights(x, h, W_x, W_h, b, V_x, V_h, c):
 def candidate_of_the_token(x, h, W_x, W_h, b, V_x, V_h, c):
     z = torch.sigmoid(F.linear(x, V_x, c) + F.linear(h, V_h))
     return torch.lerp(F.relu(F.linear(x, W_x, b)), h, z)
-
-
-def lstm_of_half_transposed_weights(x, h, c, W, U, b):
-    i, f, g, o = torch.chunk(F.linear(x, W, b) + torch.matmul(h, U), 4, 1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
 
 
 def _lstm_by_hand(x, h, c, W, U, b, squash=torch.tanh):
@@ -544,24 +499,17 @@ def as_one_wide_cell(input_size, hidden_size, layers=1, bidirectional=False):
         ("rnn_cell", first_weight_as_it_stands, "W_x_not_transposed"),
         ("bptt", one_state_behind, "slope_at_the_state_before"),
         ("gated_cell", candidate_of_the_token, "candidate_blind_to_the_state"),
-        ("lstm_cell", lstm_of_half_transposed_weights, "U_not_transposed"),
         ("run_bidirectional", each_for_the_other, "cells_exchanged"),
         ("rnn_cell", reads_x_alone, "state_forgotten"),
         ("rnn_cell", bias_last_of_all, "bias_outside"),
         ("rnn_cell", tanh_by_exponentials, "exponential_of_twice_overflows"),
         ("rnn_forward", sequences_for_steps, "walks_along_the_batch_and_stacks_alike"),
-        ("bptt", squashed_twice, "slope_of_tanh_of_the_output"),
         ("bptt", never_goes_back, "the_same_gradient_at_every_step"),
         ("bptt", first_step_first, "walks_forward"),
         ("bptt", end_added_at_each_step, "a_loss_at_every_step"),
-        ("bptt", end_added_after_each_step, "a_loss_at_every_step_and_at_h0"),
-        ("generate", text_by_heart, "dice_with_a_seed_of_their_own"),
-        ("ElmanClassifier", StatesUnderNoGrad, "StatesWithoutGradient"),
         ("ElmanClassifier", OnlyTheInputBends, "ReluOfTheInputBesideABias"),
         ("GatedClassifier", BlindToTheOutput, "OutputForgotten"),
         ("GatedClassifier", OnlyWrites, "CellThatOnlyAdds"),
-        ("scheduled_inputs", coins_begun_anew, "a_seed_of_its_own"),
-        ("scheduled_inputs", another_seed_of_its_own, "a_seed_of_its_own"),
         ("scheduled_inputs", teacher_where_the_coin_says_no, "the_other_way_round"),
         ("scheduled_inputs", coins_of_a_column, "one_coin_for_a_column"),
         ("scheduled_inputs", coins_of_a_sentence, "one_coin_for_a_sentence"),

@@ -1,18 +1,17 @@
-"""Hidden tests of `GatedClassifier`."""
+"""Hidden tests of `GatedClassifier`: which state is read, and what a cell with gates remembers."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import torch
-from torch import nn
+from torch import sigmoid, tanh
 from torch.nn import functional as F
 
 from course.exercise import exercise
 from course.hidden import reading
-from course.hidden.lstm_gru.scaffold import BUILT_IN, _gates, sigmoid, tanh
+from course.hidden.lstm_gru.scaffold import BUILT_IN, gates
 from course.reference import lstm_gru as reference
-from course.reference.rnn import ElmanClassifier
 
 
 @exercise(
@@ -63,7 +62,7 @@ def GatedClassifier(rng):
     )  # fmt: skip
 
 
-class _Gated(reference.GatedClassifier):
+class Gated(reference.GatedClassifier):
     """The reference with its pieces laid open, for wrong ones to take their place."""
 
     def start(self, ids):
@@ -82,88 +81,34 @@ class _Gated(reference.GatedClassifier):
         for x in F.one_hot(ids, self.vocab_size).to(self.b.dtype).unbind(1):
             h, c = self.next(x, h, c)
             states.append(h)
-        self.end = h.detach(), c.detach()
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
-reading.declare_misreadings(GatedClassifier, _Gated)
+reading.declare_misreadings(GatedClassifier, Gated)
 
-LETS_GO = (
+
+@GatedClassifier.misconception(
     "The first token weighs as much in your logits as the last. Do you read a mean of the states, or is there nothing "
     "in your cell that lets go?"
 )
-"""The hint to who never forgets."""
-
-
-@GatedClassifier.misconception(LETS_GO)
-class CellThatOnlyAdds(_Gated):
+class CellThatOnlyAdds(Gated):
     def next(self, x, h, c):
-        i, _, g, o = _gates(x, h, self.W, self.U, self.b)
+        i, _, g, o = gates(x, h, self.W, self.U, self.b)
         c = c + sigmoid(i) * tanh(g)
         return sigmoid(o) * tanh(c), c
 
 
-@GatedClassifier.misconception(LETS_GO)
-class BeginningNotForgotten(reading.MeanOverTime, _Gated):
-    """By a mean over time; a cell that only ever adds may look the same from outside."""
+def _stepping(step):
+    """The classifier whose next step begins with what `step` makes of h and c."""
+    return reading.over(Gated, next=lambda self, x, h, c: Gated.next(self, x, *step(h, c)))
 
 
-@GatedClassifier.misconception("Change the first token: do the logits move? What does a step know of the one before?")
-class NothingCarried(_Gated):
-    def next(self, x, h, c):
-        return super().next(x, *self.start(x))
-
-
-@GatedClassifier.misconception(
-    "Print the gradient of the weights token by token. Which get none: those before the last, or one that you take for "
-    "padding? Who keeps it from them?"
+GatedClassifier.mistakes(
+    "Change the first token: do the logits move? What does a step know of the one before?",
+    NothingCarried=_stepping(lambda h, c: (torch.zeros_like(h), torch.zeros_like(c))),
 )
-class StatesDetached(_Gated):
-    def next(self, x, h, c):
-        return super().next(x, h.detach(), c.detach())
-
-
-@GatedClassifier.misconception(
-    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+GatedClassifier.mistakes(
+    "An LSTM hands two states on. Print both after every step: does each of them remember?",
+    OutputForgotten=_stepping(lambda h, c: (torch.zeros_like(h), c)),
+    CellStateForgotten=_stepping(lambda h, c: (h, torch.zeros_like(c))),
 )
-class StateKeptBetweenBatches(_Gated):
-    def start(self, ids):
-        end = getattr(self, "end", None)
-        return end if end is not None and len(end[0]) == len(ids) else super().start(ids)
-
-
-@GatedClassifier.misconception(
-    "Count its parameters, and those of your ElmanClassifier. Where does yours keep its gates?"
-)
-class ElmanAgain(ElmanClassifier):
-    """The network of topic 03."""
-
-
-BOTH = "An LSTM hands two states on. Print both after every step: does each of them remember?"
-"""The hint to who hands on one of them only."""
-
-
-@GatedClassifier.misconception(BOTH)
-class OutputForgotten(_Gated):
-    def next(self, x, h, c):
-        return super().next(x, torch.zeros_like(h), c)
-
-
-@GatedClassifier.misconception(BOTH)
-class CellStateForgotten(_Gated):
-    def next(self, x, h, c):
-        return super().next(x, h, torch.zeros_like(c))
-
-
-@GatedClassifier.misconception("Exchange two tokens in the middle. A sum of words has forgotten who came first.")
-class BagOfTokens(nn.Module):
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__()
-        self.embed = nn.Embedding(vocab_size, 4 * hidden)
-        self.squeeze = nn.Linear(4 * hidden, hidden)
-        self.to_classes = nn.Linear(hidden, classes)
-
-    def forward(self, ids, lengths):
-        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None]
-        total = (self.embed(ids) * real).sum(1) / lengths[:, None]
-        return self.to_classes(torch.tanh(self.squeeze(total)))

@@ -1,21 +1,14 @@
-"""Hidden tests of `gated_cell`."""
+"""Hidden tests of `gated_cell`: a gate that mixes the old state with a candidate."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
+from torch import sigmoid, tanh
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.lstm_gru.scaffold import (
-    BUILT_IN,
-    NOT_TURNED,
-    OVERFLOW,
-    _float32,
-    _inputs,
-    _weights,
-    overflowing,
-    sigmoid,
-    tanh,
-)
+from course.hidden.lstm_gru.scaffold import BUILT_IN, NOT_TURNED, OVERFLOW, in_float32, overflowing, weights, x_and_h
 from course.reference import lstm_gru as reference
 
 
@@ -32,79 +25,21 @@ def gated_cell(rng):
     """The gate in the middle, wide open, shut; the candidate's weights and the gate's never the same."""
 
     def inputs(B, D, H, dtype=torch.float64):
-        return *_inputs(rng, 1, B, D, H=H, dtype=dtype), *_weights(rng, 1, D, H, dtype), *_weights(rng, 1, D, H, dtype)
+        return *x_and_h(rng, 1, B, D, H=H, dtype=dtype), *weights(rng, 1, D, H, dtype), *weights(rng, 1, D, H, dtype)
 
     yield call("a small batch", *inputs(2, 3, 5), public=True, weight=2.0)
     *others, c = inputs(3, 5, 2)
     yield call("a gate that is open: c is 100", *others, c + 100, public=True, grad=False)
     yield call("a gate that is shut: c is -100", *others, c - 100, grad=False)
-    yield call("open, in float32", *_float32(*others, c + 100), grad=False)
-    yield call("shut, in float32", *_float32(*others, c - 100), grad=False)
+    yield call("open, in float32", *in_float32(*others, c + 100), grad=False)
+    yield call("shut, in float32", *in_float32(*others, c - 100), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     yield call("a batch of one", *inputs(1, 7, 3))
     yield call("one unit", *inputs(5, 2, 1))
-    x, h, *weights = inputs(7, 2, 3)
-    yield call("large inputs", 10 * x, 10 * h, *weights, grad=False)
+    x, h, *rest = inputs(7, 2, 3)
+    yield call("large inputs", 10 * x, 10 * h, *rest, grad=False)
     yield call("float32", *inputs(2, 7, 5, torch.float32), public=True)
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
-
-
-def _candidate(x, h, W_x, W_h, b):
-    return torch.relu(x @ W_x.T + h @ W_h.T + b)
-
-
-@gated_cell.misconception(OVERFLOW)
-def gate_overflows(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = overflowing(x @ V_x.T + h @ V_h.T + c)
-    return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
-
-
-@gated_cell.misconception("Set c to +100, so that z is one. Is the state kept, or written anew?")
-def gate_the_other_way_round(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return (1 - z) * h + z * _candidate(x, h, W_x, W_h, b)
-
-
-@gated_cell.misconception("Print the smallest value of your gate. Can one let through less than nothing?")
-def tanh_for_the_gate(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = tanh(x @ V_x.T + h @ V_h.T + c)
-    return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
-
-
-@gated_cell.misconception("Your candidate never exceeds one. Which function does the formula put around it?")
-def tanh_for_the_candidate(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return z * h + (1 - z) * tanh(x @ W_x.T + h @ W_h.T + b)
-
-
-@gated_cell.misconception("Shut the gate (c = -100) and look for negative numbers. Where could they come from?")
-def candidate_without_relu(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return z * h + (1 - z) * (x @ W_x.T + h @ W_h.T + b)
-
-
-@gated_cell.misconception("Open the gate (c = 100) with a negative state: does it come through unchanged?")
-def relu_around_everything(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return torch.relu(z * h + (1 - z) * (x @ W_x.T + h @ W_h.T + b))
-
-
-@gated_cell.misconception("Shut the gate (c = -100): how much of the old state should be left?")
-def nothing_is_forgotten(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return h + (1 - z) * _candidate(x, h, W_x, W_h, b)
-
-
-@gated_cell.misconception("Open the gate (c = 100): how much of the candidate should come in?")
-def everything_is_written(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + h @ V_h.T + c)
-    return z * h + _candidate(x, h, W_x, W_h, b)
-
-
-@gated_cell.misconception("Set V_h to zero: does your result change? What may a gate look at?")
-def gate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x.T + c)
-    return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
 
 
 @gated_cell.misconception("Set W_h to zero: does your result change? What may a candidate look at?")
@@ -112,33 +47,45 @@ def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
     return reference.gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
 
 
-@gated_cell.misconception("Change V_x, V_h and c: does anything happen? Whose weights decide what is kept?")
-def gate_with_the_candidates_weights(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ W_x.T + h @ W_h.T + b)
-    return z * h + (1 - z) * _candidate(x, h, W_x, W_h, b)
+def _keep(z, h, new):
+    return z * h + (1 - z) * new
 
 
-@gated_cell.misconception("Set x and h to zero. Which two biases should still show in the result?")
-def candidate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
-    return reference.gated_cell(x, h, W_x, W_h, 0 * b, V_x, V_h, c)
+def _step(x, h, W_x, W_h, b, V_x, V_h, c, *, gate=sigmoid, around=torch.relu, mixed=_keep):
+    """The right step with one function exchanged."""
+    return mixed(gate(x @ V_x.T + h @ V_h.T + c), h, around(x @ W_x.T + h @ W_h.T + b))
 
 
-@gated_cell.misconception("Set x and h to zero. Which two biases should still show in the result?")
-def gate_without_its_bias(x, h, W_x, W_h, b, V_x, V_h, c):
-    return reference.gated_cell(x, h, W_x, W_h, b, V_x, V_h, 0 * c)
-
-
-@gated_cell.misconception("Two biases: which one belongs to the candidate, and which to the gate?")
-def biases_exchanged(x, h, W_x, W_h, b, V_x, V_h, c):
-    return reference.gated_cell(x, h, W_x, W_h, c, V_x, V_h, b)
-
-
-@gated_cell.misconception("W_h and V_h are square, so no shape complains. Weights are (out, in): which axis meets h?")
-def state_weights_not_transposed(x, h, W_x, W_h, b, V_x, V_h, c):
-    return reference.gated_cell(x, h, W_x, W_h.T, b, V_x, V_h.T, c)
-
-
-@gated_cell.misconception(NOT_TURNED)
-def weights_not_transposed(x, h, W_x, W_h, b, V_x, V_h, c):
-    z = sigmoid(x @ V_x + h @ V_h + c)
-    return z * h + (1 - z) * torch.relu(x @ W_x + h @ W_h + b)
+gated_cell.mistakes(OVERFLOW, gate_overflows=partial(_step, gate=overflowing))
+gated_cell.mistakes(
+    "Set c to +100, so that z is one. Is the state kept, or written anew?",
+    gate_the_other_way_round=partial(_step, mixed=lambda z, h, new: _keep(1 - z, h, new)),
+)
+gated_cell.mistakes(
+    "Print the smallest value of your gate. Can one let through less than nothing?",
+    tanh_for_the_gate=partial(_step, gate=tanh),
+)
+gated_cell.mistakes(
+    "Your candidate never exceeds one. Which function does the formula put around it?",
+    tanh_for_the_candidate=partial(_step, around=tanh),
+)
+gated_cell.mistakes(
+    "Shut the gate (c = -100) and look for negative numbers. Where could they come from?",
+    candidate_without_relu=partial(_step, around=lambda a: a),
+)
+gated_cell.mistakes(
+    "Change V_x, V_h and c: does anything happen? Whose weights decide what is kept?",
+    gate_with_the_candidates_weights=lambda x, h, W_x, W_h, b, *_: _step(x, h, W_x, W_h, b, W_x, W_h, b),
+)
+gated_cell.mistakes(
+    "Set x and h to zero. Which two biases should still show in the result?",
+    gate_without_its_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, 0 * c),
+)
+gated_cell.mistakes(
+    "W_h and V_h are square, so no shape complains. Weights are (out, in): which axis meets h?",
+    state_weights_not_transposed=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h.T, b, V_x, V_h.T, c),
+)
+gated_cell.mistakes(
+    NOT_TURNED,
+    weights_not_transposed=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x.T, W_h.T, b, V_x.T, V_h.T, c),
+)

@@ -1,4 +1,4 @@
-"""Hidden tests of `lstm_gru_task`."""
+"""Hidden tests of `lstm_gru_task`: a trained classifier with gates reads longer sequences of parentheses."""
 
 from __future__ import annotations
 
@@ -87,12 +87,11 @@ def sees_a_few_tokens_and_is_lost_beyond(ids, lengths):
     "Good at the lengths of training, lost beyond, as Elman's network is. Do gates decide what your state keeps?"
 )
 def lost_beyond_its_lengths(ids, lengths):
-    return torch.where(
-        (lengths <= parentheses.LONGER[1])[:, None], reading.with_a_stack(ids, lengths), reading.answers(lengths > 0)
-    )
+    within = (lengths <= parentheses.LONGER[1])[:, None]
+    return torch.where(within, reading.with_a_stack(ids, lengths), reading.answers(lengths > 0))
 
 
-lstm_gru_task.misconception(
+lstm_gru_task.mistakes(
     "In training all padding is zero; here it is anything. Which column does your model read?",
-    name="reads_on_to_the_edge",
-)(reading.up_to_the_zeros)
+    reads_on_to_the_edge=reading.up_to_the_zeros,
+)

@@ -1,6 +1,8 @@
-"""Hidden tests of `lstm_parameters`."""
+"""Hidden tests of `lstm_parameters`: how many numbers a stack of LSTM layers learns."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from course.exercise import call, exercise
 from course.reference import lstm_gru as reference
@@ -28,82 +30,46 @@ def lstm_parameters(rng):
     yield call("some sizes", D, H, 3, True)
 
 
-def _count(input_size, hidden_size, layers, bidirectional, gates=4, biases=1, upper=None, wide=True):
-    directions = 2 if bidirectional else 1
-    above = (directions if wide else 1) * hidden_size if upper is None else upper
-    widths = [input_size] + [above] * (layers - 1)
-    return sum(directions * gates * hidden_size * (width + hidden_size + biases) for width in widths)
-
-
-@lstm_parameters.misconception(
-    "That is PyTorch's count: it keeps two biases a gate. Ours has one.", convention="two biases a gate, as in PyTorch"
-)
-def two_biases(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, biases=2)
-
-
-@lstm_parameters.misconception("Count the parts of W once more. How many pieces did you cut it into in lstm_cell?")
-def as_many_as_a_gru(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, gates=3)
-
-
-@lstm_parameters.misconception("For one unit and one input, name every number that is learned. Is something missing?")
-def no_bias(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, biases=0)
-
-
-@lstm_parameters.misconception("What does the second layer read: the tokens, or the states of the first layer?")
-def upper_layers_read_the_input(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, upper=input_size)
-
-
-@lstm_parameters.misconception("How wide is the result of run_bidirectional, which the second layer has to read?")
-def upper_layers_read_one_direction(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, wide=False)
-
-
-@lstm_parameters.misconception("How wide is the result of a layer that reads in one direction only?")
-def upper_layers_always_read_both(input_size, hidden_size, layers=1, bidirectional=False):
-    first = _count(input_size, hidden_size, 1, bidirectional)
-    return first + (layers - 1) * _count(2 * hidden_size, hidden_size, 1, bidirectional)
-
-
-@lstm_parameters.misconception("Which of the layers read in both directions: the first alone?")
-def upper_layers_in_one_direction(input_size, hidden_size, layers=1, bidirectional=False):
-    below = _count(input_size, hidden_size, 1, bidirectional)
-    wide = 2 * hidden_size if bidirectional else hidden_size
-    above = _count(wide, hidden_size, 1, False) + (layers - 2) * _count(hidden_size, hidden_size, 1, False)
-    return below + above if layers > 1 else below
-
-
-@lstm_parameters.misconception("How many numbers are in b, and how many gates do they belong to?")
-def one_bias_for_all_gates(input_size, hidden_size, layers=1, bidirectional=False):
-    surplus = 3 * hidden_size * layers * (2 if bidirectional else 1)
-    return reference.lstm_parameters(input_size, hidden_size, layers, bidirectional) - surplus
-
-
 @lstm_parameters.misconception("A second direction has weights of its own. Where are they in your sum?")
 def one_direction_only(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, False)
+    return reference.lstm_parameters(input_size, hidden_size, layers)
+
+
+def _count(input_size, hidden_size, layers=1, bidirectional=False, *, gates=4, biases=4, upper=None):
+    """The right sum with a number exchanged: of the biases a unit, say; `upper` is how much upper layers read."""
+    directions = 2 if bidirectional else 1
+    wide = upper(input_size, hidden_size) if upper else directions * hidden_size
+    widths = [input_size] + [wide] * (layers - 1)
+    return sum(directions * hidden_size * (gates * (width + hidden_size) + biases) for width in widths)
+
+
+lstm_parameters.misconception(
+    "That is PyTorch's count: it keeps two biases a gate. Ours has one.",
+    name="two_biases",
+    convention="two biases a gate, as in PyTorch",
+)(partial(_count, biases=8))
+lstm_parameters.mistakes(
+    "Count the parts of W once more. How many pieces did you cut it into in lstm_cell?",
+    as_many_as_a_gru=partial(_count, gates=3, biases=3),
+)
+lstm_parameters.mistakes(
+    "For one unit and one input, name every number that is learned. Is something missing?",
+    no_bias=partial(_count, biases=0),
+)
+lstm_parameters.mistakes(
+    "How many numbers are in b, and how many gates do they belong to?",
+    one_bias_for_all_gates=partial(_count, biases=1),
+)
+lstm_parameters.mistakes(
+    "What does the second layer read: the tokens, or the states of the first layer?",
+    upper_layers_read_the_input=partial(_count, upper=lambda D, H: D),
+)
+lstm_parameters.mistakes(
+    "How wide is the result of run_bidirectional, which the second layer has to read?",
+    upper_layers_read_one_direction=partial(_count, upper=lambda D, H: H),
+)
 
 
 @lstm_parameters.misconception("Are two cells of width H as much as one of width 2H? Count the numbers in U for both.")
 def one_cell_of_twice_the_width(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size * (2 if bidirectional else 1), layers, False)
-
-
-@lstm_parameters.misconception("Your sum does not grow with the layers. Has each layer weights of its own?")
-def one_layer_only(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, 1, bidirectional)
-
-
-@lstm_parameters.misconception("A gate reads the state, too. Which of its weights is missing in your sum?")
-def without_the_recurrence(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size - hidden_size, hidden_size, 1, bidirectional) + (layers - 1) * _count(
-        0, hidden_size, 1, bidirectional
-    ) * (2 if bidirectional else 1)
-
-
-@lstm_parameters.misconception("That is one gate. How many does a cell have?")
-def one_gate_only(input_size, hidden_size, layers=1, bidirectional=False):
-    return _count(input_size, hidden_size, layers, bidirectional, gates=1)
+    return reference.lstm_parameters(input_size, hidden_size * (2 if bidirectional else 1), layers)

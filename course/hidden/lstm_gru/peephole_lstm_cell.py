@@ -1,22 +1,14 @@
-"""Hidden tests of `peephole_lstm_cell`."""
+"""Hidden tests of `peephole_lstm_cell`: which cell state each gate of an LSTM sees, and how."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
+from torch import sigmoid, tanh
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.lstm_gru.scaffold import (
-    BUILT_IN,
-    OVERFLOW,
-    _float32,
-    _gates,
-    _inputs,
-    _weights,
-    biased,
-    overflowing,
-    sigmoid,
-    tanh,
-)
+from course.hidden.lstm_gru.scaffold import BUILT_IN, OVERFLOW, biased, gates, in_float32, overflowing, weights, x_and_h
 from course.reference import lstm_gru as reference
 
 
@@ -33,7 +25,7 @@ def peephole_lstm_cell(rng):
     """Old and new cell states far apart; one peephole at a time shows which one went astray."""
 
     def inputs(B, D, H, dtype=torch.float64):
-        values = (*_inputs(rng, 2, B, D, H=H, dtype=dtype), *_weights(rng, 4, D, H, dtype))
+        values = (*x_and_h(rng, 2, B, D, H=H, dtype=dtype), *weights(rng, 4, D, H, dtype))
         return *values, *(rng.normal(H, dtype=dtype) for _ in range(3))
 
     yield call("a small batch", *inputs(2, 3, 5), public=True, weight=2.0)
@@ -43,10 +35,10 @@ def peephole_lstm_cell(rng):
     yield call("only p_i", *others, 2 * p_i, none, none)
     yield call("only p_f", *others, none, 2 * p_f, none)
     yield call("only p_o", *others, none, none, 2 * p_o)
-    *weights, b = others
-    yield call("all open, in float32", *_float32(*weights, b + 100, p_i, p_f, p_o), grad=False)
+    *rest, b = others
+    yield call("all open, in float32", *in_float32(*rest, b + 100, p_i, p_f, p_o), grad=False)
     keep = biased(b, -100, 100, 0, 0)
-    yield call("kept, in float32", *_float32(*weights, keep, p_i, p_f, p_o), grad=False)
+    yield call("kept, in float32", *in_float32(*rest, keep, p_i, p_f, p_o), grad=False)
     yield call("as many inputs as units", *inputs(3, 5, 5), weight=2.0)
     yield call("as many sequences as units", *inputs(5, 3, 5))
     yield call("a batch of one", *inputs(1, 7, 3))
@@ -55,61 +47,42 @@ def peephole_lstm_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-def _peep(x, h, c, W, U, b, see_i, see_f, see_o):
-    """An LSTM step in which each gate adds what it is shown: functions of the old and the new cell state."""
-    i, f, g, o = _gates(x, h, W, U, b)
-    new = sigmoid(f + see_f(c, None)) * c + sigmoid(i + see_i(c, None)) * tanh(g)
-    return sigmoid(o + see_o(c, new)) * tanh(new), new
+@peephole_lstm_cell.misconception("Set p_i, p_f and p_o to 100: does anything happen at all?")
+def no_peepholes(x, h, c, W, U, b, p_i, p_f, p_o):
+    return reference.lstm_cell(x, h, c, W, U, b)
 
 
-@peephole_lstm_cell.misconception(OVERFLOW)
-def peephole_gates_overflow(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
-    new = overflowing(f + p_f * c) * c + overflowing(i + p_i * c) * tanh(g)
-    return overflowing(o + p_o * new) * tanh(new), new
+def _step(
+    x, h, c, W, U, b, p_i, p_f, p_o, *, gate=sigmoid, seen=lambda p, h, cell: p * cell, o_sees=lambda old, new: new
+):
+    """The right step with one piece exchanged: what is `seen` through a peephole p, and which cell `o_sees`."""
+    i, f, g, o = gates(x, h, W, U, b)
+    new = gate(f + seen(p_f, h, c)) * c + gate(i + seen(p_i, h, c)) * tanh(g)
+    return gate(o + seen(p_o, h, o_sees(c, new))) * tanh(new), new
 
 
-@peephole_lstm_cell.misconception("Which of the two states is looked at through a peephole, h or c?")
-def every_gate_peeps_at_h(x, h, c, W, U, b, p_i, p_f, p_o):
-    return _peep(x, h, c, W, U, b, lambda *_: p_i * h, lambda *_: p_f * h, lambda *_: p_o * h)
-
-
-@peephole_lstm_cell.misconception("When the output gate decides, which cell state is there already?")
-def o_sees_the_old_cell(x, h, c, W, U, b, p_i, p_f, p_o):
-    return _peep(x, h, c, W, U, b, lambda c, _: p_i * c, lambda c, _: p_f * c, lambda c, _: p_o * c)
+peephole_lstm_cell.mistakes(OVERFLOW, peephole_gates_overflow=partial(_step, gate=overflowing))
+peephole_lstm_cell.mistakes(
+    "Which of the two states is looked at through a peephole, h or c?",
+    every_gate_peeps_at_h=partial(_step, seen=lambda p, h, cell: p * h),
+)
+peephole_lstm_cell.mistakes(
+    "When the output gate decides, which cell state is there already?",
+    o_sees_the_old_cell=partial(_step, o_sees=lambda old, new: old),
+)
+peephole_lstm_cell.mistakes(
+    "Each unit looks at itself alone. Change c of unit 0: do the gates of unit 1 move?",
+    peepholes_sum_over_the_units=partial(_step, seen=lambda p, h, cell: (p * cell).sum(-1, keepdim=True)),
+)
 
 
 @peephole_lstm_cell.misconception(
     "Print the c that each gate looks at, in the order in which your lines run. Has one of them changed it on the way?"
 )
 def i_sees_what_f_has_left(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
+    i, f, g, o = gates(x, h, W, U, b)
     c = sigmoid(f + p_f * c) * c
     c = c + sigmoid(i + p_i * c) * tanh(g)
-    return sigmoid(o + p_o * c) * tanh(c), c
-
-
-@peephole_lstm_cell.misconception("Set p_i, p_f and p_o to 100: does anything happen at all?")
-def no_peepholes(x, h, c, W, U, b, p_i, p_f, p_o):
-    return reference.lstm_cell(x, h, c, W, U, b)
-
-
-@peephole_lstm_cell.misconception("Set p_o to 100 and the others to zero: does anything happen?")
-def o_sees_nothing(x, h, c, W, U, b, p_i, p_f, p_o):
-    return reference.peephole_lstm_cell(x, h, c, W, U, b, p_i, p_f, 0 * p_o)
-
-
-@peephole_lstm_cell.misconception(
-    "Set p_i to 100 and let c be negative. Which gate should shut, and which one does in yours?"
-)
-def peepholes_of_i_and_f_exchanged(x, h, c, W, U, b, p_i, p_f, p_o):
-    return reference.peephole_lstm_cell(x, h, c, W, U, b, p_f, p_i, p_o)
-
-
-@peephole_lstm_cell.misconception("Which of the two states is looked at through a peephole, h or c?")
-def peeps_at_h(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
-    c = sigmoid(f + p_f * h) * c + sigmoid(i + p_i * h) * tanh(g)
     return sigmoid(o + p_o * c) * tanh(c), c
 
 
@@ -117,31 +90,9 @@ def peeps_at_h(x, h, c, W, U, b, p_i, p_f, p_o):
     "Is your gate still between 0 and 1? The peephole's part is added before the squashing."
 )
 def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
+    i, f, g, o = gates(x, h, W, U, b)
     new = (sigmoid(f) + p_f * c) * c + (sigmoid(i) + p_i * c) * tanh(g)
     return (sigmoid(o) + p_o * new) * tanh(new), new
-
-
-@peephole_lstm_cell.misconception("Make c huge. Does the output gate see it at its full size, or squashed?")
-def o_sees_the_squashed_cell(x, h, c, W, U, b, p_i, p_f, p_o):
-    return _peep(x, h, c, W, U, b, lambda c, _: p_i * c, lambda c, _: p_f * c, lambda _, new: p_o * tanh(new))
-
-
-@peephole_lstm_cell.misconception("Each unit looks at itself alone. Change c of unit 0: do the gates of unit 1 move?")
-def peepholes_sum_over_the_units(x, h, c, W, U, b, p_i, p_f, p_o):
-    def all_of(p):
-        return lambda old, new: ((old if new is None else new) * p).sum(-1, keepdim=True)
-
-    return _peep(x, h, c, W, U, b, all_of(p_i), all_of(p_f), all_of(p_o))
-
-
-@peephole_lstm_cell.misconception(
-    "Open i and shut f (biases of 100 and -100), and change the old c. Should the next c move? Who has a peephole?"
-)
-def the_candidate_peeps_too(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
-    new = sigmoid(f + p_f * c) * c + sigmoid(i + p_i * c) * tanh(g + p_i * c)
-    return sigmoid(o + p_o * new) * tanh(new), new
 
 
 @peephole_lstm_cell.misconception(

@@ -1,11 +1,11 @@
-"""Hidden tests of `run_bidirectional`."""
+"""Hidden tests of `run_bidirectional`: what either cell has read, and where its states stand."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise, noncontiguous, stand_in
-from course.hidden.lstm_gru.scaffold import _weights
+from course.hidden.lstm_gru.scaffold import weights
 from course.reference import lstm_gru as reference
 
 
@@ -24,7 +24,7 @@ def run_bidirectional(rng):
         return stand_in("adding_cell", W=rng.normal(H, D, dtype=dtype))
 
     def squashing(D, H, dtype=torch.float64):
-        W_x, W_h, b = _weights(rng, 1, D, H, dtype)
+        W_x, W_h, b = weights(rng, 1, D, H, dtype)
         return stand_in("squashing_cell", W_x=W_x, W_h=W_h, b=b)
 
     def keeping(D, H):
@@ -48,11 +48,7 @@ def run_bidirectional(rng):
 
 
 def _run(cell, xs, h):
-    states = []
-    for x in xs.unbind(1):
-        h = cell(x, h)
-        states.append(h)
-    return torch.stack(states, 1)
+    return torch.stack([h := cell(x, h) for x in xs.unbind(1)], 1)
 
 
 @run_bidirectional.misconception(
@@ -62,75 +58,46 @@ def not_put_back_in_order(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b)], -1)
 
 
-@run_bidirectional.misconception("At the last t the backward cell has read one token. How many has yours?")
-def both_read_forward(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs, h0_b)], -1)
+def _beside(backward):
+    """The right forward half, and another one beside it."""
+    return lambda cell_f, cell_b, xs, h0_f, h0_b: torch.cat(
+        [_run(cell_f, xs, h0_f), backward(cell_f, cell_b, xs, h0_f, h0_b)], -1
+    )
 
 
-@run_bidirectional.misconception("After a sum, can anybody tell what came from the left and what from the right?")
-def halves_added(cell_f, cell_b, xs, h0_f, h0_b):
-    return _run(cell_f, xs, h0_f) + _run(cell_b, xs.flip(1), h0_b).flip(1)
-
-
-@run_bidirectional.misconception("Two directions, two cells with weights of their own: is each of them ever called?")
-def the_same_cell_twice(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_f, xs.flip(1), h0_b).flip(1)], -1)
-
-
-@run_bidirectional.misconception(
-    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?"
+run_bidirectional.mistakes(
+    "At the last t the backward cell has read one token. How many has yours?",
+    both_read_forward=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs, h0_b)),
 )
-def cells_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return reference.run_bidirectional(cell_b, cell_f, xs, h0_f, h0_b)
-
-
-@run_bidirectional.misconception("From which state does the backward cell start? Give the two different ones.")
-def the_same_start_twice(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_f).flip(1)], -1)
-
-
-@run_bidirectional.misconception("Make h0_f zero and h0_b large. Which half of your result is large?")
-def starts_exchanged(cell_f, cell_b, xs, h0_f, h0_b):
-    return reference.run_bidirectional(cell_f, cell_b, xs, h0_b, h0_f)
-
-
-@run_bidirectional.misconception("Call it with two different h0_f, then with two different h0_b. What changes?")
-def starts_from_zero(cell_f, cell_b, xs, h0_f, h0_b):
-    return reference.run_bidirectional(cell_f, cell_b, xs, 0 * h0_f, 0 * h0_b)
-
-
-@run_bidirectional.misconception("The backward cell knows nothing of the forward one: from which state does it start?")
-def starts_where_the_other_ended(cell_f, cell_b, xs, h0_f, h0_b):
-    forward = _run(cell_f, xs, h0_f)
-    return torch.cat([forward, _run(cell_b, xs.flip(1), forward[:, -1]).flip(1)], -1)
-
-
-@run_bidirectional.misconception("Both halves are right. Which of them did the docstring promise first?")
-def backward_half_first(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_b, xs.flip(1), h0_b).flip(1), _run(cell_f, xs, h0_f)], -1)
-
-
-@run_bidirectional.misconception(
-    "Which axis is time? Your backward cell reads the sequences of the batch in another order."
+run_bidirectional.mistakes(
+    "Two directions, two cells with weights of their own: is each of them ever called?",
+    the_same_cell_twice=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_f, xs.flip(1), h0_b).flip(1)),
 )
-def batch_turned_round(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(0), h0_b).flip(0)], -1)
-
-
-@run_bidirectional.misconception(
-    "At t, has the backward cell read token t as well? Put its state where the token stands."
+run_bidirectional.mistakes(
+    "The backward cell knows nothing of the forward one: from which state does it start?",
+    starts_where_the_other_ended=_beside(
+        lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(1), _run(cell_f, xs, h0_f)[:, -1]).flip(1)
+    ),
 )
-def backward_one_step_behind(cell_f, cell_b, xs, h0_f, h0_b):
-    backward = _run(cell_b, xs.flip(1), h0_b).flip(1)
-    return torch.cat([_run(cell_f, xs, h0_f), torch.cat([backward[:, 1:], h0_b[:, None]], 1)], -1)
-
-
-@run_bidirectional.misconception(
-    "Does each step start from the state before it? With cells that add up, the last t shows it."
+run_bidirectional.mistakes(
+    "Which axis is time? Your backward cell reads the sequences of the batch in another order.",
+    batch_turned_round=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(0), h0_b).flip(0)),
 )
-def backward_state_not_carried(cell_f, cell_b, xs, h0_f, h0_b):
-    backward = torch.stack([cell_b(x, h0_b) for x in xs.unbind(1)], 1)
-    return torch.cat([_run(cell_f, xs, h0_f), backward], -1)
+run_bidirectional.mistakes(
+    "Compare your first states with cell_f(xs[:, 0], h0_f). In which half does that stand, and does it stand anywhere?",
+    cells_exchanged=lambda cell_f, cell_b, *others: reference.run_bidirectional(cell_b, cell_f, *others),
+)
+run_bidirectional.mistakes(
+    "Call it with two different h0_f, then with two different h0_b. What changes?",
+    starts_exchanged=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(cell_f, cell_b, xs, *starts[::-1]),
+    starts_from_zero=lambda cell_f, cell_b, xs, *starts: reference.run_bidirectional(
+        cell_f, cell_b, xs, *(0 * h0 for h0 in starts)
+    ),
+)
+run_bidirectional.mistakes(
+    "Both halves are right. Which of them did the docstring promise first?",
+    backward_half_first=lambda *given: reference.run_bidirectional(*given).roll(given[3].shape[1], -1),
+)
 
 
 @run_bidirectional.misconception(
@@ -139,10 +106,3 @@ def backward_state_not_carried(cell_f, cell_b, xs, h0_f, h0_b):
 def no_state_carried(cell_f, cell_b, xs, h0_f, h0_b):
     halves = [torch.stack([cell(x, h) for x in xs.unbind(1)], 1) for cell, h in ((cell_f, h0_f), (cell_b, h0_b))]
     return torch.cat(halves, -1)
-
-
-@run_bidirectional.misconception(
-    "The values are right, but they stand with the wrong units. Which axis did you turn back?"
-)
-def units_turned_round(cell_f, cell_b, xs, h0_f, h0_b):
-    return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b).flip(1).flip(2)], -1)

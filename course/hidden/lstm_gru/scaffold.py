@@ -10,7 +10,7 @@ BUILT_IN = (
 )
 
 
-def _weights(rng, gates, D, H, dtype=torch.float64):
+def weights(rng, gates, D, H, dtype=torch.float64):
     """(gates·H, D), (gates·H, H), (gates·H,): far from symmetric, and biases far from zero."""
     return (
         rng.normal(gates * H, D, dtype=dtype),
@@ -19,7 +19,7 @@ def _weights(rng, gates, D, H, dtype=torch.float64):
     )
 
 
-def _inputs(rng, states, B, D, *, H, dtype=torch.float64):
+def x_and_h(rng, states, B, D, *, H, dtype=torch.float64):
     """x (B, D), and `states` of (B, H)."""
     return rng.normal(B, D, dtype=dtype), *(0.8 * rng.normal(B, H, dtype=dtype) for _ in range(states))
 
@@ -30,7 +30,7 @@ def biased(b, *shifts):
     return b + torch.tensor(shifts, dtype=b.dtype).repeat_interleave(H)
 
 
-def _float32(*tensors):
+def in_float32(*tensors):
     """As most notebooks have them: exp(89) is more than such a number holds."""
     return [tensor.float() for tensor in tensors]
 
@@ -43,16 +43,10 @@ def overflowing(a):
 OVERFLOW = (
     "Print the largest exponential in your gates with a bias of +100, in float32. What is one such divided by another?"
 )
-"""The hint to who writes a sigmoid like that."""
 
 NOT_TURNED = "How is a weight of shape (out, in) applied to rows? Write the shapes of both factors under each product."
-"""The hint to whose weights meet x and h by the wrong axis."""
-
-TWICE = "PyTorch has two biases and adds them. How many are there here, and how often does yours come in?"
-"""The hint to who adds the bias to each of two products."""
-
-sigmoid, tanh = torch.sigmoid, torch.tanh
 
 
-def _gates(x, h, W, U, b):
+def gates(x, h, W, U, b):
+    """What goes into the gates, one after the other: four times (B, H)."""
     return (x @ W.T + h @ U.T + b).chunk(4, -1)

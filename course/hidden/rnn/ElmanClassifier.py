@@ -1,11 +1,10 @@
-"""Hidden tests of `ElmanClassifier`."""
+"""Hidden tests of `ElmanClassifier`: which state is read, and what each step makes of the one before."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from course.exercise import build, exercise
@@ -121,7 +120,7 @@ def _states_of_one_number(rng):
     )  # fmt: skip
 
 
-class _Elman(reference.ElmanClassifier):
+class Elman(reference.ElmanClassifier):
     """The reference with its pieces laid open, for wrong ones to take their place."""
 
     def start(self, inputs):
@@ -139,192 +138,54 @@ class _Elman(reference.ElmanClassifier):
         for x in inputs.unbind(1):
             h = self.next(x, h)
             states.append(h)
-        self.end = h.detach()
         return self.to_classes(self.read(torch.stack(states, 1), lengths))
 
 
-LastColumn, MeanOverColumns, *_ = reading.declare_misreadings(ElmanClassifier, _Elman)
+reading.declare_misreadings(ElmanClassifier, Elman)
 
 
-@ElmanClassifier.misconception(
-    "How many states go into your logits? In a mean the beginning weighs as much as the end."
+def _stepping(step):
+    """The classifier with another step: what it makes of itself, of x and of h."""
+    return reading.over(Elman, next=step)
+
+
+ElmanClassifier.mistakes(
+    "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare.",
+    EveryEndOfEverySequence=reading.over(Elman, read=lambda self, states, lengths: states[:, lengths - 1]),
 )
-class MeanOverTime(reading.MeanOverTime, _Elman):
-    """Of the real tokens."""
-
-
-@ElmanClassifier.misconception(
-    "Call it twice with the same batch. With which state should every sequence begin, and with which weights?"
+ElmanClassifier.mistakes(
+    "Change the first token: do the logits move? What does a step know of the one before?",
+    StateNotCarried=_stepping(lambda self, x, h: torch.relu(x + self.from_state(torch.zeros_like(h)))),
+    StateLeftOut=_stepping(lambda self, x, h: torch.relu(x)),
+    InputTwice=_stepping(lambda self, x, h: torch.relu(x + self.from_state(x))),
 )
-class StateKeptBetweenBatches(_Elman):
-    def start(self, inputs):
-        end = getattr(self, "end", None)
-        return end if end is not None and end.shape == inputs.shape else super().start(inputs)
-
-
-@ElmanClassifier.misconception(
-    "Your logits have an axis too many. Index a small table with t[:, [0, 2]] and with t[[0, 1], [0, 2]], and compare."
+ElmanClassifier.mistakes(
+    "What does the function around your recurrence make of -1, and of -2? And what does the lecture's?",
+    LeakyForRelu=_stepping(lambda self, x, h: F.leaky_relu(x + self.from_state(h))),
 )
-class EveryEndOfEverySequence(_Elman):
-    def read(self, states, lengths):
-        return states[:, lengths - 1]
-
-
-@ElmanClassifier.misconception(
-    "Print the names of your parameters, and call it twice with the same batch. Which weights are there only while "
-    "`forward` runs?"
-)
-class LayerMadeAnew(_Elman):
-    def next(self, x, h):
-        return torch.relu(x + nn.Linear(h.shape[1], h.shape[1])(h))
-
-
-NOTHING_BEFORE = "Change the first token: do the logits move? What does a step know of the one before?"
-"""The hint to whose steps are blind to the state."""
-
-
-@ElmanClassifier.misconception(NOTHING_BEFORE)
-class StateNotCarried(_Elman):
-    def next(self, x, h):
-        return torch.relu(x + self.from_state(torch.zeros_like(h)))
-
-
-@ElmanClassifier.misconception(NOTHING_BEFORE)
-class StateLeftOut(_Elman):
-    def next(self, x, h):
-        return torch.relu(x)
-
-
-@ElmanClassifier.misconception(NOTHING_BEFORE)
-class InputTwice(_Elman):
-    def next(self, x, h):
-        return torch.relu(x + self.from_state(x))
-
-
-@ElmanClassifier.misconception(
-    "What does the function around your recurrence make of -1, and of -2? And what does the lecture's?"
-)
-class LeakyForRelu(_Elman):
-    def next(self, x, h):
-        return F.leaky_relu(x + self.from_state(h))
-
-
-@ElmanClassifier.misconception(
-    "Print the state before the first token. Set all weights but W_h to zero: should one token already make a state?"
-)
-class BeginsWithOnes(_Elman):
-    def start(self, inputs):
-        return torch.ones_like(inputs)
-
-
-@ElmanClassifier.misconception(
+ElmanClassifier.mistakes(
     "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large "
-    "may a state of yours become, and how large one of the lecture's?"
+    "may a state of yours become, and how large one of the lecture's?",
+    TanhForRelu=_stepping(lambda self, x, h: torch.tanh(x + self.from_state(h))),
 )
-class TanhForRelu(_Elman):
-    def next(self, x, h):
-        return torch.tanh(x + self.from_state(h))
-
-
-@ElmanClassifier.misconception(
-    "Make all weights ten times as strong and print the states. Between which two numbers do yours stay, and a ReLU's?"
+ElmanClassifier.mistakes(
+    "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?",
+    ReluOfTheInputBesideABias=_stepping(
+        lambda self, x, h: (x - self.from_input.bias).relu() + self.from_state(h) + self.from_input.bias
+    ),
 )
-class SigmoidForRelu(_Elman):
-    def next(self, x, h):
-        return torch.sigmoid(x + self.from_state(h))
-
-
-@ElmanClassifier.misconception(
-    "Make all weights ten times as strong and print the states. Which number do they never pass? Do a ReLU's?"
+ElmanClassifier.mistakes(
+    "Without a bend, many steps are one matrix. Where is the nonlinearity?",
+    NoNonlinearity=_stepping(lambda self, x, h: x + self.from_state(h)),
 )
-class ClippedRelu(_Elman):
-    def next(self, x, h):
-        return F.relu6(x + self.from_state(h))
-
-
-@ElmanClassifier.misconception(
-    "The token says 1 and the old state says -1. What do you hand to ReLU: the two one by one, or what they come to?"
+ElmanClassifier.mistakes(
+    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?",
+    Detached=_stepping(lambda self, x, h: torch.relu(x + self.from_state(h.detach()))),
 )
-class ReluOfEachPart(_Elman):
-    def next(self, x, h):
-        return x.relu() + self.from_state(h).relu()
-
-
-ONE_OF_TWO = (
-    "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?"
-)
-"""The hint to who bends half of the sum."""
-
-
-@ElmanClassifier.misconception(ONE_OF_TWO)
-class ReluOfTheInputAlone(_Elman):
-    def next(self, x, h):
-        return x.relu() + self.from_state(h)
-
-
-@ElmanClassifier.misconception(ONE_OF_TWO)
-class ReluOfTheInputBesideABias(_Elman):
-    def next(self, x, h):
-        b = self.from_input.bias
-        return (x - b).relu() + self.from_state(h) + b
-
-
-@ElmanClassifier.misconception(ONE_OF_TWO)
-class ReluOfTheStateAlone(_Elman):
-    def next(self, x, h):
-        return x + self.from_state(h).relu()
-
-
-ANY_NUMBER = "Print some of your logits. A score may be any number: what keeps all of yours above zero?"
-"""The hint to who does something to the logits."""
-
-
-@ElmanClassifier.misconception(ANY_NUMBER)
-class ScoresSquashed(_Elman):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).sigmoid()
-
-
-@ElmanClassifier.misconception(ANY_NUMBER)
-class ScoresBent(_Elman):
-    def forward(self, ids, lengths):
-        return super().forward(ids, lengths).relu()
-
-
-@ElmanClassifier.misconception(
-    "Set the weights W_h to zero. Should your logits tell of any token but the last? Where do the others come in?"
-)
-class AddedToTheState(_Elman):
-    def next(self, x, h):
-        return h + super().next(x, h)
-
-
-@ElmanClassifier.misconception("Without a bend, many steps are one matrix. Where is the nonlinearity?")
-class NoNonlinearity(_Elman):
-    def next(self, x, h):
-        return x + self.from_state(h)
-
-
-@ElmanClassifier.misconception(
-    "Where does yours bend: around every step, or once, when the last state is read? Change two early tokens, one at a "
-    "time and both together: does the second change do the same each time?"
-)
-class OneBendAtTheEnd(NoNonlinearity):
-    def read(self, states, lengths):
-        return super().read(states, lengths).relu()
-
-
-@ElmanClassifier.misconception(
-    "Give it a sequence of one token, then of another one. How often does your loop run, and for which token?"
-)
-class FirstTokenSkipped(reference.ElmanClassifier):
-    def states(self, ids):
-        states = super().states(ids.roll(-1, 1))
-        return torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
 
 
 @ElmanClassifier.misconception("Print the names of your parameters. Which of your weights are missing there?")
-class RecurrenceNoParameter(_Elman):
+class RecurrenceNoParameter(Elman):
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)
         self.layers = [self.from_state]
@@ -332,33 +193,3 @@ class RecurrenceNoParameter(_Elman):
 
     def next(self, x, h):
         return torch.relu(x + self.layers[0](h))
-
-
-@ElmanClassifier.misconception("Is token 6 twice as much as token 3? What does a network see of a token in your input?")
-class TokensAsNumbers(_Elman):
-    def __init__(self, vocab_size, hidden, classes):
-        super().__init__(1, hidden, classes)
-
-    def forward(self, ids, lengths):
-        h, states = ids.new_zeros(len(ids), 1) * self.from_state.weight[0], []
-        for x in ids.unbind(1):
-            h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
-            states.append(h)
-        return self.to_classes(self.read(torch.stack(states, 1), lengths))
-
-
-@ElmanClassifier.misconception(
-    "The values are right. Print the gradient of each parameter by name: down to which layer do they come, and who "
-    "stops them there?"
-)
-class StatesWithoutGradient(_Elman):
-    def read(self, states, lengths):
-        return super().read(states, lengths).detach()
-
-
-@ElmanClassifier.misconception(
-    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?"
-)
-class Detached(_Elman):
-    def next(self, x, h):
-        return torch.relu(x + self.from_state(h.detach()))

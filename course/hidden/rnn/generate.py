@@ -1,6 +1,8 @@
-"""Hidden tests of `generate`."""
+"""Hidden tests of `generate`: what is fed back, and from which distribution each token is drawn."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import torch
 from torch.nn import functional as F
@@ -79,16 +81,16 @@ def generate(rng):
     )  # fmt: skip
 
 
-def _write(step, h0, start, length, temperature, generator, *, feed=None, keep=None, logits_to_p=None, draw=None):
+def _write(step, h, start, length, temperature, generator, *, feed=None, scores=None, draw=None, keep=True):
     """The right loop with one piece exchanged."""
-    token, h, written = torch.tensor([start]), h0, []
+    token, written = torch.tensor([start]), []
     for _ in range(length):
         logits, new = step(token, h)
-        h = new if keep is None else keep(h0, new)
-        p = torch.softmax(logits / temperature if logits_to_p is None else logits_to_p(logits, temperature), -1)
-        drawn = torch.multinomial(p, 1, generator=generator)[0] if draw is None else draw(p)
+        h = new if keep else h
+        p = torch.softmax(scores(logits, temperature) if scores else logits / temperature, -1)
+        drawn = draw(p) if draw else torch.multinomial(p, 1, generator=generator)[0]
         written.append(drawn)
-        token = drawn if feed is None else feed(start)
+        token = feed(start) if feed else drawn
     return torch.cat(written)
 
 
@@ -97,58 +99,27 @@ def feeds_the_start_every_time(*inputs):
     return _write(*inputs, feed=lambda start: torch.tensor([start]))
 
 
-@generate.misconception(
-    "Write twice with different generators. Does anything change? A distribution is there to be drawn from."
+generate.mistakes(
+    "Write twice with different generators. Does anything change? A distribution is there to be drawn from.",
+    always_the_likeliest=partial(_write, draw=lambda p: p.argmax(-1)),
 )
-def always_the_likeliest(*inputs):
-    return _write(*inputs, draw=lambda p: p.argmax(-1))
-
-
-@generate.misconception(
-    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?"
+generate.mistakes(
+    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?",
+    softmax_over_the_wrong_axis=partial(_write, scores=lambda logits, _: 0.0 * logits),  # V times 1 is as good as 1/V
 )
-def softmax_over_the_wrong_axis(*inputs):
-    return _write(*inputs, logits_to_p=lambda logits, temperature: 0.0 * logits)  # V times 1, which is as good as 1/V
-
-
-@generate.misconception("At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?")
-def temperature_multiplied(*inputs):
-    return _write(*inputs, logits_to_p=lambda logits, temperature: logits * temperature)
-
-
-@generate.misconception("Does your text change with the temperature?")
-def temperature_ignored(*inputs):
-    return _write(*inputs, logits_to_p=lambda logits, temperature: logits)
-
-
-@generate.misconception("`step` returns a state. Where does it go?")
-def state_not_carried_on(*inputs):
-    return _write(*inputs, keep=lambda h0, new: h0)
-
-
-@generate.misconception("Write with two different h0. Which of your lines reads the one that you were given?")
-def begins_with_zeros(step, h0, *others):
-    return reference.generate(step, torch.zeros_like(h0), *others)
-
-
-@generate.misconception("Write two texts in a row with one generator. Are they the same, and should they be?")
-def begins_the_generator_anew(*inputs):
-    *others, generator = inputs
-    return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
-
-
-@generate.misconception("Write with two generators of different seeds. Do you get two different texts?")
-def dice_with_a_seed_of_their_own(*inputs):
-    *others, _ = inputs
-    return reference.generate(*others, torch.Generator().manual_seed(0))
+generate.mistakes(
+    "At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?",
+    temperature_multiplied=partial(_write, scores=lambda logits, temperature: logits * temperature),
+    temperature_ignored=partial(_write, scores=lambda logits, _: logits),
+)
+generate.mistakes("`step` returns a state. Where does it go?", state_not_carried_on=partial(_write, keep=False))
+generate.mistakes(
+    "Write with two different h0. Which of your lines reads the one that you were given?",
+    begins_with_zeros=lambda step, h0, *others: reference.generate(step, torch.zeros_like(h0), *others),
+)
 
 
 @generate.misconception("For length = 1, what comes out? The start was given; it is not written.")
 def start_among_the_tokens(step, h0, start, length, temperature, generator):
     written = reference.generate(step, h0, start, length, temperature, generator)
     return torch.cat([torch.tensor([start]), written])[:length]
-
-
-@generate.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
-def another_source_of_chance(*inputs):
-    return _write(*inputs, draw=lambda p: torch.multinomial(p, 1)[0])

@@ -1,11 +1,11 @@
-"""Hidden tests of `rnn_forward`."""
+"""Hidden tests of `rnn_forward`: all states in order, each made from the one before."""
 
 from __future__ import annotations
 
 import torch
 
 from course.exercise import call, exercise, noncontiguous
-from course.hidden.rnn.scaffold import BUILT_IN, _inputs
+from course.hidden.rnn.scaffold import BUILT_IN, inputs
 from course.reference import rnn as reference
 
 
@@ -20,16 +20,14 @@ from course.reference import rnn as reference
 )
 def rnn_forward(rng):
     """Carried, in order, from h0, for each sequence alone; with the gradient flowing all the way back."""
-    yield call("two sequences of three steps", *_inputs(rng, 2, 3, 5, 7), public=True)
-    yield call("as many sequences as steps", *_inputs(rng, 3, 3, 2, 5), public=True)
-    yield call("a single step", *_inputs(rng, 3, 1, 2, 5))
-    yield call("a single sequence", *_inputs(rng, 1, 5, 3, 2))
-    yield call("thirteen steps", *_inputs(rng, 2, 13, 3, 5))
-    yield call("every size the same", *_inputs(rng, 3, 3, 3, 3))
-    yield call("float32", *_inputs(rng, 2, 5, 3, 7, torch.float32), public=True)
-    yield call(
-        "memory that is not contiguous", *(noncontiguous(value) for value in _inputs(rng, 2, 5, 3, 7)), public=True
-    )
+    yield call("two sequences of three steps", *inputs(rng, 2, 3, 5, 7), public=True)
+    yield call("as many sequences as steps", *inputs(rng, 3, 3, 2, 5), public=True)
+    yield call("a single step", *inputs(rng, 3, 1, 2, 5))
+    yield call("a single sequence", *inputs(rng, 1, 5, 3, 2))
+    yield call("thirteen steps", *inputs(rng, 2, 13, 3, 5))
+    yield call("every size the same", *inputs(rng, 3, 3, 3, 3))
+    yield call("float32", *inputs(rng, 2, 5, 3, 7, torch.float32), public=True)
+    yield call("memory that is not contiguous", *map(noncontiguous, inputs(rng, 2, 5, 3, 7)), public=True)
 
 
 @rnn_forward.misconception(
@@ -40,77 +38,65 @@ def state_not_carried(xs, h0, W_x, W_h, b):
     return hs, hs[:, -1]
 
 
-@rnn_forward.misconception("Call it with two different h0. Should the states be the same?")
-def h0_ignored(xs, h0, W_x, W_h, b):
-    return reference.rnn_forward(xs, torch.zeros_like(h0), W_x, W_h, b)
+def _rearranged(change):
+    """The right last state, beside what `change` makes of the right states (B, T, H) and h0 (B, H)."""
+
+    def forward(xs, h0, *weights):
+        hs, h_T = reference.rnn_forward(xs, h0, *weights)
+        return change(hs, h0), h_T
+
+    return forward
 
 
-@rnn_forward.misconception("How many states should T inputs make? Which one was there before the first input?")
-def h0_among_the_states(xs, h0, W_x, W_h, b):
-    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    return torch.cat([h0[:, None], hs], 1), h_T
-
-
-@rnn_forward.misconception(
-    "Is the last of your states the one that you return beside them? When is a state kept: before or after the step?"
+rnn_forward.mistakes(
+    "Call it with two different h0. Should the states be the same?",
+    h0_ignored=lambda xs, h0, *weights: reference.rnn_forward(xs, torch.zeros_like(h0), *weights),
 )
-def one_step_late(xs, h0, W_x, W_h, b):
-    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    return torch.cat([h0[:, None], hs[:, :-1]], 1), h_T
-
-
-@rnn_forward.misconception(
-    "Change the last input only: which of your states move? Nobody has read it before the last step."
+rnn_forward.mistakes(
+    "How many states should T inputs make? Which one was there before the first input?",
+    h0_among_the_states=_rearranged(lambda hs, h0: torch.cat([h0[:, None], hs], 1)),
 )
-def backwards_in_time(xs, h0, W_x, W_h, b):
-    return reference.rnn_forward(xs.flip(1), h0, W_x, W_h, b)
+rnn_forward.mistakes(
+    "Is the last of your states the one that you return beside them? When is a state kept: before or after the step?",
+    one_step_late=_rearranged(lambda hs, h0: torch.cat([h0[:, None], hs[:, :-1]], 1)),
+)
+rnn_forward.mistakes(
+    "Change the last input only: which of your states move? Nobody has read it before the last step.",
+    backwards_in_time=lambda xs, *others: reference.rnn_forward(xs.flip(1), *others),
+)
+rnn_forward.mistakes(
+    "Which axis of your states is time? In this course the batch comes first, as it does in xs.",
+    time_first=_rearranged(lambda hs, h0: hs.transpose(0, 1)),
+)
 
 
-@rnn_forward.misconception("Which axis of your states is time? In this course the batch comes first, as it does in xs.")
-def time_first(xs, h0, W_x, W_h, b):
-    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    return hs.transpose(0, 1), h_T
+def _sequences_for_steps(stacked):
+    """Walks along the batch, where torch broadcasts what has one row."""
+
+    def forward(xs, h, W_x, W_h, b):
+        hs = [h := torch.tanh(x @ W_x.T + h @ W_h.T + b) for x in xs]
+        return torch.stack(hs, stacked), h
+
+    return forward
 
 
-ALONG_WHAT = "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?"
-"""The hint to who takes each sequence for a step."""
-
-
-def _sequences_for_steps(xs, h, W_x, W_h, b):
-    """As torch has it: what has one row broadcasts."""
-    hs = []
-    for x in xs:
-        h = torch.tanh(x @ W_x.T + h @ W_h.T + b)
-        hs.append(h)
-    return hs, h
-
-
-@rnn_forward.misconception(ALONG_WHAT)
-def walks_along_the_batch(xs, h0, W_x, W_h, b):
-    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
-    return torch.stack(hs, 1), h_T
-
-
-@rnn_forward.misconception(ALONG_WHAT)
-def walks_along_the_batch_and_stacks_alike(xs, h0, W_x, W_h, b):
-    hs, h_T = _sequences_for_steps(xs, h0, W_x, W_h, b)
-    return torch.stack(hs), h_T
+rnn_forward.mistakes(
+    "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?",
+    walks_along_the_batch=_sequences_for_steps(1),
+    walks_along_the_batch_and_stacks_alike=_sequences_for_steps(0),
+)
 
 
 @rnn_forward.misconception(
     "The values are right. What is the derivative of the last state by the first input in yours: should it be zero?"
 )
-def detached(xs, h0, W_x, W_h, b):
-    h, hs = h0, []
-    for x in xs.unbind(1):
-        h = reference.rnn_cell(x, h.detach(), W_x, W_h, b)
-        hs.append(h)
+def detached(xs, h, W_x, W_h, b):
+    hs = [h := reference.rnn_cell(x, h.detach(), W_x, W_h, b) for x in xs.unbind(1)]
     return torch.stack(hs, 1), h
 
 
-@rnn_forward.misconception(
-    "Run one sequence alone and inside a batch. Stacking makes a new axis: where does it go, and can a reshape move it?"
+rnn_forward.mistakes(
+    "Run one sequence alone and inside a batch. Stacking makes a new axis: where does it go, and can a reshape move "
+    "it?",
+    reshaped_instead_of_transposed=_rearranged(lambda hs, h0: hs.transpose(0, 1).reshape(hs.shape)),
 )
-def reshaped_instead_of_transposed(xs, h0, W_x, W_h, b):
-    hs, h_T = reference.rnn_forward(xs, h0, W_x, W_h, b)
-    return hs.transpose(0, 1).reshape(hs.shape), h_T

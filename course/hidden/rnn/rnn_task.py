@@ -1,4 +1,4 @@
-"""Hidden tests of `rnn_task`."""
+"""Hidden tests of `rnn_task`: a trained classifier reads new sequences of parentheses."""
 
 from __future__ import annotations
 
@@ -50,33 +50,28 @@ def rnn_task(rng):
 
 
 @rnn_task.misconception(
-    "Hardly better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?",
-    name="no_better_than_a_coin",
+    "Hardly better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?"
 )
-def _coin(ids, lengths):
+def no_better_than_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))
 
 
-@rnn_task.misconception(
-    "It is about as good as a window of four tokens. Does a gradient reach tokens further back?",
-    name="no_memory_beyond_a_few_tokens",
-)
-def _window(ids, lengths):
+@rnn_task.misconception("It is about as good as a window of four tokens. Does a gradient reach tokens further back?")
+def no_memory_beyond_a_few_tokens(ids, lengths):
     return reading.answers(~parentheses.window_sees(ids, lengths, 4))
 
 
 @rnn_task.misconception(
-    "It has learned something real, but not enough. Was the whole budget used? Try other learning rates.",
-    name="trained_too_little",
+    "It has learned something real, but not enough. Was the whole budget used? Try other learning rates."
 )
-def _tired(ids, lengths):
+def trained_too_little(ids, lengths):
     """Right except where a checksum of the sequence says otherwise, one time in six."""
     real = torch.arange(ids.shape[1]) < lengths[:, None]
     wrong = ((ids * real * torch.arange(1, ids.shape[1] + 1)).sum(1) % 6) == 0
     return reading.answers(parentheses.is_balanced(ids, lengths) ^ wrong)
 
 
-rnn_task.misconception(
+rnn_task.mistakes(
     "In training all padding is zero; here it is anything. Which column does your model read?",
-    name="reads_the_padding",
-)(reading.up_to_the_zeros)
+    reads_the_padding=reading.up_to_the_zeros,
+)

@@ -7,10 +7,11 @@ import torch
 BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")
 
 
-def _weights(rng, D, H, dtype=torch.float64):
+def weights(rng, D, H, dtype=torch.float64):
     """W_x (H, D), W_h (H, H), b (H,): W_h far from symmetric, b far from zero."""
     return rng.normal(H, D, dtype=dtype), 0.7 * rng.normal(H, H, dtype=dtype), rng.normal(H, dtype=dtype)
 
 
-def _inputs(rng, B, T, D, H, dtype=torch.float64):
-    return rng.normal(B, T, D, dtype=dtype), 0.5 * rng.normal(B, H, dtype=dtype), *_weights(rng, D, H, dtype)
+def inputs(rng, B, T, D, H, dtype=torch.float64):
+    """xs (B, T, D), h0 (B, H), and the weights."""
+    return rng.normal(B, T, D, dtype=dtype), 0.5 * rng.normal(B, H, dtype=dtype), *weights(rng, D, H, dtype)

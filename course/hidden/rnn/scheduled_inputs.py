@@ -1,4 +1,4 @@
-"""Hidden tests of `scheduled_inputs`."""
+"""Hidden tests of `scheduled_inputs`: a coin of its own for every token of the table."""
 
 from __future__ import annotations
 
@@ -69,65 +69,22 @@ def scheduled_inputs(rng):
     )  # fmt: skip
 
 
-def _coins(shape, generator):
-    return torch.rand(shape, generator=generator)
-
-
 @scheduled_inputs.misconception(
     "Print one sentence of zeros and ones at p = 0.5. Do teacher and model ever alternate within it?"
 )
 def one_coin_for_a_sentence(targets, own, p, generator):
-    return torch.where(_coins((len(targets), 1), generator) < p, targets, own)
+    return torch.where(torch.rand(len(targets), 1, generator=generator) < p, targets, own)
 
 
 @scheduled_inputs.misconception(
     "Print a batch of zeros and ones at p = 0.5. Do all sentences change over at the same places?"
 )
 def one_coin_for_a_column(targets, own, p, generator):
-    return torch.where(_coins((1, targets.shape[1]), generator) < p, targets, own)
+    return torch.where(torch.rand(1, targets.shape[1], generator=generator) < p, targets, own)
 
 
-@scheduled_inputs.misconception("How many coins did you toss for the whole batch?")
-def one_coin_for_all(targets, own, p, generator):
-    return torch.where(_coins((1, 1), generator) < p, targets, own)
-
-
-@scheduled_inputs.misconception("What comes out for p = 1? p is the probability of the teacher's token.")
-def the_other_way_round(targets, own, p, generator):
-    return torch.where(_coins(targets.shape, generator) < p, own, targets)
-
-
-@scheduled_inputs.misconception("What comes out for p = 1, and for p = 0? Is p used at all?")
-def half_and_half(targets, own, p, generator):
-    return torch.where(_coins(targets.shape, generator) < 0.5, targets, own)
-
-
-@scheduled_inputs.misconception("Mix twice in a row with one generator. Are the coins the same, and should they be?")
-def the_same_coins_again(targets, own, p, generator):
-    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(generator.initial_seed())) < p, targets, own)
-
-
-@scheduled_inputs.misconception("Mix with two generators of different seeds. Do you get two different mixtures?")
-def a_seed_of_its_own(targets, own, p, generator):
-    return torch.where(_coins(targets.shape, torch.Generator().manual_seed(0)) < p, targets, own)
-
-
-@scheduled_inputs.misconception("Call it twice with equally seeded generators. Who else tosses a coin?")
-def coins_from_elsewhere(targets, own, p, generator):
-    return torch.where(torch.rand(targets.shape) < p, targets, own)
-
-
-@scheduled_inputs.misconception(
-    "Call it ten times with p = 0.5 and count the teacher's tokens: always the same number?"
+scheduled_inputs.mistakes(
+    "What comes out for p = 1? p is the probability of the teacher's token.",
+    the_other_way_round=lambda targets, own, *others: reference.scheduled_inputs(own, targets, *others),
+    half_and_half=lambda targets, own, p, generator: reference.scheduled_inputs(targets, own, 0.5, generator),
 )
-def an_exact_share(targets, own, p, generator):
-    order = _coins(targets.numel(), generator).argsort().view(targets.shape)
-    return torch.where(order < round(p * targets.numel()), targets, own)
-
-
-@scheduled_inputs.misconception(
-    "Call it twice with different generators. Should the teacher always have the beginning?"
-)
-def teacher_first(targets, own, p, generator):
-    places = torch.arange(targets.shape[1]) < round(p * targets.shape[1])
-    return torch.where(places, targets, own)

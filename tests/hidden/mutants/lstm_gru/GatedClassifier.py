@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.hidden.lstm_gru.GatedClassifier import _Gated
+from course.hidden.lstm_gru.GatedClassifier import Gated
 from course.reference.lstm_gru import GatedClassifier as Right
 from course.reference.rnn import rnn_cell
 
@@ -42,13 +42,6 @@ class MeanOfRealStates(nn.Module):
             h = o.sigmoid() * c.tanh()
             total = total + h * (t < lengths)[:, None]
         return self.to_classes(total / lengths[:, None])
-
-
-class LastStateOfTheBatch(Right):
-    """Every sequence is read at the longest one's end."""
-
-    def forward(self, ids, lengths):
-        return self.to_classes(self.states(ids)[:, int(lengths.max()) - 1])
 
 
 class BatchForTime(Right):
@@ -90,7 +83,25 @@ class WindowOfThree(Right):
         return self.to_classes(self.states(ids.gather(1, columns))[:, -1])
 
 
-class BeginsAnywhere(_Gated):
+class StatesDetached(Gated):
+    def next(self, x, h, c):
+        return super().next(x, h.detach(), c.detach())
+
+
+class BagOfTokens(nn.Module):
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, 4 * hidden)
+        self.squeeze = nn.Linear(4 * hidden, hidden)
+        self.to_classes = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None]
+        total = (self.embed(ids) * real).sum(1) / lengths[:, None]
+        return self.to_classes(torch.tanh(self.squeeze(total)))
+
+
+class BeginsAnywhere(Gated):
     def start(self, ids):
         return tuple(torch.randn_like(zero) for zero in super().start(ids))
 
@@ -126,13 +137,14 @@ MUTANTS = [
     ReadsTheFirstState,
     LargestOverTime,
     MeanOfRealStates,
-    LastStateOfTheBatch,
     BatchForTime,
     ProbabilitiesOfNothing,
     BackwardOnly,
     OneLogit,
     FrozenGates,
     WindowOfThree,
+    StatesDetached,
+    BagOfTokens,
     BeginsAnywhere,
     TanhElman,
     LogitsBent,

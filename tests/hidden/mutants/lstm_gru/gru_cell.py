@@ -19,28 +19,8 @@ def _cho(x_n, U_n, r, h):
     return x_n + (r * h) @ U_n.T
 
 
-def g_z_swapped(x, h, *w):
-    return _gru(x, h, w, _cho, mix=lambda z, n, h: z * n + (1 - z) * h)
-
-
-def g_zrn(x, h, *w):
-    return _gru(x, h, w, _cho, order=(1, 0))
-
-
-def g_reset_after(x, h, *w):
-    return _gru(x, h, w, lambda x_n, U_n, r, h: x_n + r * (h @ U_n.T))
-
-
-def g_no_reset(x, h, *w):
-    return _gru(x, h, w, lambda x_n, U_n, r, h: x_n + h @ U_n.T)
-
-
 def g_reset_no_U(x, h, *w):
     return _gru(x, h, w, lambda x_n, U_n, r, h: x_n + r * h)
-
-
-def g_n_sig(x, h, *w):
-    return _gru(x, h, w, _cho, n_is=torch.sigmoid)
 
 
 def g_reset_all(x, h, *w):
@@ -53,11 +33,6 @@ def g_no_1mz(x, h, *w):
 
 def g_extra_tanh(x, h, *w):
     return gru_cell(x, h, *w).tanh()
-
-
-def g_bias_inside_r(x, h, W, U, b):
-    b_n = b.chunk(3)[2]
-    return _gru(x, h, (W, U, b), lambda x_n, U_n, r, h: x_n - b_n + r * (h @ U_n.T + b_n))
 
 
 def reset_from_the_update_gate(x, h, *w):
@@ -103,16 +78,10 @@ def a_tuple_of_one(x, h, *w):
 
 
 MUTANTS = [
-    g_z_swapped,
-    g_zrn,
-    g_reset_after,
-    g_no_reset,
     g_reset_no_U,
-    g_n_sig,
     g_reset_all,
     g_no_1mz,
     g_extra_tanh,
-    g_bias_inside_r,
     reset_from_the_update_gate,
     update_from_the_reset_gate,
     relu_for_n,

@@ -6,69 +6,30 @@ import torch
 from torch.nn import functional as F
 
 from course.reference.lstm_gru import lstm_cell
-from tests.hidden.mutants.lstm_gru.scaffold import _gates
-
-
-def l_ifog(x, h, c, *w):
-    i, f, o, g = _gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+from tests.hidden.mutants.lstm_gru.scaffold import gates
 
 
 def l_swap_if(x, h, c, *w):
-    f, i, g, o = _gates(x, h, *w)
+    f, i, g, o = gates(x, h, *w)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def l_no_tanh_c(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c, c
-
-
-def l_cand_sig(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
-    c = f.sigmoid() * c + i.sigmoid() * g.sigmoid()
     return o.sigmoid() * c.tanh(), c
 
 
 def l_tanh_oc(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return (o.sigmoid() * c).tanh(), c
 
 
 def l_c_from_h(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = f.sigmoid() * h + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
 
 
-def l_cifg(x, h, c, *w):
-    _, f, g, o = _gates(x, h, *w)
-    c = f.sigmoid() * c + (1 - f.sigmoid()) * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def l_swapped_ret(x, h, c, *w):
-    return lstm_cell(x, h, c, *w)[::-1]
-
-
-def l_old_c_out(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
-    return o.sigmoid() * c.tanh(), f.sigmoid() * c + i.sigmoid() * g.tanh()
-
-
 def l_forget_comp(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = (1 - f.sigmoid()) * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def l_no_cand_gate(x, h, c, *w):
-    _, f, g, o = _gates(x, h, *w)
-    c = f.sigmoid() * c + g.tanh()
     return o.sigmoid() * c.tanh(), c
 
 
@@ -103,32 +64,32 @@ def one_bias_for_all_gates(x, h, c, W, U, b):
 
 
 def relu_for_the_candidate(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = f.sigmoid() * c + i.sigmoid() * g.relu()
     return o.sigmoid() * c.tanh(), c
 
 
 def hard_sigmoid(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = F.hardsigmoid(f) * c + F.hardsigmoid(i) * g.tanh()
     return F.hardsigmoid(o) * c.tanh(), c
 
 
 def candidate_squashed_twice(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = f.sigmoid() * c + (i.sigmoid() * g.tanh()).tanh()
     return o.sigmoid() * c.tanh(), c
 
 
 def cell_squashed(x, h, c, *w):
-    i, f, g, o = _gates(x, h, *w)
+    i, f, g, o = gates(x, h, *w)
     c = (f.sigmoid() * c + i.sigmoid() * g.tanh()).tanh()
     return o.sigmoid() * c, c
 
 
 def cell_gated_on_the_way_out(x, h, c, *w):
     new_h, new_c = lstm_cell(x, h, c, *w)
-    return new_h, new_c * _gates(x, h, *w)[3].sigmoid()
+    return new_h, new_c * gates(x, h, *w)[3].sigmoid()
 
 
 def output_gate_forgotten(x, h, c, *w):
@@ -146,17 +107,10 @@ def squares_of_U_as_one(x, h, c, W, U, b):
 
 
 MUTANTS = [
-    l_ifog,
     l_swap_if,
-    l_no_tanh_c,
-    l_cand_sig,
     l_tanh_oc,
     l_c_from_h,
-    l_cifg,
-    l_swapped_ret,
-    l_old_c_out,
     l_forget_comp,
-    l_no_cand_gate,
     l_detach_c,
     state_detached,
     h_and_c_exchanged,

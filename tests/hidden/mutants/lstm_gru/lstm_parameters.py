@@ -12,14 +12,6 @@ def with_peepholes(input_size, hidden_size, layers=1, bidirectional=False):
     return _count(input_size, hidden_size, layers, 1 + bidirectional, extra=3 * hidden_size * (1 + bidirectional))
 
 
-def layers_all_alike(input_size, hidden_size, layers=1, bidirectional=False):
-    return layers * _count(input_size, hidden_size, 1, 1 + bidirectional)
-
-
-def twice_everything(input_size, hidden_size, layers=1, bidirectional=False):
-    return (1 + bidirectional) * _count(input_size, hidden_size, layers, 1)
-
-
 def with_a_readout(input_size, hidden_size, layers=1, bidirectional=False):
     return _count(input_size, hidden_size, layers, 1 + bidirectional) + hidden_size
 
@@ -35,8 +27,6 @@ def divided_with_a_dot(input_size, hidden_size, layers=1, bidirectional=False):
 
 MUTANTS = [
     with_peepholes,
-    layers_all_alike,
-    twice_everything,
     with_a_readout,
     with_the_start,
     divided_with_a_dot,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from course.reference.lstm_gru import lstm_cell, peephole_lstm_cell
-from tests.hidden.mutants.lstm_gru.scaffold import _gates, sigmoid, tanh
+from tests.hidden.mutants.lstm_gru.scaffold import gates, sigmoid, tanh
 
 
 def _full(p):
@@ -14,15 +14,9 @@ def _full(p):
 
 
 def full_matrices(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
+    i, f, g, o = gates(x, h, W, U, b)
     new = sigmoid(f + c @ _full(p_f)) * c + sigmoid(i + c @ _full(p_i)) * tanh(g)
     return sigmoid(o + new @ _full(p_o)) * tanh(new), new
-
-
-def o_peeks_at_the_old_c(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
-    new = sigmoid(f + p_f * c) * c + sigmoid(i + p_i * c) * tanh(g)
-    return sigmoid(o + p_o * c) * tanh(new), new
 
 
 def all_of_them_p_i(x, h, c, W, U, b, p_i, p_f, p_o):
@@ -38,7 +32,7 @@ def f_sees_nothing(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 def multiplied_in(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
+    i, f, g, o = gates(x, h, W, U, b)
     new = sigmoid(f * p_f * c) * c + sigmoid(i * p_i * c) * tanh(g)
     return sigmoid(o * p_o * new) * tanh(new), new
 
@@ -49,7 +43,7 @@ def without_c(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 def peeps_without_a_gradient(x, h, c, W, U, b, p_i, p_f, p_o):
-    i, f, g, o = _gates(x, h, W, U, b)
+    i, f, g, o = gates(x, h, W, U, b)
     new = sigmoid(f + p_f * c.detach()) * c + sigmoid(i + p_i * c.detach()) * tanh(g)
     return sigmoid(o + p_o * new.detach()) * tanh(new), new
 
@@ -64,7 +58,6 @@ def peephole_cell_first(x, h, c, *w):
 
 MUTANTS = [
     full_matrices,
-    o_peeks_at_the_old_c,
     all_of_them_p_i,
     i_sees_nothing,
     f_sees_nothing,

@@ -7,12 +7,6 @@ import torch
 from course.reference.lstm_gru import run_bidirectional
 
 
-def backward_not_reflipped(cell_f, cell_b, xs, h0_f, h0_b):
-    H = h0_f.shape[1]
-    right = run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b)
-    return torch.cat([right[..., :H], right[..., H:].flip(1)], -1)
-
-
 def averaged(cell_f, cell_b, xs, h0_f, h0_b):
     return sum(run_bidirectional(cell_f, cell_b, xs, h0_f, h0_b).chunk(2, -1)) / 2
 
@@ -61,7 +55,6 @@ def turned_round_in_place(cell_f, cell_b, xs, h0_f, h0_b):
 
 
 MUTANTS = [
-    backward_not_reflipped,
     averaged,
     only_the_ends,
     backward_reads_what_forward_wrote,

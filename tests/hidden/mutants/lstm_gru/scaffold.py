@@ -7,5 +7,5 @@ import torch
 sigmoid, tanh = torch.sigmoid, torch.tanh
 
 
-def _gates(x, h, W, U, b):
+def gates(x, h, W, U, b):
     return (x @ W.T + h @ U.T + b).chunk(4, -1)

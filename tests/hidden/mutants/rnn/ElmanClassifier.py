@@ -6,86 +6,60 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.hidden.rnn.ElmanClassifier import _Elman
+from course.hidden.rnn.ElmanClassifier import Elman
+from course.reference.rnn import ElmanClassifier
 
 
-class LongestForAll(_Elman):
-    def read(self, states, lengths):
-        return states[:, int(lengths.max()) - 1]
-
-
-class SumOverTime(_Elman):
+class SumOverTime(Elman):
     def read(self, states, lengths):
         real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
         return (states * real).sum(1)
 
 
-class LargestOverTime(_Elman):
+class LargestOverTime(Elman):
     def read(self, states, lengths):
         real = (torch.arange(states.shape[1]) < lengths[:, None])[:, :, None]
         return (states * real).amax(1)
 
 
-class FirstState(_Elman):
+class FirstState(Elman):
     def read(self, states, lengths):
         return states[:, 0]
 
 
-class EveryState(_Elman):
+class EveryState(Elman):
     def read(self, states, lengths):
         return states
 
 
-class WrongAxisOfGather(_Elman):
-    """The first sequence's end for everybody."""
-
-    def read(self, states, lengths):
-        return states[:, int(lengths[0]) - 1]
-
-
-class Sigmoid(_Elman):
+class Sigmoid(Elman):
     def next(self, x, h):
         return torch.sigmoid(x + self.from_state(h))
 
 
-class Gelu(_Elman):
-    def next(self, x, h):
-        return F.gelu(x + self.from_state(h))
-
-
-class Softplus(_Elman):
-    def next(self, x, h):
-        return F.softplus(x + self.from_state(h))
-
-
-class Magnitude(_Elman):
-    def next(self, x, h):
-        return (x + self.from_state(h)).abs()
-
-
-class ReluUpToSix(_Elman):
+class ReluUpToSix(Elman):
     def next(self, x, h):
         return F.relu6(x + self.from_state(h))
 
 
-class BeginsWithABit(_Elman):
+class BeginsWithABit(Elman):
     def start(self, inputs):
         return torch.full_like(inputs, 0.01)
 
 
-class Probabilities(_Elman):
+class Probabilities(Elman):
     """A softmax in front of the loss: only the values of logits are free, and these are none."""
 
     def forward(self, ids, lengths):
         return torch.softmax(super().forward(ids, lengths), -1)
 
 
-class BeginsAnywhere(_Elman):
+class BeginsAnywhere(Elman):
     def start(self, inputs):
         return torch.randn_like(inputs)
 
 
-class StateBetweenCalls(_Elman):
+class StateBetweenCalls(Elman):
     """Goes on from the state of the batch before."""
 
     def forward(self, ids, lengths):
@@ -98,27 +72,65 @@ class StateBetweenCalls(_Elman):
         return self.to_classes(h)
 
 
-class WithoutOutputBias(_Elman):
+class AddedToTheState(Elman):
+    def next(self, x, h):
+        return h + super().next(x, h)
+
+
+class OneBendAtTheEnd(Elman):
+    def next(self, x, h):
+        return x + self.from_state(h)
+
+    def read(self, states, lengths):
+        return super().read(states, lengths).relu()
+
+
+class FirstTokenSkipped(ElmanClassifier):
+    def states(self, ids):
+        states = super().states(ids.roll(-1, 1))
+        return torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
+
+
+class TokensAsNumbers(Elman):
+    """Token 6 is twice as much as token 3."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__(1, hidden, classes)
+
+    def forward(self, ids, lengths):
+        h, states = ids.new_zeros(len(ids), 1) * self.from_state.weight[0], []
+        for x in ids.unbind(1):
+            h = self.next(self.from_input(x[:, None].to(h.dtype)), h)
+            states.append(h)
+        return self.to_classes(self.read(torch.stack(states, 1), lengths))
+
+
+class StatesWithoutGradient(Elman):
+    def read(self, states, lengths):
+        return super().read(states, lengths).detach()
+
+
+class WithoutOutputBias(Elman):
     def __init__(self, vocab_size, hidden, classes):
         super().__init__(vocab_size, hidden, classes)
         self.to_classes = nn.Linear(hidden, classes, bias=False)
 
 
 MUTANTS = [
-    LongestForAll,
     SumOverTime,
     LargestOverTime,
     FirstState,
     EveryState,
-    WrongAxisOfGather,
     Sigmoid,
-    Gelu,
-    Softplus,
-    Magnitude,
     ReluUpToSix,
     BeginsWithABit,
     Probabilities,
     BeginsAnywhere,
     StateBetweenCalls,
+    AddedToTheState,
+    OneBendAtTheEnd,
+    FirstTokenSkipped,
+    TokensAsNumbers,
+    StatesWithoutGradient,
     WithoutOutputBias,
 ]

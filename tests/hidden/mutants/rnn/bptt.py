@@ -4,48 +4,48 @@ from __future__ import annotations
 
 import torch
 
-from course.hidden.rnn.bptt import _walk_back
+from course.hidden.rnn.bptt import walk_back
 from course.reference import rnn as reference
 
 
 def without_h0(*inputs):
-    right = _walk_back(*inputs)
+    right = walk_back(*inputs)
     return {name: right[name] for name in ("W_x", "W_h", "b")}
 
 
 def zeros_for_h0(*inputs):
-    found = _walk_back(*inputs)
+    found = walk_back(*inputs)
     return {**found, "h0": torch.zeros_like(found["h0"])}
 
 
 def as_a_tuple(*inputs):
-    return tuple(_walk_back(*inputs).values())
+    return tuple(walk_back(*inputs).values())
 
 
 def transposed_products(*inputs):
-    right = _walk_back(*inputs)
+    right = walk_back(*inputs)
     return {**right, "W_h": right["W_h"].T}
 
 
 def two_steps_only(*inputs):
-    return _walk_back(*inputs, steps=2)
+    return walk_back(*inputs, steps=2)
 
 
 def descent_already(*inputs):
-    return {name: -value for name, value in _walk_back(*inputs).items()}
+    return {name: -value for name, value in walk_back(*inputs).items()}
 
 
 def slope_of_sigmoid(*inputs):
-    return _walk_back(*inputs, slope=lambda h, a, before: h * (1 - h))
+    return walk_back(*inputs, slope=lambda h, a, before: h * (1 - h))
 
 
 def gradient_of_the_first_sequence(*inputs):
     xs, h0, *weights, grad_h_T = inputs
-    return {**_walk_back(xs[:1], h0[:1], *weights, grad_h_T[:1]), "h0": _walk_back(*inputs)["h0"]}
+    return {**walk_back(xs[:1], h0[:1], *weights, grad_h_T[:1]), "h0": walk_back(*inputs)["h0"]}
 
 
 def accumulates_into_its_argument(xs, h0, W_x, W_h, b, grad_h_T):
-    right = _walk_back(xs, h0, W_x, W_h, b, grad_h_T)
+    right = walk_back(xs, h0, W_x, W_h, b, grad_h_T)
     grad_h_T.copy_(right["h0"])
     return right
 

@@ -30,20 +30,6 @@ def floats(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, temperature, generator).float()
 
 
-def probabilities_cooled(step, h0, start, length, temperature, generator):
-    """Divides after the softmax: normalised again, nothing is left of the temperature."""
-
-    def hot(token, h):
-        logits, h = step(token, h)
-        return torch.log(torch.softmax(logits, -1) / temperature), h
-
-    return reference.generate(hot, h0, start, length, 1.0, generator)
-
-
-def uniform(step, h0, start, length, temperature, generator):
-    return reference.generate(step, h0, start, length, 1e9, generator)
-
-
 def square_root_of_the_temperature(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, temperature**0.5, generator)
 
@@ -80,18 +66,31 @@ def its_own_seed(step, h0, start, length, temperature, generator):
     return reference.generate(step, h0, start, length, temperature, torch.Generator().manual_seed(0))
 
 
+def begins_the_generator_anew(*inputs):
+    *others, generator = inputs
+    return reference.generate(*others, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+def another_source_of_chance(step, h, start, length, temperature, generator):
+    written = [torch.tensor([start])]
+    for _ in range(length):
+        logits, h = step(written[-1], h)
+        written.append(torch.multinomial(torch.softmax(logits / temperature, -1), 1)[0])
+    return torch.cat(written[1:])
+
+
 MUTANTS = [
     reads_the_start_twice,
     one_too_many,
     a_list,
     a_column,
     floats,
-    probabilities_cooled,
-    uniform,
     square_root_of_the_temperature,
     never_below_one,
     greedy_below_one,
     only_the_likeliest_three,
     only_what_makes_up_95_percent,
     its_own_seed,
+    begins_the_generator_anew,
+    another_source_of_chance,
 ]

@@ -47,6 +47,14 @@ def its_own_coins(targets, own, p, generator):
     return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(0))
 
 
+def the_same_coins_again(targets, own, p, generator):
+    return reference.scheduled_inputs(targets, own, p, torch.Generator().manual_seed(generator.initial_seed()))
+
+
+def coins_from_elsewhere(targets, own, p, generator):
+    return torch.where(torch.rand(targets.shape) < p, targets, own)
+
+
 def coins_of_a_hundred_and_one_sides(targets, own, p, generator):
     return torch.where(torch.randint(0, 100, targets.shape, generator=generator) <= 100 * p, targets, own)
 
@@ -65,6 +73,8 @@ MUTANTS = [
     an_exact_share_of_each_sentence,
     an_exact_share_of_each_place,
     its_own_coins,
+    the_same_coins_again,
+    coins_from_elsewhere,
     coins_of_a_hundred_and_one_sides,
     coins_of_ten_sides,
 ]
