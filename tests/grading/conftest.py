@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,16 @@ def run_nbgrader():
         return said
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def version_of_gradebooks() -> Iterator[None]:
+    """For each new gradebook nbgrader starts `alembic`, which takes seconds to say the same: here it is asked once."""
+    from nbgrader import api
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        yield
 
 
 @pytest.fixture(scope="session")
