@@ -1,4 +1,4 @@
-"""What each worker of a run gets: whole modules, hidden tests by exercise, and what takes longest first."""
+"""What each worker of a run gets: a module or a part of one at a time, and what takes longest first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 LONGEST = (
     "tests/attacks/test_attacks.py",
+    "tests/grading/test_notebooks_score.py",
     "tests/test_walkthroughs.py",
     "tests/browser/test_assignment.py",
     "tests/browser/test_widgets.py",
@@ -36,13 +37,16 @@ LONGEST = (
 )
 """Modules that take ten seconds or more: whichever is missing here only makes the end of a run less even."""
 
-_OF_AN_EXERCISE = re.compile(r"tests/hidden/\w+\.py::\w+\[(?:\d+-)?([A-Za-z]\w*)")
+_PARTS = re.compile(
+    r"(tests/hidden/|tests/grading/test_notebooks_score\.py)(?:\w+\.py)?::\w+\[(?:\d+-)?([A-Za-z0-9]\w*)"
+)
+"""Of the hidden tests, the exercise; of the solved notebooks, the topic."""
 
 
 def unit(nodeid: str) -> str:
-    """What a test is run together with: the hidden tests of its exercise, which share a key, or its module."""
-    found = _OF_AN_EXERCISE.match(nodeid)
-    return f"tests/hidden/{found[1]}" if found else nodeid.partition("::")[0]
+    """What a test is run together with: its module, or there the tests of its exercise, which share a key, or topic."""
+    found = _PARTS.match(nodeid)
+    return f"{found[1]}:{found[2]}" if found else nodeid.partition("::")[0]
 
 
 def longest_first(items: list[pytest.Item]) -> None:
@@ -51,7 +55,11 @@ def longest_first(items: list[pytest.Item]) -> None:
     for item in items:
         size[unit(item.nodeid)] = size.get(unit(item.nodeid), 0) + 1
     place = {module: position for position, module in enumerate(LONGEST)}
-    items.sort(key=lambda item: (place.get(unit(item.nodeid), len(place)), -size[unit(item.nodeid)]))
+
+    def rank(item: pytest.Item) -> tuple[int, int]:
+        return place.get(item.nodeid.partition("::")[0], len(place)), -size[unit(item.nodeid)]
+
+    items.sort(key=rank)
 
 
 class ByUnit(LoadScopeScheduling):
