@@ -20,24 +20,23 @@ pytest.importorskip("mkdocstrings")
 from course.grading.course_folder import release_path
 from course.syllabus import TOPICS
 from tests.grading.test_student_edition import _answers, _squeezed
+from tests.shared import once
 from website.pages import given_outputs, page
 
 ROOT = Path(__file__).parents[1]
 
 
-@cache
-def build_site(folder: Path) -> Path:
-    """The site, built into `folder`: what `make docs` does."""
+def build_site(folder: Path) -> None:
+    """Build the site into `folder`, as `make docs` does."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     here = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=here, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_site(tmp_path_factory.mktemp("site"))
+    return once(tmp_path_factory, "site", build_site)
 
 
 class Fetched(HTMLParser):

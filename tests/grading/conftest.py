@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.shared import once
+
 
 @pytest.fixture
 def run_nbgrader():
@@ -49,9 +51,7 @@ def graded_class(tmp_path_factory) -> Path:
     """A course whose class is graded. Whoever changes anything works on a copy."""
     from .classes import grade, make_class
 
-    root = make_class(tmp_path_factory.mktemp("graded") / "course")
-    grade(root)
-    return root
+    return once(tmp_path_factory, "graded", lambda folder: grade(make_class(folder)))
 
 
 @pytest.fixture
