@@ -19,7 +19,7 @@ pytest.importorskip("mkdocstrings")
 
 from course.grading.course_folder import release_path
 from course.syllabus import TOPICS
-from tests.grading.test_student_edition import _answers, _squeezed
+from tests.grading.test_student_edition import lines_of_answers, squeezed
 from tests.shared import once
 from website.pages import given_outputs, page
 
@@ -99,11 +99,11 @@ def test_no_page_holds_a_line_of_an_answer(site: Path) -> None:
     given = ""
     for topic in TOPICS:
         release = nbformat.read(release_path(ROOT, topic), as_version=4)
-        given += _squeezed("\n".join(cell.source for cell in release.cells))
-    secret = {line: where for line, where in _answers().items() if line not in given}
+        given += squeezed("\n".join(cell.source for cell in release.cells))
+    secret = {line: where for line, where in lines_of_answers().items() if line not in given}
     assert len(secret) > 50
     for path in [*(site / "notebooks").glob("*.html"), *site.glob("search/*.json")]:
-        text = _squeezed("".join(read(path).words) if path.suffix == ".html" else path.read_text("utf-8"))
+        text = squeezed("".join(read(path).words) if path.suffix == ".html" else path.read_text("utf-8"))
         assert [where for line, where in secret.items() if line in text] == [], path
 
 

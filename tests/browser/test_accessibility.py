@@ -31,7 +31,6 @@ from tests.test_site import build_site
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 
