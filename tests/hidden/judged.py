@@ -35,6 +35,12 @@ def verdict_on(name: str, answer: Any, seed: int | None) -> Verdict:
     return judge(key_at(name, seed), across(lambda script: run(script, answer)), find(name).points)
 
 
+def points_for(name: str, answer: Any, seed: int | None) -> float:
+    """The points of an answer, executed for them. What mistake it shows, which takes long to say, is not asked."""
+    key = replace(key_at(name, seed), misconceptions=())
+    return judge(key, across(lambda script: run(script, answer)), find(name).points).score
+
+
 @cache
 def verdict_on_misconception(name: str, misconception: str, seed: int | None) -> Verdict:
     """The verdict on what the key records of a misconception."""
@@ -69,5 +75,5 @@ def _recorded_once(exercise: Exercise, key: Key) -> Iterator[KeyCase]:
 
 def _what_misconceptions_answer(exercise: Exercise, script: Script) -> Wrong:
     by_name = {misconception.name: misconception.wrong for misconception in exercise.misconceptions}
-    sent = pack(script.to_plain())
-    return cache(lambda name: run(Script.from_plain(unpack(sent)), by_name[name]))
+    came = Script.from_plain(unpack(pack(script.to_plain())))
+    return cache(lambda name: run(came, by_name[name]))

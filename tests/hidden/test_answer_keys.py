@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from course.exercise.key import Key, read_key_file
+from course.exercise.nested import leaves
 from course.exercise.wire import pack
 from course.grading.student_edition import assemble
 from course.judge import judge
@@ -20,8 +21,9 @@ def keys(topic: str) -> dict[str, Key]:
     return read_key_file(assemble() / "course" / "keys" / f"{topic}.key")
 
 
-def asked(key: Key) -> list[bytes]:
-    return [pack(script.to_plain()) for script in key.scripts]
+def asked(key: Key) -> list[list[bytes]]:
+    """Every value of every script in bytes of its own: what shares memory in the one is apart in the other."""
+    return [[pack(value) for value in leaves(script.to_plain())] for script in key.scripts]
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
