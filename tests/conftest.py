@@ -18,6 +18,23 @@ settings.register_profile("course", deadline=None)  # how fast something is depe
 settings.load_profile("course")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have `--dist loadscope` share out what `tests.scheduling` calls a unit."""
+    from tests.scheduling import ByUnit
+
+    return ByUnit(config, log) if config.getoption("dist") == "loadscope" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes longest where workers share the tests out, so that all of them end together."""
+    if hasattr(config, "workerinput"):
+        from tests.scheduling import longest_first
+
+        longest_first(items)
+
+
 @pytest.fixture(autouse=True)
 def torch_as_it_was() -> Iterator[None]:
     """A test leaves torch as it found it: with a second thread, whatever follows could take ten times as long."""

@@ -19,25 +19,24 @@ pytest.importorskip("mkdocstrings")
 
 from course.grading.course_folder import release_path
 from course.syllabus import TOPICS
-from tests.grading.test_student_edition import _answers, _squeezed
+from tests.grading.test_student_edition import lines_of_answers, squeezed
+from tests.shared import once
 from website.pages import given_outputs, page
 
 ROOT = Path(__file__).parents[1]
 
 
-@cache
-def build_site(folder: Path) -> Path:
-    """The site, built into `folder`: what `make docs` does."""
+def build_site(folder: Path) -> None:
+    """Build the site into `folder`, as `make docs` does."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     here = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=here, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_site(tmp_path_factory.mktemp("site"))
+    return once(tmp_path_factory, "site", build_site)
 
 
 class Fetched(HTMLParser):
@@ -100,11 +99,11 @@ def test_no_page_holds_a_line_of_an_answer(site: Path) -> None:
     given = ""
     for topic in TOPICS:
         release = nbformat.read(release_path(ROOT, topic), as_version=4)
-        given += _squeezed("\n".join(cell.source for cell in release.cells))
-    secret = {line: where for line, where in _answers().items() if line not in given}
+        given += squeezed("\n".join(cell.source for cell in release.cells))
+    secret = {line: where for line, where in lines_of_answers().items() if line not in given}
     assert len(secret) > 50
     for path in [*(site / "notebooks").glob("*.html"), *site.glob("search/*.json")]:
-        text = _squeezed("".join(read(path).words) if path.suffix == ".html" else path.read_text("utf-8"))
+        text = squeezed("".join(read(path).words) if path.suffix == ".html" else path.read_text("utf-8"))
         assert [where for line, where in secret.items() if line in text] == [], path
 
 

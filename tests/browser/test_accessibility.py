@@ -26,11 +26,11 @@ from course.grading.report import write_report
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
+from tests.shared import once
 from tests.test_site import build_site
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 
@@ -41,8 +41,7 @@ PICTURES = os.environ.get("COURSE_SCREENSHOTS")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The documentation site, served: its address."""
-    folder = build_site(tmp_path_factory.mktemp("site"))
-    yield from serve(folder)
+    yield from serve(once(tmp_path_factory, "site", build_site))
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):

@@ -31,7 +31,6 @@ ONLY_THE_LAST_AXIS = """def softmax(x, dim):
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 

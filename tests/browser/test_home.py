@@ -26,7 +26,6 @@ BEGUN, DONE = TOPICS[2], TOPICS[0]
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 

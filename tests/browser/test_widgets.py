@@ -28,7 +28,6 @@ CONTROLS = f"{PRESSED}, input[type=text]"
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 

@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.shared import once
 
 
 @pytest.fixture
@@ -33,14 +36,22 @@ def run_nbgrader():
     return run
 
 
+@pytest.fixture(scope="session", autouse=True)
+def version_of_gradebooks() -> Iterator[None]:
+    """For each new gradebook nbgrader starts `alembic`, which takes seconds to say the same: here it is asked once."""
+    from nbgrader import api
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        yield
+
+
 @pytest.fixture(scope="session")
 def graded_class(tmp_path_factory) -> Path:
     """A course whose class is graded. Whoever changes anything works on a copy."""
     from .classes import grade, make_class
 
-    root = make_class(tmp_path_factory.mktemp("graded") / "course")
-    grade(root)
-    return root
+    return once(tmp_path_factory, "graded", lambda folder: grade(make_class(folder)))
 
 
 @pytest.fixture

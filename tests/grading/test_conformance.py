@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 CONFIG = "from course.grading.nbgrader_bridge.configure import configure\n\nconfigure(get_config())\n"
+ROOT = Path(__file__).parents[2]
+PLUGIN = "tests.grading.alembic_once"
 AUTOGRADING = "apps/test_nbgrader_autograde.py"
 REPRESENTATIVE = (
     "test_grade",
@@ -30,6 +32,7 @@ def nbgraders_tests(folder: Path, *arguments: str) -> str:
         **os.environ,
         "JUPYTER_CONFIG_DIR": str(folder),
         "USER": os.environ.get("USER", "grader"),
+        "PYTHONPATH": str(ROOT),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     }
     environment.pop("PYTEST_ADDOPTS", None)
@@ -37,7 +40,7 @@ def nbgraders_tests(folder: Path, *arguments: str) -> str:
         str(tests / argument) if argument.startswith(("apps/", "preprocessors")) else argument for argument in arguments
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", PLUGIN, "-W", "ignore", *paths],
         cwd=folder,
         env=environment,
         capture_output=True,

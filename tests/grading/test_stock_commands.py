@@ -26,8 +26,6 @@ TOPIC = find_topic("self_attention")
 PROGRAMS = Path(sys.executable).parent
 SOLVED = "softmax"
 
-pytestmark = pytest.mark.xdist_group("stock commands")
-
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:

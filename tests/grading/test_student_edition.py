@@ -48,7 +48,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_wheel(copy, copy / "dist")
 
 
-def _squeezed(code: str) -> str:
+def squeezed(code: str) -> str:
     return "".join(code.split())
 
 
@@ -56,13 +56,13 @@ def _telling(tree: ast.AST) -> Iterator[str]:
     """Statements long enough that finding one elsewhere is no accident, without spaces; nothing of signatures."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
-            text = _squeezed(ast.unparse(node))
+            text = squeezed(ast.unparse(node))
             if len(text) >= 24:
                 yield text
 
 
 @cache
-def _answers() -> dict[str, str]:
+def lines_of_answers() -> dict[str, str]:
     """Telling statements of references, hidden tests and notebooks' solutions, with where each stands."""
     found: dict[str, str] = {}
     for path in PRIVATE:
@@ -78,12 +78,12 @@ def _answers() -> dict[str, str]:
 def _leaks(name: str, content: bytes) -> list[str]:
     if name.endswith(".pyc"):
         return []
-    text = _squeezed(ast.unparse(ast.parse(content))) if name.endswith(".py") else _squeezed(content.decode("latin-1"))
-    return [f"{name} holds {line} of {where}" for line, where in _answers().items() if line in text]
+    text = squeezed(ast.unparse(ast.parse(content))) if name.endswith(".py") else squeezed(content.decode("latin-1"))
+    return [f"{name} holds {line} of {where}" for line, where in lines_of_answers().items() if line in text]
 
 
 def test_there_is_something_to_look_for() -> None:
-    assert len(_answers()) > 50
+    assert len(lines_of_answers()) > 50
 
 
 def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:

@@ -5,49 +5,24 @@ from __future__ import annotations
 import inspect
 import math
 import random
-from functools import cache
 
 import pytest
 import torch
 from torch import Tensor
 
-from course.exercise.key import Key, key_of
-from course.exercise.recording import Recording
-from course.exercise.runner import run
-from course.exercise.script import Script
 from course.exercise.watch import forbidden_in_source
-from course.exercise.wire import pack, unpack
 from course.hidden import exercises, find
-from course.judge import Verdict, judge
 from course.judge.compare_values import distance
 from course.syllabus import TOPICS
 from tests.hidden.answers import answers
-from tests.recorded import recorded
+from tests.hidden.judged import SEED, forget, key_at, points_for, verdict_on, verdict_on_misconception
 
-SEED = 3
-"""In `make soak` there are many more."""
 MANY_SEEDS = tuple(random.Random(20261122).sample(range(2**31), 16))
 """As many as a class has, from the same range."""
 FAR = 100.0
 """Misconceptions differ by at least so many tolerances: no rounding turns one into a right answer."""
 EXERCISES = [(topic, exercise) for topic in TOPICS for exercise in exercises(topic)]
 IDS = [exercise.name for _, exercise in EXERCISES]
-
-
-def verdict_on(exercise, answer, seed) -> Verdict:
-    """Judged as at grading: all that passes between judge and answer crosses as bytes."""
-
-    def respond(script):
-        recording = run(Script.from_plain(unpack(pack(script.to_plain()))), answer)
-        return Recording.from_plain(unpack(pack(recording.to_plain())))
-
-    return judge(key_at(exercise.name, seed), respond, exercise.points)
-
-
-@cache
-def key_at(name: str, seed: int) -> Key:
-    """One key a seed, as in grading: what the reference and the misconceptions do is recorded once."""
-    return key_of(find(name), seed)
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
@@ -67,7 +42,7 @@ def test_reference_and_alternatives_get_full_marks(topic, exercise):
 
 def right_answers_pass(topic, exercise, seed):
     for answer in [exercise.reference, *answers("alternatives", topic, exercise.name)]:
-        verdict = verdict_on(exercise, answer, seed)
+        verdict = verdict_on(exercise.name, answer, seed)
         assert verdict.kind == "passed", f"{exercise.name}: {answer} -> {verdict}"
 
 
@@ -75,14 +50,14 @@ def right_answers_pass(topic, exercise, seed):
 def test_misconceptions_score_below_full_and_are_named(topic, exercise, record_property):
     rows = []
     for misconception in exercise.misconceptions:
-        score = misconception_is_named(exercise, misconception, SEED)
+        verdict = verdict_on_misconception(exercise.name, misconception.name, SEED)
+        score = misconception_is_named(exercise, misconception, verdict)
         rows.append(f"{exercise.name:<30} {misconception.name:<34} {score:>5g} of {exercise.points}")
     record_property("matrix", "\n".join(rows))
     print("\n" + "\n".join(rows))
 
 
-def misconception_is_named(exercise, misconception, seed) -> float:
-    verdict = verdict_on(exercise, misconception.wrong, seed)
+def misconception_is_named(exercise, misconception, verdict) -> float:
     assert verdict.score < exercise.points, f"{exercise.name}: {misconception.name} scores full marks"
     assert verdict.misconception == misconception.name, (
         f"{exercise.name}: {misconception.name} is taken for {verdict.misconception or 'nothing known'}: "
@@ -103,14 +78,14 @@ TOLD_ALIKE = {
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_public_checks_alone_recognise_what_they_reject(topic, exercise):
-    key = key_of(exercise, public_only=True)
+    key = key_at(exercise.name, None)
     assert key.cases, f"{exercise.name} has no public case"
     public = [case.title for case in exercise.cases() if case.public]
     assert [held.case.title for held in key.cases] == public, (
         f"{exercise.name}: a public case stands behind rest_hidden"
     )
     for misconception in exercise.misconceptions:
-        verdict = judge(key, recorded(key, misconception.name), exercise.points)
+        verdict = verdict_on_misconception(exercise.name, misconception.name, None)
         if verdict.kind != "passed":
             assert verdict.misconception, f"{exercise.name}: {misconception.name} fails publicly without a hint"
             neighbour = TOLD_ALIKE.get((exercise.name, misconception.name), misconception.name)
@@ -126,18 +101,18 @@ def test_mutants_are_killed(topic, exercise):
 
 def mutants_fall(topic, exercise, seed):
     for mutant in answers("mutants", topic, exercise.name):
-        verdict = verdict_on(exercise, mutant, seed)
-        assert verdict.score < exercise.points, f"{exercise.name}: the mutant {mutant.__name__} survives"
+        points = points_for(exercise.name, mutant, seed)
+        assert points < exercise.points, f"{exercise.name}: the mutant {mutant.__name__} survives"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MANY_SEEDS)
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
 def test_no_answer_owes_its_grade_to_the_seed(topic, exercise, seed):
-    key_at.cache_clear()  # a key can take thirty megabytes
+    forget()
     right_answers_pass(topic, exercise, seed)
     for misconception in exercise.misconceptions:
-        misconception_is_named(exercise, misconception, seed)
+        misconception_is_named(exercise, misconception, verdict_on(exercise.name, misconception.wrong, seed))
     mutants_fall(topic, exercise, seed)
 
 

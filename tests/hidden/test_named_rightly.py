@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.exercise.key import Key, key_of
-from course.exercise.runner import run
 from course.hidden import find
-from course.judge import Verdict, judge
+from tests.hidden.judged import verdict_on
 
 SEEDS = (3, 42)
-
-
-@cache
-def key_at(name: str, seed: int | None) -> Key:
-    """The key at grading; that of `check` without a seed."""
-    return key_of(find(name), public_only=True) if seed is None else key_of(find(name), seed)
-
-
-def verdict_on(name: str, answer, seed: int | None) -> Verdict:
-    key = key_at(name, seed)
-    return judge(key, lambda script: run(script, answer), find(name).points)
 
 
 def named(name: str, answer) -> set[str]:

@@ -14,14 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from course.exercise import Exercise
-from course.exercise.key import Key, KeyCase, key_of
+from course.exercise.key import Key, KeyCase
 from course.exercise.recording import Raised, Recording
 from course.exercise.runner import run
 from course.exercise.script import Script, Step
 from course.exercise.values import Ref
 from course.exercise.wire import pack
 from course.judge import judge
-from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS, SEED, key_at
+from tests.hidden.judged import SEED, forget, key_at
+from tests.hidden.test_matrix import EXERCISES, IDS, MANY_SEEDS
 
 MOST = 0.05
 """Of the points, what such an answer may earn."""
@@ -42,7 +43,7 @@ def test_who_answers_nothing_earns_nothing(exercise):
 @pytest.mark.parametrize("seed", MANY_SEEDS)
 @pytest.mark.parametrize("exercise", [exercise for _, exercise in EXERCISES], ids=IDS)
 def test_with_no_seed_either(exercise, seed):
-    key_at.cache_clear()
+    forget()
     earns_nothing(exercise, seed)
 
 
@@ -64,7 +65,7 @@ def answers(exercise: Exercise, key: Key) -> Iterator[tuple[str, Respond]]:
     objects |= {"the first argument": _first, "a model of the first argument": _says(exercise), "an error": _refuses}
     for name, answer in objects.items():
         yield name, partial(run, answer=answer)
-    public = key_of(exercise, public_only=True)
+    public = key_at(exercise.name, None)
     yield "the public key, else an error", replayed(public, or_else=_an_error)
     yield "the public key, else what comes next", replayed(public, or_else=_what_comes_next)
 

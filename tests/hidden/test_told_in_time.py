@@ -9,15 +9,13 @@ import torch
 from torch.nn import functional as F
 
 from course.data import phrases
-from course.exercise.key import key_of
-from course.exercise.runner import run
 from course.hidden import exercises, find
-from course.judge import judge
 from course.reference.bahdanau_attention import AttentionSeq2Seq, attend
 from course.reference.lora import LoRALinear
 from course.reference.markov_ngrams import sample_text
 from course.reference.rnn import ElmanClassifier
 from course.syllabus import TOPICS
+from tests.hidden.judged import verdict_on, verdict_on_misconception
 
 PLACES = 24
 """As many as the notebook's model for the task of topic 10 has."""
@@ -94,8 +92,7 @@ def windows_of_sound(spec, p, stride):
     ],
 )
 def test_who_needs_contiguous_memory_hears_of_it_from_check(name, answer):
-    exercise = find(name)
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    verdict = verdict_on(name, answer, None)
     (failed,) = (case for case in verdict.cases if not case.passed)
     assert failed.title == "memory that is not contiguous"
     said, _, _ = failed.message.partition(", at your line")
@@ -125,22 +122,15 @@ def _is_scattered(value):
 
 
 def test_a_schedule_that_is_a_step_ahead_does_not_pass_check():
-    exercise = find("warmup_schedule")
-    verdict = judge(
-        key_of(exercise, public_only=True),
-        lambda script: run(script, lambda t, d, w: exercise.reference(t + 1, d, w)),
-        1,
-    )
+    reference = find("warmup_schedule").reference
+    verdict = verdict_on("warmup_schedule", lambda t, d, w: reference(t + 1, d, w), None)
     assert (verdict.kind, verdict.misconception) == ("partial", "counts_from_zero")
 
 
 @pytest.mark.parametrize("known", ["eos_not_counted", "sos_counted"])
 @pytest.mark.parametrize("seed", [5, 20261122])
 def test_who_miscounts_a_sentence_is_not_taken_for_who_counts_nothing(known, seed):
-    exercise = find("decode_beam")
-    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
-    verdict = judge(key_of(exercise, seed), lambda script: run(script, wrong), exercise.points)
-    assert verdict.misconception == known
+    assert verdict_on_misconception("decode_beam", known, seed).misconception == known
 
 
 def other_marks(positions, new_grid):
@@ -149,18 +139,14 @@ def other_marks(positions, new_grid):
 
 
 def test_laws_alone_name_no_mistake_that_leaves_wrong_values_unexplained():
-    exercise = find("interpolate_positions")
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, other_marks), exercise.points)
+    verdict = verdict_on("interpolate_positions", other_marks, None)
     assert "the same grid" in [case.title for case in verdict.cases if not case.passed]
     assert not verdict.misconception
 
 
 @pytest.mark.parametrize("known", ["bit_for_bit", "tests_invariance"])
 def test_check_does_not_take_one_test_of_equivariance_for_another(known):
-    exercise = find("is_permutation_equivariant")
-    (wrong,) = (one.wrong for one in exercise.misconceptions if one.name == known)
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, wrong), exercise.points)
-    assert verdict.misconception == known
+    assert verdict_on_misconception("is_permutation_equivariant", known, None).misconception == known
 
 
 @pytest.mark.parametrize(
@@ -172,8 +158,7 @@ def test_check_does_not_take_one_test_of_equivariance_for_another(known):
     ],
 )
 def test_who_squeezes_everything_hears_of_it_from_check(name, answer, title):
-    exercise = find(name)
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    verdict = verdict_on(name, answer, None)
     assert [case.title for case in verdict.cases if not case.passed] == [title]
 
 
@@ -184,8 +169,7 @@ class AlwaysAttends(AttentionSeq2Seq):
 
 
 def test_a_translator_that_needs_attention_does_not_pass_check():
-    exercise = find("AttentionSeq2Seq")
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, AlwaysAttends), exercise.points)
+    verdict = verdict_on("AttentionSeq2Seq", AlwaysAttends, None)
     (failed,) = (case for case in verdict.cases if not case.passed)
     assert failed.title == "the end of the source, without attention"
     assert "W_q" in failed.message
@@ -204,10 +188,7 @@ class KeptUnderAnotherName(LoRALinear):
 
 
 def test_what_is_to_be_kept_by_name_is_asked_for_by_check():
-    exercise = find("LoRALinear")
-    verdict = judge(
-        key_of(exercise, public_only=True), lambda script: run(script, KeptUnderAnotherName), exercise.points
-    )
+    verdict = verdict_on("LoRALinear", KeptUnderAnotherName, None)
     said = [case.message for case in verdict.cases if not case.passed]
     assert any("`r` is asked for" in message for message in said)
     assert any("`base.weight` is asked for" in message for message in said)
@@ -225,8 +206,7 @@ def biases_counted_and_nothing_frozen(model):
     ],
 )
 def test_what_came_is_told_in_the_exercises_own_words(name, answer, told):
-    exercise = find(name)
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, answer), exercise.points)
+    verdict = verdict_on(name, answer, None)
     assert any(told in case.message for case in verdict.cases)
 
 
@@ -237,8 +217,7 @@ class WeightsStepByStep(AttentionSeq2Seq):
 
 
 def test_weights_in_another_order_of_axes_are_not_taken_for_a_mask_forgotten():
-    exercise = find("AttentionSeq2Seq")
-    verdict = judge(key_of(exercise, public_only=True), lambda script: run(script, WeightsStepByStep), exercise.points)
+    verdict = verdict_on("AttentionSeq2Seq", WeightsStepByStep, None)
     assert "weights (B, L, S)" in verdict.message
     assert not verdict.misconception
 
@@ -266,9 +245,7 @@ class Gelu(ElmanClassifier):
 )
 @pytest.mark.parametrize("seed", [3, 42, 987654321])
 def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, seed):
-    exercise = find(name)
-    verdict = judge(key_of(exercise, seed), lambda script: run(script, answer), exercise.points)
-    assert verdict.misconception == known
+    assert verdict_on(name, answer, seed).misconception == known
 
 
 @pytest.mark.parametrize(
@@ -302,12 +279,10 @@ def test_a_mistake_is_known_though_its_numbers_are_others(name, answer, known, s
     ],
 )
 def test_check_does_not_take_one_failure_for_another(name, names):
-    exercise = find(name)
-    key = key_of(exercise, public_only=True)
-    for misconception in exercise.misconceptions:
-        if misconception.name in names:
-            verdict = judge(key, lambda script, wrong=misconception.wrong: run(script, wrong), exercise.points)
-            assert verdict.misconception == misconception.name
+    declared = {misconception.name for misconception in find(name).misconceptions}
+    for known in names:
+        if known in declared:
+            assert verdict_on_misconception(name, known, None).misconception == known
 
 
 def test_a_padded_source_fits_into_the_model_however_long_a_sentence_is_drawn(monkeypatch):

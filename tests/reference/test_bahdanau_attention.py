@@ -18,22 +18,13 @@ from course.reference.bahdanau_attention import (
     general_scores,
     shift_right,
 )
+from tests.reference.numbers import close, noise
 
 SIZES = [(2, 3, 5, 7, 11), (1, 1, 1, 1, 1), (5, 1, 2, 3, 7), (3, 13, 1, 2, 1), (2, 5, 7, 1, 3)]
 """B, S, Q, K, A: distinct primes, and the corners where a dimension is one."""
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 6)
 few = settings(max_examples=40)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 31 * len(shape))
-    return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
-
-
-def close(a: Tensor, b: Tensor) -> None:
-    loose = a.dtype == torch.float32
-    torch.testing.assert_close(a, b, rtol=1e-4 if loose else 1e-10, atol=1e-5 if loose else 1e-10)
 
 
 def same_gradients(ours: Tensor, theirs: Tensor, leaves: list[Tensor]) -> None:

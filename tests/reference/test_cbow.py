@@ -18,20 +18,11 @@ from course.reference.cbow import (
     cross_entropy,
     nearest,
 )
+from tests.reference.numbers import gradients, noise
 
 DTYPES = [torch.float32, torch.float64]
 words = st.lists(st.sampled_from(["a", "b", "c", "dd", ",", "."]), max_size=30)
 slow_torch = settings(max_examples=40)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=dtype).requires_grad_()
-
-
-def gradients(output: torch.Tensor, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9), dtype=output.dtype)
-    return torch.autograd.grad((output * direction).sum(), inputs)
 
 
 # --- vocabulary and bags ---------------------------------------------------------------------------------------------

@@ -12,19 +12,10 @@ from torch.nn import functional as F
 
 from course.exercise.stand_ins import make, stand_in
 from course.reference import encoder_decoder as reference
+from tests.reference.numbers import gradients, noise
 
 DTYPES = [torch.float32, torch.float64]
 NORMS = ["post", "pre"]
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).requires_grad_()
-
-
-def gradients(output: torch.Tensor, inputs) -> tuple[torch.Tensor, ...]:
-    direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
-    return torch.autograd.grad((output * direction.to(output.dtype)).sum(), list(inputs))
 
 
 # --- norm and feed-forward -------------------------------------------------------------------------------------------

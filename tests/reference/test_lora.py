@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 from course.reference.lora import (
@@ -22,6 +23,10 @@ from course.reference.lora import (
     trainable_parameters,
     unmerge,
 )
+from tests.reference import numbers
+from tests.reference.numbers import close
+
+noise = partial(numbers.noise, requires_grad=False)
 
 DTYPES = [torch.float32, torch.float64]
 SIZES = [(5, 7, 2, 6.0), (7, 3, 5, 2.0), (1, 1, 1, 0.5), (3, 11, 1, 8.0), (4, 4, 3, 1.0)]
@@ -29,16 +34,6 @@ SIZES = [(5, 7, 2, 6.0), (7, 3, 5, 2.0), (1, 1, 1, 0.5), (3, 11, 1, 8.0), (4, 4,
 
 few = settings(max_examples=40)
 small = st.integers(1, 6)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 31 * len(shape))
-    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-
-
-def close(a: Tensor, b: Tensor) -> None:
-    loose = a.dtype == torch.float32
-    torch.testing.assert_close(a, b, rtol=1e-4 if loose else 1e-10, atol=1e-5 if loose else 1e-10)
 
 
 def layer_with_numbers(out: int, in_: int, r: int, alpha: float, dtype=torch.float64, bias=True) -> LoRALinear:

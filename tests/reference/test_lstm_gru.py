@@ -18,6 +18,7 @@ from course.reference.lstm_gru import (
     run_bidirectional,
 )
 from course.reference.rnn import rnn_cell
+from tests.reference.numbers import close, noise
 
 SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (5, 1, 2, 3), (3, 13, 1, 2), (2, 5, 7, 1)]
 """B, T, D, H: distinct primes, and the corners where a dimension is one."""
@@ -26,11 +27,6 @@ DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 6)
 seeds = st.integers(0, 10_000)
 few = settings(max_examples=40)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 31 * len(shape))
-    return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
 
 
 def weights(gates: int, D: int, H: int, dtype: torch.dtype = torch.float64, seed: int = 1) -> list[Tensor]:
@@ -49,11 +45,6 @@ def copied(layer: nn.Module, W, U, b, suffix: str = "") -> nn.Module:
 
 def leaves_of(layer: nn.Module, suffix: str = "") -> list[Tensor]:
     return [getattr(layer, name + suffix) for name in ("weight_ih", "weight_hh", "bias_ih")]
-
-
-def close(a: Tensor, b: Tensor) -> None:
-    loose = a.dtype == torch.float32
-    torch.testing.assert_close(a, b, rtol=1e-4 if loose else 1e-10, atol=1e-5 if loose else 1e-10)
 
 
 def same_gradients(ours, my_leaves, theirs, their_leaves) -> None:

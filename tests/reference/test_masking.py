@@ -23,21 +23,12 @@ from course.reference.masking import (
     mlm_corrupt,
     padding_mask,
 )
+from tests.reference.numbers import gradients, noise
 
 DTYPES = [torch.float64, torch.float32]
 SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (3, 2, 1, 11), (5, 1, 7, 2)]
 """B, h, T, D: distinct primes, and corners where a dimension is one."""
 slow_torch = settings(max_examples=40)
-
-
-def noise(*shape, seed=0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).requires_grad_()
-
-
-def gradients(output, inputs):
-    direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9), dtype=output.dtype)
-    return torch.autograd.grad((output * direction).sum(), inputs)
 
 
 def ragged(B, T):

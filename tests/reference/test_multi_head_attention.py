@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -18,20 +20,15 @@ from course.reference.multi_head_attention import (
     split_heads,
 )
 from course.reference.self_attention import attention_cost, self_attention
+from tests.reference import numbers
+from tests.reference.numbers import gradients
+
+noise = partial(numbers.noise, requires_grad=False)
 
 SIZES = [(2, 3, 5, 2, 7), (1, 1, 1, 1, 1), (3, 1, 13, 5, 1), (2, 11, 1, 3, 2), (5, 7, 2, 1, 11), (2, 3, 3, 8, 8)]
 """B, T, S, h, d: distinct primes, and the corners where a dimension is one."""
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 6)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
-
-
-def gradients(output: torch.Tensor, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9), dtype=output.dtype)
-    return torch.autograd.grad((output * direction).sum(), inputs)
 
 
 def torch_layer(D: int, heads: int, dtype: torch.dtype, bias: bool = True) -> nn.MultiheadAttention:

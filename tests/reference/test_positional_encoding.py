@@ -19,15 +19,11 @@ from course.reference.positional_encoding import (
     shift_matrix,
     sinusoidal,
 )
+from tests.reference.numbers import noise
 
 slow_torch = settings(max_examples=40)
 widths = st.integers(1, 16).map(lambda half: 2 * half)
 DTYPES = [torch.float64, torch.float32]
-
-
-def noise(*shape, seed=0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).requires_grad_()
 
 
 # --- the table -------------------------------------------------------------------------------------------------------

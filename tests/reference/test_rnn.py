@@ -19,6 +19,7 @@ from course.reference.rnn import (
     rnn_forward,
     scheduled_inputs,
 )
+from tests.reference.numbers import close, noise
 
 SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (5, 1, 2, 3), (3, 13, 1, 2), (2, 5, 7, 1)]
 """B, T, D, H: distinct primes, and the corners where a dimension is one."""
@@ -26,11 +27,6 @@ SIZES = [(2, 3, 5, 7), (1, 1, 1, 1), (5, 1, 2, 3), (3, 13, 1, 2), (2, 5, 7, 1)]
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 6)
 few = settings(max_examples=40)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed + 31 * len(shape))
-    return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
 
 
 def weights(D: int, H: int, dtype: torch.dtype = torch.float64) -> list[torch.Tensor]:
@@ -43,11 +39,6 @@ def copied(layer: nn.Module, W_x, W_h, b) -> nn.Module:
     values = {"weight_ih": W_x, "weight_hh": W_h, "bias_ih": b, "bias_hh": torch.zeros_like(b)}
     layer.load_state_dict({name + suffix: value.detach() for name, value in values.items()})
     return layer
-
-
-def close(a, b) -> None:
-    loose = a.dtype == torch.float32
-    torch.testing.assert_close(a, b, rtol=1e-4 if loose else 1e-10, atol=1e-5 if loose else 1e-10)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

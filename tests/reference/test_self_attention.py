@@ -20,6 +20,7 @@ from course.reference.self_attention import (
     self_attention,
     softmax,
 )
+from tests.reference.numbers import gradients, noise
 
 SIZES = [(2, 3, 5, 7, 11), (1, 1, 1, 1, 1), (3, 1, 13, 2, 1), (2, 11, 1, 3, 5), (5, 7, 2, 64, 3)]
 """B, T, S, D, Dv: distinct primes, and the corners where a dimension is one."""
@@ -27,16 +28,6 @@ SIZES = [(2, 3, 5, 7, 11), (1, 1, 1, 1, 1), (3, 1, 13, 2, 1), (2, 11, 1, 3, 5), 
 DTYPES = [torch.float32, torch.float64]
 sizes = st.integers(1, 7)
 slow_torch = settings(max_examples=40)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=dtype).requires_grad_()
-
-
-def gradients(output: torch.Tensor, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9), dtype=output.dtype)
-    return torch.autograd.grad((output * direction).sum(), inputs)
 
 
 # --- softmax ---------------------------------------------------------------------------------------------------------

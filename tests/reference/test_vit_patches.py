@@ -18,6 +18,7 @@ from course.reference.vit_patches import (
     spectrogram_patches,
     unpatchify,
 )
+from tests.reference.numbers import close, noise
 
 DTYPES = [torch.float32, torch.float64]
 SIZES = [(2, 3, 4, 6, 2), (1, 1, 3, 3, 3), (3, 2, 5, 3, 1), (2, 5, 9, 3, 3), (1, 2, 7, 14, 7)]
@@ -25,16 +26,6 @@ SIZES = [(2, 3, 4, 6, 2), (1, 1, 3, 3, 3), (3, 2, 5, 3, 1), (2, 5, 9, 3, 3), (1,
 
 few = settings(max_examples=40)
 small = st.integers(1, 4)
-
-
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    generator = torch.Generator().manual_seed(seed + 31 * len(shape))
-    return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
-
-
-def close(a: Tensor, b: Tensor) -> None:
-    loose = a.dtype == torch.float32
-    torch.testing.assert_close(a, b, rtol=1e-4 if loose else 1e-10, atol=1e-5 if loose else 1e-10)
 
 
 def same(ours: Tensor, theirs: Tensor, leaves: list[Tensor]) -> None:

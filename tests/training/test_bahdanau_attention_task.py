@@ -15,12 +15,9 @@ from torch.nn import functional as F
 
 from course import data
 from course.data import dates
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.bahdanau_attention import AttentionSeq2Seq, additive_scores, attend
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -86,14 +83,9 @@ def trained(kind: type[nn.Module], seed: int, attention: int = 48) -> nn.Module:
     return model.eval()
 
 
-def verdict_on(model: nn.Module, seed: int):
-    found = find("bahdanau_attention_task")
-    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_attention_clears_the_bars_with_every_seed(seed):
-    verdict = verdict_on(trained(AttentionSeq2Seq, seed), seed)
+    verdict = verdict_on("bahdanau_attention_task", trained(AttentionSeq2Seq, seed), seed)
     assert verdict.kind == "passed", [(case.title, case.message) for case in verdict.cases if not case.passed]
 
 
@@ -102,7 +94,7 @@ def test_attention_clears_the_bars_with_every_seed(seed):
     ("kind", "attention"), [(NotShifted, 48), (OverTheBatch, 48), (NoTanh, 48), (AttentionSeq2Seq, 0)]
 )
 def test_the_commonest_bugs_do_not(kind, attention, seed):
-    verdict = verdict_on(trained(kind, seed, attention), seed)
+    verdict = verdict_on("bahdanau_attention_task", trained(kind, seed, attention), seed)
     print(
         f"{kind.__name__} {attention}: {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}"
     )

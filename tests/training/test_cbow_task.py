@@ -12,13 +12,10 @@ from torch.nn import functional as F
 
 from course import data
 from course.data import grammar
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
 from course.hidden.cbow.cbow_task import LOSS_MARGIN, RADIUS, clear_words, held_out
-from course.judge import judge
 from course.reference.cbow import CBOW, cbow_logits, context_windows
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -103,11 +100,6 @@ def trained(model, seed, *, windows=context_windows, loss_of=right_loss, lr=1e-2
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("cbow_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 @torch.no_grad()
 def measured(model):
     """Loss above the floor on 4,000 windows, and the share of five neighbours that are of a kind."""
@@ -126,7 +118,7 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
     gap, alike = measured(model)
     print(f"seed {seed}: {gap:.3f} above the floor, {alike:.1%} of a kind")
     assert gap < LOSS_MARGIN - 0.1
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("cbow_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +129,7 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
 def test_other_honest_loops_clear_it_too(options):
     model = trained(Model, 1, **options)
     print(options, *measured(model))
-    assert verdict_on(model, 1).kind == "passed"
+    assert verdict_on("cbow_task", model, 1).kind == "passed"
 
 
 MISTAKES = [
@@ -160,7 +152,7 @@ MISTAKES = [
 )
 def test_the_commonest_mistakes_do_not(model, options, name, seed):
     wrong = trained(model, seed, **options)
-    verdict = verdict_on(wrong, seed)
+    verdict = verdict_on("cbow_task", wrong, seed)
     gap, alike = measured(wrong)
     print(f"{gap:.3f} above the floor, {alike:.1%} of a kind, {verdict.score} points, {verdict.misconception}")
     print([case.title for case in verdict.cases if not case.passed])

@@ -16,12 +16,9 @@ import torch
 from course import blocks, data
 from course.data import phrases
 from course.exercise import translation
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference import encoder_decoder as reference
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -104,11 +101,6 @@ def trained(model, seed, *, schedule=True, smoothing=0.1, forgets="", lr=1e-3):
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("encoder_decoder_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 def quality(model):
     """Exact match and BLEU on a thousand new sentences."""
     pairs = phrases.draw(1000, random.Random(99))
@@ -122,7 +114,7 @@ def quality(model):
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
     model = trained(notebook_model, seed)
     print(seed, quality(model))
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("encoder_decoder_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +130,7 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
 def test_other_honest_loops_clear_it_too(options, loop):
     model = trained(lambda: notebook_model(**options), 1, **loop)
     print(options, loop, quality(model))
-    assert verdict_on(model, 1).kind == "passed"
+    assert verdict_on("encoder_decoder_task", model, 1).kind == "passed"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +151,7 @@ def test_other_honest_loops_clear_it_too(options, loop):
 )
 def test_the_commonest_mistakes_do_not(model, loop):
     model = trained(model, 0, **loop)
-    verdict = verdict_on(model, 0)
+    verdict = verdict_on("encoder_decoder_task", model, 0)
     print(quality(model), f"{verdict.score} points", verdict.misconception)
     print(*(f"   {case.title}: {case.message}" for case in verdict.cases if not case.passed), sep="\n")
     assert verdict.score < verdict.points

@@ -24,13 +24,10 @@ from torch.nn import functional as F
 
 from course import blocks, data
 from course.data import negatives, pretrained
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
 from course.hidden.lora.lora_task import LIMIT
-from course.judge import judge
 from course.reference import lora
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 SEEDS = range(10)
 BUDGET = find_item("lora_task")[1].budget.cpu
@@ -80,11 +77,6 @@ def trained(make, seed: int, lr: float = 1e-2, steps: int = BUDGET // negatives.
     return model.eval()
 
 
-def verdict_on(model: nn.Module, seed: int = 0):
-    found = find("lora_task")
-    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
-
-
 @torch.no_grad()
 def accuracy(model: nn.Module) -> float:
     images, labels = negatives.scans("test")
@@ -92,11 +84,11 @@ def accuracy(model: nn.Module) -> float:
 
 
 def test_without_training_it_is_called_not_adapted():
-    assert verdict_on(adapted().eval()).misconception == "not_adapted_at_all"
+    assert verdict_on("lora_task", adapted().eval()).misconception == "not_adapted_at_all"
 
 
 def test_numbers_that_may_learn_are_counted_before_any_does():
-    few, many = verdict_on(adapted(2).eval()), verdict_on(adapted(16).eval())
+    few, many = verdict_on("lora_task", adapted(2).eval()), verdict_on("lora_task", adapted(16).eval())
     assert lora.trainable_parameters(adapted(2))[0] <= LIMIT < lora.trainable_parameters(adapted(16))[0]
     assert [case.message for case in few.cases if "numbers" in case.title and "numbers learn" in case.message] == []
     assert any("17,920 numbers learn; 2,500 are allowed" in case.message for case in many.cases)
@@ -107,13 +99,13 @@ def test_a_bias_that_moved_by_a_single_bit_is_seen():
     with torch.no_grad():
         bias = model.get_submodule("encoder.1.up").base.bias
         bias[3] = torch.nextafter(bias[3], bias[3] + 1)
-    messages = [case.message for case in verdict_on(model).cases]
+    messages = [case.message for case in verdict_on("lora_task", model).cases]
     assert any("have changed: encoder.1.up.bias" in message for message in messages)
 
 
 def test_the_base_may_stand_anywhere_in_the_model():
     """Another name for everything, as in a model that wraps the reader."""
-    messages = [case.message for case in verdict_on(nn.Sequential(adapted().eval())).cases]
+    messages = [case.message for case in verdict_on("lora_task", nn.Sequential(adapted().eval())).cases]
     assert not any("have changed" in message or "numbers learn" in message for message in messages)
 
 
@@ -127,7 +119,7 @@ def test_a_few_batches_already_help():
 def test_rank_two_clears_the_bars_with_every_seed(seed):
     model = trained(adapted, seed)
     print(f"{seed}: {accuracy(model):.1%}")
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("lora_task", model, seed).kind == "passed"
 
 
 @pytest.mark.slow
@@ -146,7 +138,7 @@ def test_rank_two_clears_the_bars_with_every_seed(seed):
 )
 def test_other_ways_do_not(make, lr, misconception, seed):
     model = trained(make, seed, lr)
-    verdict = verdict_on(model, seed)
+    verdict = verdict_on("lora_task", model, seed)
     print(f"{accuracy(model):.1%}, {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points
     assert not misconception or verdict.misconception == misconception

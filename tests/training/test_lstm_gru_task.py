@@ -18,13 +18,10 @@ from torch.nn import functional as F
 
 from course import data
 from course.data.parentheses import LONGER, TOKENS, examples
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.lstm_gru import GatedClassifier, gru_cell, lstm_cell
 from course.reference.rnn import ElmanClassifier
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -108,11 +105,6 @@ def trained(kind: type[nn.Module], seed: int, lr: float = 1e-2) -> nn.Module:
     return model.eval()
 
 
-def verdict_on(model: nn.Module, seed: int):
-    found = find("lstm_gru_task")
-    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
-
-
 @torch.no_grad()
 def accuracy(model: nn.Module, lengths: tuple[int, int]) -> float:
     generator = torch.Generator().manual_seed(12345)
@@ -132,14 +124,14 @@ def told(kind: type[nn.Module], seed: int, model: nn.Module) -> None:
 def test_an_lstm_clears_the_bars_with_every_seed(seed):
     model = trained(GatedClassifier, seed)
     told(GatedClassifier, seed, model)
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("lstm_gru_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_so_does_a_gru(seed):
     model = trained(Gru, seed)
     told(Gru, seed, model)
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("lstm_gru_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -150,7 +142,7 @@ def test_so_does_a_gru(seed):
 def test_elman_and_the_commonest_bugs_do_not(kind, lr, seed):
     model = trained(kind, seed, lr)
     told(kind, seed, model)
-    verdict = verdict_on(model, seed)
+    verdict = verdict_on("lstm_gru_task", model, seed)
     print(f"    {verdict.score} of {verdict.points} points, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points
     assert verdict.misconception

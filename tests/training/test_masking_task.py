@@ -15,11 +15,7 @@ from torch.nn import functional as F
 
 from course import blocks, data
 from course.data import grammar
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
 from course.hidden.masking.masking_task import MARGIN, asked_everywhere, asked_once
-from course.judge import judge
 from course.reference.masking import (
     causal_mask,
     combine_masks,
@@ -28,6 +24,7 @@ from course.reference.masking import (
     padding_mask,
 )
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -162,11 +159,6 @@ def trained(model, seed, *, lr=3e-3, ahead=1, loss_of=masked_cross_entropy, shar
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("masking_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 @torch.no_grad()
 def measured(model):
     """Nats a word above the source: one word a sentence, cut before it, and whole sentences, with standard errors."""
@@ -197,7 +189,7 @@ def test_an_honest_model_clears_the_bar_and_is_no_cheat_with_every_seed(seed):
     print(f"seed {seed}: {written(found)}")
     assert found["cut short"] < MARGIN - 0.05
     for judged in (seed, seed + 100):
-        verdict = verdict_on(model, judged)
+        verdict = verdict_on("masking_task", model, judged)
         assert verdict.kind == "passed", [case.message for case in verdict.cases if not case.passed]
     assert not leaks(model)
 
@@ -217,7 +209,7 @@ def test_an_honest_model_clears_the_bar_and_is_no_cheat_with_every_seed(seed):
 def test_other_honest_models_clear_it_too(model, options):
     honest = trained(model, 1, **options)
     print(model.__name__, options, written(measured(honest)))
-    assert verdict_on(honest, 1).kind == "passed"
+    assert verdict_on("masking_task", honest, 1).kind == "passed"
     assert not leaks(honest)
 
 
@@ -247,7 +239,7 @@ LEAKING = (NoCausalMask, NoMask, UpperTriangle, EitherMask, NormOverTime, OneWor
 )
 def test_the_commonest_mistakes_do_not(model, options, name, seed):
     wrong = trained(model, seed, **options)
-    verdict = verdict_on(wrong, seed)
+    verdict = verdict_on("masking_task", wrong, seed)
     print(model.__name__, options, written(measured(wrong)), f"{verdict.score} points, {verdict.misconception}")
     print([case.title for case in verdict.cases if not case.passed])
     assert leaks(wrong) == (model in LEAKING)

@@ -25,12 +25,9 @@ from torch.nn import functional as F
 
 from course import blocks, data
 from course.data import relations
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.multi_head_attention import MultiHeadAttention, merge_heads, split_heads
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -140,11 +137,6 @@ def trained(model, seed, *, lr=3e-3, forgets="", optimizer=torch.optim.Adam):
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("multi_head_attention_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 def accuracy(model, children=8):
     """Right answers for friends, for rivals, and the share of children with both."""
     *playground, answers = relations.draw(2000, torch.Generator().manual_seed(10_001), children)
@@ -158,7 +150,7 @@ def accuracy(model, children=8):
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
     model = trained(Playground, seed)
     print(seed, accuracy(model), accuracy(model, 16))
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("multi_head_attention_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(
@@ -174,14 +166,14 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
 def test_other_honest_models_and_loops_clear_it_too(model, options):
     model = trained(model, 1, **options)
     print(options, accuracy(model), accuracy(model, 16))
-    assert verdict_on(model, 1).kind == "passed"
+    assert verdict_on("multi_head_attention_task", model, 1).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("model", [OneHead, MergesByReshaping, SplitsByReshaping, SplitsAndMergesByReshaping])
 def test_the_commonest_mistakes_do_not(model, seed):
     wrong = trained(model, seed)
-    verdict = verdict_on(wrong, seed)
+    verdict = verdict_on("multi_head_attention_task", wrong, seed)
     print(model.__name__, accuracy(wrong), f"{verdict.score} points", verdict.misconception)
     assert verdict.score < verdict.points
 
@@ -199,7 +191,7 @@ def test_the_commonest_mistakes_do_not(model, seed):
 )
 def test_other_mistakes_do_not_either(model, options):
     wrong = trained(model, 0, **options)
-    verdict = verdict_on(wrong, 0)
+    verdict = verdict_on("multi_head_attention_task", wrong, 0)
     print(model.__name__, options, accuracy(wrong), f"{verdict.score} points", verdict.misconception)
     assert verdict.score < verdict.points
 
@@ -208,4 +200,4 @@ def test_a_wrong_scale_trains_as_well():
     """Why every function is checked on its own: a trained model does not show this mistake."""
     model = trained(ScaledByTheWidthOfTheWord, 0)
     print(accuracy(model))
-    assert verdict_on(model, 0).kind == "passed"
+    assert verdict_on("multi_head_attention_task", model, 0).kind == "passed"

@@ -17,12 +17,9 @@ from torch.nn import functional as F
 
 from course import blocks, data
 from course.data import order
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.positional_encoding import LearnedPositions, alibi_bias, rope, sinusoidal
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -110,11 +107,6 @@ def trained(model, seed, *, lr=3e-3, forgets=""):
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("positional_encoding_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 def accuracy(model, length, seed=1):
     ids, targets = order.draw(200, torch.Generator().manual_seed(seed), length)
     with torch.no_grad():
@@ -126,14 +118,14 @@ def accuracy(model, length, seed=1):
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
     model = trained(Echo, seed)
     print(seed, *(f"{length}: {accuracy(model, length):.1%}" for length in (16, 32, 64, 128)))
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("positional_encoding_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize("lr", [1e-3, 1e-2])
 def test_other_honest_loops_clear_it_too(lr):
     model = trained(Echo, 1, lr=lr)
     print(lr, *(f"{length}: {accuracy(model, length):.1%}" for length in (16, 32, 64)))
-    assert verdict_on(model, 1).kind == "passed"
+    assert verdict_on("positional_encoding_task", model, 1).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -153,7 +145,7 @@ def test_other_honest_loops_clear_it_too(lr):
 )
 def test_the_commonest_mistakes_do_not(model, options, known_as, seed):
     wrong = trained(model, seed, **options)
-    verdict = verdict_on(wrong, seed)
+    verdict = verdict_on("positional_encoding_task", wrong, seed)
     at = " ".join(f"{length}: {accuracy(wrong, length):.1%}" for length in (16, 32, 64))
     print(model.__name__, options, at, f"{verdict.score} points", verdict.misconception)
     assert verdict.score < verdict.points

@@ -15,12 +15,10 @@ from torch.nn import functional as F
 
 from course import data
 from course.data.parentheses import LENGTHS, examples
-from course.exercise.key import key_of
-from course.exercise.runner import run
 from course.hidden import find
-from course.judge import judge
 from course.reference.rnn import ElmanClassifier, clip_grad_norm
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -47,11 +45,6 @@ def trained(kind: type[nn.Module], seed: int) -> nn.Module:
             return model.eval()
 
 
-def verdict_on(model: nn.Module, seed: int):
-    found = find("rnn_task")
-    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
-
-
 def accuracy(model: nn.Module) -> float:
     generator = torch.Generator().manual_seed(12345)
     ids, lengths, labels = examples(4000, LENGTHS, generator)
@@ -65,7 +58,7 @@ def accuracy(model: nn.Module) -> float:
 def test_the_reference_clears_every_bar(seed):
     model = trained(ElmanClassifier, seed)
     print(f"\nseed {seed}: {accuracy(model):.3f}")
-    assert verdict_on(model, 100 + seed).kind == "passed"
+    assert verdict_on("rnn_task", model, 100 + seed).kind == "passed"
 
 
 class MeanOverColumns(ElmanClassifier):
@@ -83,6 +76,6 @@ class MeanOverColumns(ElmanClassifier):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_common_mistakes_do_not(name, kind, seed):
     model = trained(kind, seed)
-    verdict = verdict_on(model, 100 + seed)
+    verdict = verdict_on("rnn_task", model, 100 + seed)
     print(f"\n{name}, seed {seed}: {accuracy(model):.3f}, {verdict.score} points, {verdict.misconception}")
     assert verdict.score < find("rnn_task").points / 2

@@ -11,12 +11,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course import blocks, data
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.self_attention import self_attention
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -90,11 +87,6 @@ def trained(model, seed, *, lr=3e-3, forgets="", optimizer=torch.optim.Adam):
             return model.eval()
 
 
-def verdict_on(model, seed):
-    exercise = find("self_attention_task")
-    return judge(key_of(exercise, seed), lambda script: run(script, model), exercise.points)
-
-
 def accuracy(model, slots, seed=1):
     lists = data.load("recall", rows=4000, slots=slots, seed=seed).with_format("torch")[:]
     with torch.no_grad():
@@ -106,7 +98,7 @@ def accuracy(model, slots, seed=1):
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
     model = trained(Recall, seed)
     print(seed, *(f"{slots} pairs {accuracy(model, slots):.2%}" for slots in (4, 8, 16, 26)))
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("self_attention_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +109,7 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
 def test_other_honest_loops_clear_it_too(options):
     model = trained(Recall, 1, **options)
     print(options, f"{accuracy(model, 8):.2%}")
-    assert verdict_on(model, 1).kind == "passed"
+    assert verdict_on("self_attention_task", model, 1).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -137,6 +129,6 @@ def test_other_honest_loops_clear_it_too(options):
 )
 def test_the_commonest_mistakes_do_not(model, options, seed):
     wrong = trained(model, seed, **options)
-    verdict = verdict_on(wrong, seed)
+    verdict = verdict_on("self_attention_task", wrong, seed)
     print(model.__name__, options, f"{accuracy(wrong, 8):.2%}, {verdict.score} points", verdict.misconception)
     assert verdict.score < verdict.points

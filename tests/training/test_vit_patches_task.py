@@ -19,12 +19,9 @@ from torch.nn import functional as F
 
 from course import data
 from course.data import digits
-from course.exercise.key import key_of
-from course.exercise.runner import run
-from course.hidden import find
-from course.judge import judge
 from course.reference.vit_patches import ViT
 from course.syllabus import find_item
+from tests.training.judged import verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -75,11 +72,6 @@ def trained(make, seed: int, lr: float = 2e-3, stream=anywhere) -> nn.Module:
     return model.eval()
 
 
-def verdict_on(model: nn.Module, seed: int):
-    found = find("vit_patches_task")
-    return judge(key_of(found, seed), lambda script: run(script, model), found.points)
-
-
 @torch.no_grad()
 def accuracy(model: nn.Module) -> float:
     images, labels = (found.repeat(4, *[1] * (found.dim() - 1)) for found in digits.scans("test"))
@@ -91,7 +83,7 @@ def accuracy(model: nn.Module) -> float:
 def test_a_vit_clears_the_bars_with_every_seed(seed):
     model = trained(build, seed)
     print(f"{seed}: {accuracy(model):.1%}")
-    assert verdict_on(model, seed).kind == "passed"
+    assert verdict_on("vit_patches_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -107,6 +99,6 @@ def test_a_vit_clears_the_bars_with_every_seed(seed):
 )
 def test_the_commonest_bugs_and_a_linear_model_do_not(make, lr, stream, seed):
     model = trained(make, seed, lr, stream)
-    verdict = verdict_on(model, seed)
+    verdict = verdict_on("vit_patches_task", model, seed)
     print(f"{accuracy(model):.1%}, {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points

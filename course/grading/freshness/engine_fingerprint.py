@@ -49,10 +49,15 @@ def fingerprint(topics: frozenset[str]) -> str:
 def said_by(path: Path) -> bytes:
     """A hash of what a file says: of a module, its statements without docstrings."""
     content = path.read_bytes()
-    if path.suffix == ".py":
-        with suppress(SyntaxError, ValueError):
-            content = ast.dump(_without_docstrings(tree(content))).encode()
-    return hashlib.sha256(content).digest()
+    return _said(content) if path.suffix == ".py" else hashlib.sha256(content).digest()
+
+
+@cache
+def _said(source: bytes) -> bytes:
+    """A hash of a module's statements, found out once for a text, wherever it stands."""
+    with suppress(SyntaxError, ValueError):
+        source = ast.dump(_without_docstrings(tree(source))).encode()
+    return hashlib.sha256(source).digest()
 
 
 def _without_docstrings(module: ast.Module) -> ast.Module:

@@ -8,37 +8,18 @@ from contextlib import nullcontext
 import nbformat
 import pytest
 
-from course.exercise.key import key_of
-from course.exercise.runner import run
 from course.grading.classroom.graded import Graded
 from course.grading.course_folder import notebook_path
-from course.grading.demo.made_up_students import Expected, Pupil, pupils, standing_alone
+from course.grading.demo.made_up_students import Expected, Pupil, pupils
 from course.grading.demo.run_demo import _make_class, _make_course
 from course.grading.gradebook.scores import Scores
 from course.grading.intake.check_submission import examine
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
-from course.hidden import exercises, find
-from course.judge import judge
+from course.hidden import find
 from course.judge.verdict import Verdict
-from course.syllabus import TOPICS
 
 from ..lesson import TOPIC
-
-
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_code_of_misconceptions_stands_alone(topic):
-    """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
-    for exercise in exercises(topic):
-        if exercise.name.endswith("_task"):
-            continue
-        sources = {m.name: standing_alone(m.wrong, exercise.name) for m in exercise.misconceptions}
-        assert any(sources.values()), exercise.name
-        name, source = next((name, source) for name, source in sources.items() if source)
-        space: dict = {}
-        exec(compile(source, "cell", "exec"), space)
-        verdict = judge(key_of(exercise, 3), lambda script, answer=space[exercise.name]: run(script, answer), 2.0)
-        assert (verdict.misconception, verdict.score < 2) == (name, True)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 import pytest
 
+import course
 from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
 from course.grading.export.autograder import hand_in, told
@@ -25,10 +26,13 @@ from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
+from course.grading.student_edition import ANSWER_KEYS, answer_key
 from course.judge.verdict import CaseResult, Verdict
+from course.syllabus import TOPICS
 from tests.grading.classes import OVERFLOWS, given_out
 from tests.grading.lesson import NAME, TOPIC, answers
 
+PACKAGE = Path(course.__file__).parent
 TOP = {
     "score": float,
     "execution_time": int,
@@ -69,7 +73,7 @@ def validate(results: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def autograder(graded_class: Path, tmp_path_factory) -> Path:
-    """A folder like Gradescope's /autograder after the image was built; `setup.sh` would have made the environment."""
+    """A folder like Gradescope's /autograder after `setup.sh`, which makes an environment and the answer keys."""
     root = tmp_path_factory.mktemp("gradescope") / "autograder"
     path = write_autograder(graded_class, TOPIC, root.parent / "autograder.zip")
     with zipfile.ZipFile(path) as archive:
@@ -77,6 +81,10 @@ def autograder(graded_class: Path, tmp_path_factory) -> Path:
         modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
     assert modes["setup.sh"] == modes["run_autograder"] == 0o755
     shutil.copy(root / "source" / "run_autograder", root)
+    keys = root / "source" / ".cache" / ANSWER_KEYS
+    keys.mkdir(parents=True)
+    for topic in TOPICS:
+        shutil.copy(answer_key(topic, PACKAGE), keys)
     python = root / "source" / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -6,7 +6,9 @@ import shutil
 import warnings
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbformat import NotebookNode
@@ -22,13 +24,21 @@ NAME = TOPIC.folder
 
 _HERE = Path(__file__).parent
 _REPOSITORY = _HERE.parents[2]
+_FOLDER = TemporaryDirectory(prefix="lesson-")
 
 Edit = Callable[[NotebookNode], None]
 
 
 def make_course(root: Path) -> Path:
     """A course in `root` that holds the lesson, released and known to its gradebook."""
-    (root / "solutions").mkdir(parents=True)
+    return shutil.copytree(_made(), root, dirs_exist_ok=True)
+
+
+@cache
+def _made() -> Path:
+    """The course that is copied, made once a process; its folder ends with the process."""
+    root = Path(_FOLDER.name)
+    (root / "solutions").mkdir()
     shutil.copy(_HERE / f"{NAME}.py", root / "solutions")
     shutil.copy(_REPOSITORY / "nbgrader_config.py", root)
     register(root, TOPIC)

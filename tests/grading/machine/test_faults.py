@@ -95,18 +95,15 @@ def test_who_does_not_say_which_disk_is_full_has_it_looked_for(monkeypatch, tmp_
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> tuple[Path, dict[str, object]]:
-    """A class of two, and what becomes of it when nothing happens."""
-    root = make_class(tmp_path_factory.mktemp("class"), 2)
-    other = shutil.copytree(root, tmp_path_factory.mktemp("undisturbed") / "class")
-    return root, plain(grade_class(Classroom(other, TOPIC, SETTINGS), workers=1))
+    """A class of two that was graded, and what became of it as nothing happened."""
+    root = make_class(tmp_path_factory.mktemp("undisturbed") / "class", 2)
+    return root, plain(grade_class(Classroom(root, TOPIC, SETTINGS), workers=1))
 
 
 @pytest.fixture
 def graded(undisturbed, tmp_path) -> Path:
     """The class, graded: its results are kept."""
-    root = shutil.copytree(undisturbed[0], tmp_path / "class")
-    grade_class(Classroom(root, TOPIC, SETTINGS), workers=1)
-    return root
+    return shutil.copytree(undisturbed[0], tmp_path / "class")
 
 
 def grade(root: Path, **options) -> dict[str, object]:

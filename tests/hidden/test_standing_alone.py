@@ -1,0 +1,22 @@
+"""Code of misconceptions that the demo's class hands in needs nothing of the hidden tests' modules."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.grading.demo.made_up_students import standing_alone
+from tests.hidden.judged import SEED, verdict_on
+from tests.hidden.test_matrix import EXERCISES
+
+WRITTEN = [exercise for _, exercise in EXERCISES if not exercise.name.endswith("_task")]
+
+
+@pytest.mark.parametrize("exercise", WRITTEN, ids=[exercise.name for exercise in WRITTEN])
+def test_code_of_misconceptions_stands_alone(exercise):
+    """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
+    sources = ((m.name, standing_alone(m.wrong, exercise.name)) for m in exercise.misconceptions)
+    name, source = next((name, source) for name, source in sources if source)
+    space: dict = {}
+    exec(compile(source, "cell", "exec"), space)
+    verdict = verdict_on(exercise.name, space[exercise.name], SEED)
+    assert (verdict.misconception, verdict.score < exercise.points) == (name, True)
