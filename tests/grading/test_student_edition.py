@@ -269,10 +269,10 @@ def test_the_wheel_holds_what_students_use_and_no_more(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops == {
         *("__init__.py", "__main__.py", "cli.py", "edition.py", "files.py", "outline.py", "source.py", "syllabus.py"),
-        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show"),
+        *("blocks", "data", "exercise", "grading", "judge", "keys", "notebook", "show", "py.typed"),
     }
     code = [name for name in names if not name.startswith("keys/")]
-    assert all(name.endswith((".py", ".safetensors")) for name in code), code
+    assert all(name.endswith((".py", ".safetensors", "py.typed")) for name in code), code
     assert sum(zipfile.ZipFile(wheel).getinfo(f"course/{name}").file_size for name in code) < 2 * 2**20
 
 

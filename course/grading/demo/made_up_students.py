@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from nbformat import NotebookNode
@@ -162,11 +162,8 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     """Collect the definition of `thing`, after those of what it uses; whether all of it can stand in a notebook."""
     if not isinstance(thing, FunctionType | type):
         return False
-    try:
-        definition = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    except OSError:  # no class statement made it, and Python 3.13 does not look for one of its name
-        return False
-    if not isinstance(definition, ast.FunctionDef | ast.ClassDef) or not _is_own(definition, thing):
+    definition = _definition(thing)
+    if definition is None or not _is_own(definition, thing):
         return False
     own, definition.decorator_list, definition.name = definition.name, [], name
     space = vars(sys.modules[thing.__module__])
@@ -190,6 +187,38 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
     del parts[name]
     parts[name] = ast.unparse(definition)
     return True
+
+
+def _definition(thing: Any) -> ast.FunctionDef | ast.ClassDef | None:
+    """The statement that made a function or a class, if one did; of a lambda, one that makes the same."""
+    if isinstance(thing, FunctionType) and thing.__name__ == "<lambda>":
+        return _spelt_out(thing)
+    try:
+        made = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    except OSError:  # no class statement made it, and Python 3.13 does not look for one of its name
+        return None
+    return made if isinstance(made, ast.FunctionDef | ast.ClassDef) else None
+
+
+def _spelt_out(function: FunctionType) -> ast.FunctionDef | None:
+    """A lambda of a module as a function with a `return`; nothing for one that knows more than its module."""
+    module = ast.parse(inspect.getsource(sys.modules[function.__module__]))
+    nodes = [node for node in ast.walk(module) if isinstance(node, ast.Lambda) and _is_within(function.__code__, node)]
+    if function.__closure__ or not nodes:
+        return None
+    node = nodes[-1]  # of lambdas in each other, the innermost
+    (made,) = ast.parse("def spelt_out(): ...").body
+    assert isinstance(made, ast.FunctionDef)
+    made.args, made.body = node.args, [ast.copy_location(ast.Return(node.body), node.body)]
+    return made
+
+
+def _is_within(code: CodeType, node: ast.Lambda) -> bool:
+    """Whether all that the code does stands in the body of a lambda."""
+    body = node.body
+    begins, ends = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    told = [place for place in code.co_positions() if all(place)]
+    return bool(told) and all(begins <= (line, column) and (last, end) <= ends for line, last, column, end in told)
 
 
 def _is_own(definition: ast.FunctionDef | ast.ClassDef, thing: Any) -> bool:

@@ -53,7 +53,9 @@ multi_head_parameters.mistakes(
     "List the names of your layer's parameters. How many matrices are there?",
     W_o_not_counted=_counted(lambda D, h, bias: 3 * D * (D + bias)),
 )
-multi_head_parameters.mistakes(
-    "List the names of your layer's parameters, with bias=True and with bias=False.",
-    biases_never_counted=_counted(lambda D, h, bias: 4 * D * D),
-)
+
+
+@multi_head_parameters.misconception("List the names of your layer's parameters, with bias=True and with bias=False.")
+def biases_never_counted(d_model, n_heads, bias):
+    divisible(d_model, n_heads)
+    return 4 * d_model * d_model

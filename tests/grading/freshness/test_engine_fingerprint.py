@@ -56,7 +56,6 @@ def states(*topics: str) -> dict[str, str]:
     [
         ("reference/multi_head_attention.py", "encoder_decoder", "cbow"),
         ("reference/positional_encoding.py", "encoder_decoder", "masking"),
-        ("reference/rnn.py", "lstm_gru", "lora"),
         ("hidden/reading.py", "lstm_gru", "encoder_decoder"),
     ],
 )
