@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from inspect import signature
+from pathlib import Path
 
 import pytest
 import torch
@@ -71,6 +72,14 @@ CASES = [
         {"to": "b", "share": 0.01},
         {"out": 1e-6 * HALF[:, None] * torch.eye(2), "b": torch.zeros(2, 2)},
         {"out": torch.eye(2), "b": torch.eye(2) + 1e-3},
+    ),
+    ("larger_at", {"index": 0, "than": 1}, {"out": torch.tensor([[2.0, 1.0]])}, {"out": torch.tensor([[1.0, 2.0]])}),
+    ("no_longer_than", {"longest": 2}, {"out": torch.tensor([[1, 2]])}, {"out": torch.tensor([[1, 2, 3]])}),
+    (
+        "combinations_are_not_zero",
+        {"weights": torch.tensor([1.0, -1.0]), "share": 0.9, "also": "b"},
+        {"out": torch.tensor([[1.0, 2.0], [1.0, 3.0]]), "b": torch.tensor([[1.0], [2.0]])},
+        {"out": torch.tensor([[1.0, 2.0], [1.0, 2.0]]), "b": torch.tensor([[1.0], [2.0]])},
     ),
     (
         "combination_is_not_zero",
@@ -310,6 +319,11 @@ def test_what_is_frozen_or_left_over_need_not_learn():
     assert "table" in broken(use("every_parameter_learns"), outputs)
     assert "w" in broken(use("every_parameter_learns", unused=True), {"gradients of out": {"w": torch.zeros(2)}})
     assert not broken(use("every_block_learns", rows=2), outputs)
+
+
+def test_every_law_is_examined():
+    tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("*.py"))
+    assert not [name for name in LAWS if f'"{name}"' not in tests]
 
 
 def use(name, **params):
