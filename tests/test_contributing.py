@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jupytext
@@ -22,6 +23,7 @@ from course.exercise.key import key_of
 from course.exercise.runner import run
 from course.judge import Verdict, judge
 from course.show import live, style
+from tests.hidden.test_nothing_for_nothing import MOST, answers
 from tests.show.widgets import controls, look, move
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
@@ -32,10 +34,11 @@ def _block(name: str) -> str:
     return code
 
 
-def test_the_example_exercise_keeps_its_promises() -> None:
-    reference: dict = {}
-    exec(_block("reference"), reference)
-    hidden: dict = {"reference": SimpleNamespace(**reference)}
+def test_the_example_exercise_keeps_its_promises(monkeypatch) -> None:
+    smoothing = ModuleType("smoothing")
+    exec(_block("reference"), vars(smoothing))
+    monkeypatch.setattr("course.reference.smoothing", smoothing, raising=False)
+    hidden: dict = {}
     exec(_block("hidden"), hidden)
     declared = hidden["moving_average"]
     key = key_of(declared, 7)
@@ -43,6 +46,9 @@ def test_the_example_exercise_keeps_its_promises() -> None:
     for misconception in declared.misconceptions:
         verdict = judge(key, lambda script, wrong=misconception.wrong: run(script, wrong), 2)
         assert verdict.score < 2 and verdict.misconception == misconception.name
+    bare = replace(key, misconceptions=())
+    for name, respond in answers(declared, bare, key_of(declared, public_only=True)):
+        assert judge(bare, respond, 2).score <= 2 * MOST, f"{name} earns something"
 
 
 def test_an_exercise_is_about_thirty_lines() -> None:

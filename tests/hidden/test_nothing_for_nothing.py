@@ -49,7 +49,7 @@ def test_with_no_seed_either(exercise, seed):
 
 def earns_nothing(exercise: Exercise, seed: int) -> None:
     key = replace(key_at(exercise.name, seed), misconceptions=())  # what it is taken for takes long to say
-    for name, respond in answers(exercise, key):
+    for name, respond in answers(exercise, key, key_at(exercise.name, None)):
         verdict = judge(key, respond, exercise.points)
         passed = [case.title for case in verdict.cases if case.passed]
         assert verdict.score <= MOST * exercise.points or (exercise.name, name) in EARNED, (
@@ -57,15 +57,14 @@ def earns_nothing(exercise: Exercise, seed: int) -> None:
         )
 
 
-def answers(exercise: Exercise, key: Key) -> Iterator[tuple[str, Respond]]:
-    """Each by its name, as what it responds to the scripts of `key`."""
+def answers(exercise: Exercise, key: Key, public: Key) -> Iterator[tuple[str, Respond]]:
+    """Each by its name, as what it responds to the scripts of `key`; `public` is what everybody can look up."""
     yield "zeros", constant(key, 0.0)
     yield "ones", constant(key, 1.0)
     objects = {repr(value): _says(exercise, value) for value in (True, False, {}, None)}
     objects |= {"the first argument": _first, "a model of the first argument": _says(exercise), "an error": _refuses}
     for name, answer in objects.items():
         yield name, partial(run, answer=answer)
-    public = key_at(exercise.name, None)
     yield "the public key, else an error", replayed(public, or_else=_an_error)
     yield "the public key, else what comes next", replayed(public, or_else=_what_comes_next)
 
@@ -102,7 +101,7 @@ def _like(value: Any, number: float) -> Any:
         return torch.full_like(value.detach(), number)
     if isinstance(value, bool | int | float):
         return type(value)(number)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return type(value)(_like(item, number) for item in value)
     if isinstance(value, dict):
         return {key: _like(item, number) for key, item in value.items()}
