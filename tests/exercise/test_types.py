@@ -13,11 +13,9 @@ import torch
 
 from course.exercise import Exercise, build, call
 from course.exercise.key import NoKey, key_of
-from course.exercise.recording import Recording
 from course.exercise.runner import run
-from course.exercise.script import Script
-from course.exercise.wire import pack, unpack
 from course.judge import Verdict, judge
+from tests.hidden.judged import across
 
 
 def change_first(collection) -> None:
@@ -84,13 +82,8 @@ def exercise(reference, *args) -> Exercise:
 
 
 def verdict_on(declared: Exercise, answer) -> Verdict:
-    """Judged as at grading: all that passes between judge and answer crosses as bytes."""
-
-    def respond(script):
-        recording = run(Script.from_plain(unpack(pack(script.to_plain()))), answer)
-        return Recording.from_plain(unpack(pack(recording.to_plain())))
-
-    return judge(key_of(declared, 3), respond, 2)
+    """Judged as at grading."""
+    return judge(key_of(declared, 3), across(lambda script: run(script, answer)), 2)
 
 
 @pytest.mark.parametrize(("right", "wrong", "_"), CROSSING.values(), ids=CROSSING)
