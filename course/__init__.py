@@ -1,7 +1,7 @@
 """Sequence models, from Markov n-grams to Transformers: everything a notebook of the course needs.
 
-`check(name, answer)`, `hint(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`, `set_up()`, and the
-subpackages `data`, `show` and `blocks`, each loaded when it is first used.
+`check(name, answer)`, `hint(name)`, `predict(name)`, `progress()`, `fit(name, model, train)`, `device()`, `seed()`,
+`set_up()`, and the subpackages `data`, `show` and `blocks`, each loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from .notebook.checking import check
     from .notebook.hints import hint
     from .notebook.machine import device, seed
+    from .notebook.predictions import predict
     from .notebook.progress import progress
     from .notebook.setting_up import set_up
     from .notebook.training import fit
 
-__all__ = ["blocks", "check", "data", "device", "fit", "hint", "progress", "seed", "set_up", "show"]
+__all__ = ["blocks", "check", "data", "device", "fit", "hint", "predict", "progress", "seed", "set_up", "show"]
 
 _HOMES = {
     "check": "notebook.checking",
     "hint": "notebook.hints",
+    "predict": "notebook.predictions",
     "progress": "notebook.progress",
     "fit": "notebook.training",
     "device": "notebook.machine",

@@ -60,7 +60,8 @@ class Topic:
 
     `lecture` is the lecture it goes with, and empty where there is none; `builds_on` names the topics that it takes
     further, where that is not just the topic before; `due` is when an instructor wants it; `own` are topics of the
-    instructor's, with tests in the course's folder, which build on what they name and on nothing else.
+    instructor's, with tests in the course's folder, which build on what they name and on nothing else;
+    `predictions` are asked in the notebook, and earn nothing.
     """
 
     number: int
@@ -71,6 +72,7 @@ class Topic:
     builds_on: tuple[str, ...] = ()
     due: datetime | None = None
     own: bool = False
+    predictions: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -207,6 +209,7 @@ OURS: tuple[Topic, ...] = (
             _question("self_attention"),
         ),
         builds_on=("cbow", "bahdanau_attention"),
+        predictions=("scores_without_scaling", "layers_that_ignore_order"),
     ),
     Topic(
         7,

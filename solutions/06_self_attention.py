@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 
 # %% [markdown]
 # ## A state that has to remember everything
@@ -143,7 +143,10 @@ for firmness in (0, 1, 3, 10, 30):
 #
 # Row $i$ of $QK^\top$ holds the scores that query $i$ gives to all keys. So each *row* of weights sums to one: whoever asks distributes attention.
 #
-# And the root? If the numbers in $q$ and $k$ are independent, with mean 0 and variance 1, then $q \cdot k$ is a sum of $D$ products of variance 1, and its variance is $D$. See what that does to softmax, with ten keys for each query:
+# And the root? If the numbers in $q$ and $k$ are independent, with mean 0 and variance 1, then $q \cdot k$ is a sum of $D$ products of variance 1, and its variance is $D$. What does that do to softmax, with ten keys for each query?
+
+# %%
+predict("scores_without_scaling")
 
 # %%
 seed(0)
@@ -301,6 +304,9 @@ def is_permutation_equivariant(fn, x: torch.Tensor, permutation: torch.Tensor) -
 
 # %% check="is_permutation_equivariant"
 check("is_permutation_equivariant", is_permutation_equivariant)
+
+# %%
+predict("layers_that_ignore_order")
 
 # %%
 seed(0)

@@ -21,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course.exercise import Exercise, call, exercise
 from course.exercise.key import key_of, write_key_file
+from course.exercise.prediction import Prediction, right, wrong
 from course.exercise.runner import run
 from course.exercise.script import Verb
 from course.exercise.values import DTYPES, TAGS, decode, encode
@@ -204,8 +205,17 @@ def test_every_verb_and_kind_of_verdict_is_described() -> None:
     assert all(f"`{origin}`" in PROTOCOL for origin in get_args(Origin))
 
 
+TWICE_ZERO = Prediction(
+    "twice_zero",
+    "What is twice 0?",
+    right("0", "Nothing twice is nothing."),
+    wrong("2", "That is twice 1."),
+    wrong("1", "That is half of 2."),
+)
+
+
 def test_the_answer_key_looks_as_shown(tmp_path: Path) -> None:
-    write_key_file(tmp_path / "topic.key", [_double()])
+    write_key_file(tmp_path / "topic.key", [_double()], [TWICE_ZERO])
     assert _timeless(unpack((tmp_path / "topic.key").read_bytes())) == _example("key")
 
 

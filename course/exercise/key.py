@@ -17,6 +17,7 @@ from typing import Any
 from .declaration import PUBLIC_SEED, Exercise
 from .laws import relative
 from .nested import leaves
+from .prediction import Prediction
 from .recording import Recording
 from .runner import run
 from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradients
@@ -133,17 +134,26 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
         raise Malformed(f"these are no cases: {error}") from None
 
 
-def write_key_file(path: Path, exercises: Iterable[Exercise]) -> None:
-    """Writes the answer key of a topic: the public part of its exercises.
+@dataclass(frozen=True)
+class AnswerKey:
+    """What the answer key file of a topic holds: the keys of its exercises and its predictions, by name."""
+
+    exercises: dict[str, Key]
+    predictions: dict[str, Prediction]
+
+
+def write_key_file(path: Path, exercises: Iterable[Exercise], predictions: Iterable[Prediction] = ()) -> None:
+    """Writes the answer key of a topic: the public part of its exercises, and its predictions.
 
     Raises:
-        NoKey: one of them has none, or together they are too large for one file.
+        NoKey: an exercise has none, or together they are too large for one file.
     """
     keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
-    path.write_bytes(_packed(keys, path.stem))
+    asked = [prediction.to_plain() for prediction in predictions]
+    path.write_bytes(_packed({"exercises": keys, "predictions": asked}, path.stem))
 
 
-def _packed(values: list[dict[str, Any]], name: str) -> bytes:
+def _packed(values: Any, name: str) -> bytes:
     """The message with the cases of `name`, of which nothing may be missing: what is cut off, any answer would match.
 
     Raises:
@@ -155,17 +165,19 @@ def _packed(values: list[dict[str, Any]], name: str) -> bytes:
         raise NoKey(f"the key of {name} holds more than can be sent ({error}): make its cases smaller") from None
 
 
-def read_key_file(path: Path) -> dict[str, Key]:
-    """The keys in an answer key file, by exercise.
+def read_key_file(path: Path) -> AnswerKey:
+    """Read the answer key of a topic.
 
     Raises:
         Malformed: the file is no answer key.
     """
     try:
-        keys = [_from_plain(values) for values in unpack(path.read_bytes())]
+        held = unpack(path.read_bytes())
+        keys = [_from_plain(values) for values in held["exercises"]]
+        predictions = [Prediction.from_plain(values) for values in held["predictions"]]
     except (KeyError, TypeError, ValueError) as error:
         raise Malformed(f"{path.name} is no answer key: {error}") from None
-    return {key.name: key for key in keys}
+    return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions})
 
 
 def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:

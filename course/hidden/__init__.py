@@ -13,6 +13,7 @@ from types import ModuleType
 
 from ..exercise import Exercise
 from ..exercise.key import NoKey, write_key_file
+from ..exercise.prediction import Prediction
 from ..outline import Faulty
 from ..syllabus import OUTLINE, Topic, find_item
 
@@ -93,6 +94,14 @@ def exercises(topic: Topic) -> list[Exercise]:
     return [find(item.name) for item in topic.judged]
 
 
+def predictions(topic: Topic) -> tuple[Prediction, ...]:
+    """What a topic's notebook has its reader predict; an instructor's own topic has none."""
+    if not topic.predictions:
+        return ()
+    declared: tuple[Prediction, ...] = import_module(f"{__name__}.{topic.name}.predictions").PREDICTIONS
+    return declared
+
+
 def write_key(folder: Path, topic: Topic) -> None:
     """Writes the answer key of one topic into `folder`.
 
@@ -100,7 +109,7 @@ def write_key(folder: Path, topic: Topic) -> None:
         Undeclared: the tests of an instructor's own topic cannot be run.
     """
     try:
-        write_key_file(folder / f"{topic.name}.key", exercises(topic))
+        write_key_file(folder / f"{topic.name}.key", exercises(topic), predictions(topic))
     except NoKey as error:
         if not topic.own:
             raise

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..exercise.key import Key, key_of, read_key_file
+from ..exercise.key import AnswerKey, Key, key_of, read_key_file
 from ..exercise.settings import as_torch_comes
 from ..syllabus import TOPICS, Item, Topic, Unknown, find_item, near
 from .slip import slip
@@ -56,11 +56,16 @@ def _key(name: str) -> Key:
     if find_spec("course.hidden") is not None:
         with as_torch_comes():
             return key_of(import_module("course.hidden").find(name), public_only=True)
-    return _topic_keys(topic.name)[name]
+    return answer_key(topic.name).exercises[name]
 
 
 @cache
-def _topic_keys(topic: str) -> dict[str, Key]:
+def answer_key(topic: str) -> AnswerKey:
+    """The answer key of a topic, as an edition without hidden tests holds it.
+
+    Raises:
+        Unknown: its file is missing.
+    """
     path = KEYS / f"{topic}.key"
     if not path.exists():
         raise slip(Unknown(f"the answer key {path.name} is missing: install the course again"))

@@ -11,6 +11,7 @@ from . import course_map
 from .course_map import Standing
 from .display import show
 from .folder import read_progress, working_folder
+from .predictions import remembered
 from .slip import slip
 
 _STATES = {"passed": ("✓", "#2e9e5b"), "none": ("○", "#7a7f87"), "open": ("✗", "#d1493f")}
@@ -103,8 +104,14 @@ def _html(topic: Topic, known: dict[str, Any]) -> str:
     return (
         f'<div style="font-family:system-ui,sans-serif;font-size:14px;color:inherit"><b>{escape(topic.title)}</b> '
         f"&middot; {done} of {of} pass"
-        f"{_TABLE}{''.join(rows)}</table></div>"
+        f"{_TABLE}{''.join(rows)}</table>{escape(_predicted(topic))}</div>"
     )
+
+
+def _predicted(topic: Topic) -> str:
+    """How many predictions of the topic were made; nothing where it has none."""
+    made = sum(bool(remembered(name)) for name in topic.predictions)
+    return f"{made} of {len(topic.predictions)} predictions made" if topic.predictions else ""
 
 
 def _points(item: Item) -> str:
@@ -116,4 +123,5 @@ def _text(topic: Topic, known: dict[str, Any]) -> str:
     for item in topic.items:
         state, words = _state(item, known)
         lines.append(f"  {_STATES[state][0]} {item.name:<32}{words:<28}{_points(item):>9} {item.minutes:>3} min")
+    lines += [f"  {_predicted(topic)}"] * bool(topic.predictions)
     return "\n".join(lines)

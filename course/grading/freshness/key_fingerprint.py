@@ -41,6 +41,8 @@ def _made_from(topic: Topic, package: Path) -> Iterator[Path]:
     for file in (*GROUND, *reached(package, modules_of(topic))):
         if (path := package / file).is_file():
             yield path
+    if not topic.own and (path := package / "hidden" / topic.name / "predictions.py").is_file():
+        yield path
     for folder in SHARED:
         yield from (package / folder).rglob("*.py")
     yield from data_files(package)

@@ -65,6 +65,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
         complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in prove(topic)]
     elif topic in TOPICS:
         complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
+        complaints += [Complaint(topic.folder, fault) for fault in _predictions(topic, notebook)]
     return complaints
 
 
@@ -88,6 +89,23 @@ def _declarations(topic: Topic) -> Iterator[str]:
                 find(item.name)
         except Undeclared as fault:
             yield str(fault)
+
+
+def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
+    """What keeps the predictions of one of our topics from being asked, each once and before the cell it is about."""
+    from course.hidden import predictions
+
+    declared = predictions(topic)
+    if (names := tuple(asked.name for asked in declared)) != topic.predictions:
+        yield f"its predictions.py declares {names}, and {topic.named_in} names {topic.predictions}"
+    for asked in declared:
+        yield from asked.faults()
+    calls = Counter(cell.source for cell in notebook.cells if cell.source.startswith("predict("))
+    for name in topic.predictions:
+        if calls[f'predict("{name}")'] != 1:
+            yield f'the prediction {name!r} needs one cell in the notebook, predict("{name}")'
+    for call in calls.keys() - {f'predict("{name}")' for name in topic.predictions}:
+        yield f"a cell asks for what {topic.named_in} does not name: {call}"
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:

@@ -10,6 +10,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from course.exercise.prediction import Prediction, right, wrong
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import lint_release, lint_source, lint_topic
@@ -170,3 +171,32 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "99_sample: course/hidden/sample/double.py declares no exercise double, which the syllabus names" in said
     assert len(said) == 4
+
+
+def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    three = right("8", "Yes."), wrong("1", "No."), wrong("64", "No.")
+    module = ModuleType("predictions")
+    module.PREDICTIONS = (Prediction("asked", "How large?", *three), Prediction("unasked", "How large?", *three[:2]))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "course.hidden.sample.predictions", module)
+    topic = replace(SAMPLE, predictions=("asked", "unasked"))
+    root = make_course(tmp_path / "course", sample_source() + PREDICTED)
+    for path in ("course.syllabus", "course.grading.release.lint"):
+        monkeypatch.setattr(f"{path}.TOPICS", (topic,))
+    said = [str(complaint) for complaint in lint_topic(root, topic) if "predict" in str(complaint)]
+    assert said == [
+        "99_sample: the prediction 'unasked' has 2 choices: give it 3 or 4",
+        "99_sample: the prediction 'unasked' needs one cell in the notebook, predict(\"unasked\")",
+        '99_sample: a cell asks for what the syllabus does not name: predict("forgotten")',
+    ]
+    module.PREDICTIONS = ()  # type: ignore[attr-defined]
+    said = [str(complaint) for complaint in lint_topic(root, topic) if "declares ()" in str(complaint)]
+    assert said == ["99_sample: its predictions.py declares (), and the syllabus names ('asked', 'unasked')"]
+
+
+PREDICTED = """
+# %%
+predict("asked")
+
+# %%
+predict("forgotten")
+"""

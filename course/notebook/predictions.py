@@ -1,0 +1,137 @@
+"""`predict`: what will the next cell show? The question, its choices, and a reply to the chosen one."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from ..exercise.prediction import LETTERS, Prediction
+from ..judge.report import sentence
+from ..syllabus import TOPICS, Topic, Unknown, near
+from .display import in_notebook, show
+from .folder import note, read_progress
+from .keys import answer_key
+from .slip import slip
+
+_BOX = (
+    "border-left:4px solid #8a63c9;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;color:inherit;"
+    "font-family:system-ui,sans-serif;font-size:14px;white-space:normal"
+)
+
+
+def predict(name: str, choice: str = "") -> None:
+    """Ask what the next cell will show, or reply to a choice. It earns no points, and is remembered in `.course/`.
+
+    Args:
+        name: of the prediction, such as `"scores_without_scaling"`.
+        choice: `"a"`, `"b"` and so on. Without it, the question is shown, with buttons where they work.
+
+    Raises:
+        Unknown: no prediction has that name, or it has no such choice.
+    """
+    asked = _prediction(name)
+    letters = LETTERS[: len(asked.choices)]
+    if choice:
+        letter = choice.strip().lower() if isinstance(choice, str) else ""
+        if len(letter) != 1 or letter not in letters:
+            raise slip(Unknown(f"{name} has no choice {choice!r:.40}: choose one of {', '.join(letters)}"))
+        _remember(asked, letter)
+    else:
+        letter = remembered(name)
+    chosen = letter if letter and letter in letters else ""
+    text = "\n".join([_question_text(asked), *([_reply_text(asked, chosen)] if chosen else [_how_to_answer(asked)])])
+    if choice or not in_notebook():
+        show(_html(asked, _reply_html(asked, chosen) if chosen else escape(_how_to_answer(asked))), text)
+    else:
+        _show_buttons(asked, chosen, text)
+
+
+def remembered(name: str) -> str:
+    """The letter that was chosen first for a prediction, or nothing."""
+    chosen = read_progress().get(name, {}).get("predicted", "")
+    return chosen if isinstance(chosen, str) and len(chosen) == 1 and chosen in LETTERS else ""
+
+
+def _remember(asked: Prediction, letter: str) -> None:
+    """Keep the first choice: a later one was made with the reply in view."""
+    if not remembered(asked.name):
+        note(asked.name, predicted=letter)
+
+
+@cache
+def _prediction(name: str) -> Prediction:
+    topic = _topic_of(name)
+    if find_spec("course.hidden") is not None:
+        declared = {one.name: one for one in import_module("course.hidden").predictions(topic)}
+    else:
+        declared = answer_key(topic.name).predictions
+    return declared[name]
+
+
+def _topic_of(name: str) -> Topic:
+    for topic in TOPICS:
+        if name in topic.predictions:
+            return topic
+    names = [known for topic in TOPICS for known in topic.predictions]
+    raise slip(Unknown(f"no prediction is called {name!r:.60}{near(name, names)}"))
+
+
+def _show_buttons(asked: Prediction, chosen: str, text: str) -> None:
+    """The question with a button for each choice; where widgets do not work, the front end takes the HTML instead."""
+    import ipywidgets as widgets
+    from IPython.display import display
+
+    letters = LETTERS[: len(asked.choices)]
+    tips = [choice.text.replace("`", "") for choice in asked.choices]
+    buttons = widgets.ToggleButtons(options=list(letters), tooltips=tips, value=None, style={"button_width": "4em"})
+    reply = widgets.HTML(_reply_html(asked, chosen) if chosen else "", layout=widgets.Layout(margin="0 0 0 12px"))
+
+    def answer(change: dict[str, Any]) -> None:
+        if change["new"]:
+            _remember(asked, change["new"])
+            reply.value = _reply_html(asked, change["new"])
+
+    buttons.observe(answer, "value")
+    page = widgets.VBox([widgets.HTML(_html(asked)), buttons, reply])
+    fallback = _html(asked, _reply_html(asked, chosen) if chosen else escape(_how_to_answer(asked)))
+    display({**page._repr_mimebundle_(), "text/html": fallback, "text/plain": text}, raw=True)
+
+
+def _html(asked: Prediction, below: str = "") -> str:
+    rows = "".join(f'<li style="margin:2px 0">{sentence(choice.text)}</li>' for choice in asked.choices)
+    foot = f'<div style="margin-top:6px">{below}</div>' if below else ""
+    return (
+        f'<div style="{_BOX}"><b>Predict first.</b> {sentence(asked.question)}'
+        f'<ol type="a" style="margin:6px 0 0;padding-left:1.6em">{rows}</ol>{foot}</div>'
+    )
+
+
+def _reply_html(asked: Prediction, letter: str) -> str:
+    choice = asked.choices[LETTERS.index(letter)]
+    mark, colour = ("✓", "#2e9e5b") if choice.is_right else ("✗", "#d1493f")
+    return (
+        f'<div role="status" style="max-width:52em;line-height:1.45;font-size:14px;white-space:normal">'
+        f'<span style="color:{colour}" aria-hidden="true">{mark}</span> <b>{letter}</b> '
+        f"{_verdict(choice.is_right)} {sentence(choice.reply)}</div>"
+    )
+
+
+def _question_text(asked: Prediction) -> str:
+    rows = (f"  {letter}) {choice.text}" for letter, choice in zip(LETTERS, asked.choices, strict=False))
+    return "\n".join([f"Predict first. {asked.question}", *rows])
+
+
+def _reply_text(asked: Prediction, letter: str) -> str:
+    choice = asked.choices[LETTERS.index(letter)]
+    return f"{'✓' if choice.is_right else '✗'} {letter} {_verdict(choice.is_right)} {choice.reply}"
+
+
+def _verdict(is_right: bool) -> str:
+    return "is right." if is_right else "is not right."
+
+
+def _how_to_answer(asked: Prediction) -> str:
+    return f'Answer with predict("{asked.name}", "a"), or another letter.'
