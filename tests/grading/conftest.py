@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,27 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.shared import once
-
-
-@pytest.fixture
-def run_nbgrader():
-    """`run_nbgrader(folder, "autograde", "03_rnn", status=0)` runs the command there and returns what it said."""
-
-    def run(folder: Path, *arguments: str, status: int = 0) -> str:
-        environment = {**os.environ, "USER": os.environ.get("USER", "grader")}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        said = done.stdout + done.stderr
-        assert done.returncode == status, said
-        return said
-
-    return run
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ import pytest
 
 from course import cli
 from course.grading.classroom.summary import AGAIN, notes, table
+from tests.commands import output_of
 
 from .classes import given_out, grade, question
 from .lesson import NAME, TOPIC, deleted, hand_in, make_course, solved
@@ -193,14 +194,14 @@ def test_an_export_counts_late_penalties_anew(more_by_hand, platform, capsys):
         assert by_hand(more_by_hand, "ada")["late"] == GIVEN["score"] + 0.5
 
 
-def test_nbgraders_own_commands_count_late_penalties_anew(more_by_hand, run_nbgrader):
-    run_nbgrader(more_by_hand, "generate_feedback", NAME, "--student", "ada")
+def test_nbgraders_own_commands_count_late_penalties_anew(more_by_hand):
+    output_of(more_by_hand, "nbgrader", "generate_feedback", NAME, "--student", "ada")
     page = (more_by_hand / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
     assert f"Late submission penalty (Score: -{GIVEN['score'] + 0.5:g})" in page
     with gradebook(more_by_hand) as book:
         book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 1.0
         book.db.commit()
-    assert f"{NAME}: late penalties counted anew for ada" in run_nbgrader(more_by_hand, "export")
+    assert f"{NAME}: late penalties counted anew for ada" in output_of(more_by_hand, "nbgrader", "export")
     assert by_hand(more_by_hand, "ada")["late"] == GIVEN["score"] - 0.5
 
 
@@ -221,7 +222,7 @@ def test_a_time_stamp_that_was_removed_is_forgotten(marked):
         assert book.find_submission(NAME, "ada").timestamp is None
 
 
-def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, monkeypatch, capsys):
+def test_nothing_runs_under_a_configuration_that_fails(tmp_path, monkeypatch, capsys):
     """nbgrader would go on with settings of its own, which know no sandbox, and say that all is well."""
     root = make_course(tmp_path / "course")
     hand_in(root, "ada", solved(root))
@@ -229,7 +230,7 @@ def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, m
     whole = config.read_text()
     config.write_text(f"{whole}\nc.JudgedExecute.demonstrations = true\n")
     line = len(whole.splitlines()) + 2
-    said = run_nbgrader(root, "autograde", NAME, "--create", status=1)
+    said = output_of(root, "nbgrader", "autograde", NAME, "--create", status=1)
     assert f"course: nbgrader_config.py, line {line}: NameError: name 'true' is not defined" in said
     monkeypatch.chdir(root)
     assert cli.main(["grade", NAME]) == 2
@@ -248,14 +249,14 @@ def test_nothing_runs_under_a_configuration_that_fails(tmp_path, run_nbgrader, m
         assert f"nbgrader_config.py, line {line}: {says}" in capsys.readouterr().err
     config.write_text(whole)
     (root / "course.toml").write_text("[late]\npercent_a_day = 3\n")
-    assert "percent_a_day" in run_nbgrader(root, "autograde", NAME, "--create", status=1)
+    assert "percent_a_day" in output_of(root, "nbgrader", "autograde", NAME, "--create", status=1)
     assert not (root / "autograded").exists()
 
 
-def test_what_was_not_executed_has_no_points(tmp_path, run_nbgrader):
+def test_what_was_not_executed_has_no_points(tmp_path):
     root = make_course(tmp_path / "course")
     hand_in(root, "ada", solved(root))
-    run_nbgrader(root, "autograde", NAME, "--create", "--no-execute")
+    output_of(root, "nbgrader", "autograde", NAME, "--create", "--no-execute")
     with gradebook(root) as book:
         question = book.find_grade("softmax", NAME, NAME, "ada")
         assert question.auto_score is None and question.needs_manual_grade

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+
+from tests.commands import output_of
 
 from .old_course import SCORES, unpack
 
@@ -19,18 +18,6 @@ TOPICS = ("06_self_attention", "20_smoothing")
 @pytest.fixture(scope="module")
 def old(tmp_path_factory) -> Path:
     return unpack(tmp_path_factory.mktemp("old") / "mine")
-
-
-def run(root: Path, *command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
@@ -48,7 +35,7 @@ def comment(root: Path) -> str:
 
 
 def test_it_is_listed_and_keeps_its_grades(old):
-    assert "20_smoothing" in run(old, "course", "list")
+    assert "20_smoothing" in output_of(old, "course", "list")
     assert scores(old) == SCORES
 
 
@@ -67,6 +54,6 @@ def test_it_is_listed_and_keeps_its_grades(old):
 def test_every_command_goes_on_with_it(old, commands):
     """In this order, as a term has it; the gradebook says the same after each."""
     for command in commands:
-        run(old, *command)
+        output_of(old, *command)
     assert scores(old) == SCORES
     assert comment(old) == "Say why, too."

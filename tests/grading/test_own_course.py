@@ -19,6 +19,7 @@ from course.grading.problem import Problem
 from course.grading.release import handout
 from course.outline import Faulty, Late, read_outline
 from course.syllabus import OURS, chosen
+from tests.commands import output_of, run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "own-exercises.md").read_text("utf-8")
@@ -34,8 +35,8 @@ def block(name: str) -> str:
     return found
 
 
-def run(folder: Path, *command: str, **environment: str) -> str:
-    """What a command said, its programs being this environment's and its `course` this repository's."""
+def shell(folder: Path, *command: str, **environment: str) -> str:
+    """What a line for the shell said, its programs being this environment's and its `course` this repository's."""
     here = {**os.environ, "PYTHONPATH": str(ROOT), "USER": os.environ.get("USER", "grader"), **environment}
     done = subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -47,7 +48,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's first four steps, done as it says."""
     place = tmp_path_factory.mktemp("own")
     folder = place / "mine"
-    run(ROOT, sys.executable, "-m", "course", "new", str(folder), "06_self_attention")
+    output_of(ROOT, "course", "new", str(folder), "06_self_attention")
     outline = folder / "course.toml"
     late = outline.read_text("utf-8").replace("percent_per_day = 0 ", "percent_per_day = 10 ")
     late = late.partition("[topics.")[0]  # its tests and keys are not what is tried here
@@ -56,7 +57,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own.mkdir()
     (own / "hidden.py").write_text(block("hidden"), "utf-8")
     (own / "notebook.py").write_text(block("notebook"), "utf-8")
-    said = run(folder, "bash", "-euc", block("release"))
+    said = shell(folder, "bash", "-euc", block("release"))
     assert "1 notebooks read, no complaints" in said.replace("notebook read", "notebooks read")
     return folder
 
@@ -85,7 +86,7 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     hand_in(mine, "wrong", WRONG)
     hand_in(mine, "blank")
     hand_in(mine, "late", RIGHT, "2026-10-13 22:30:00 UTC")  # a day and half an hour too late: two days begun
-    said = run(mine, "bash", "-euc", block("grade"))
+    said = shell(mine, "bash", "-euc", block("grade"))
     assert "sums" in said  # the mistake is counted in the summary
     url = f"sqlite:///{mine / 'gradebook.db'}"
     scores = {name: read_scores(url, TOPIC, name, TOPIC) for name in ("right", "wrong", "blank", "late")}
@@ -102,11 +103,11 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     before = outline.read_text("utf-8")
     moved = re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before)
     outline.write_text(moved.replace("points = 3,", "points = 6,"), "utf-8")
-    said = run(mine, sys.executable, "-m", "course", "grade", "--stale", TOPIC)
+    said = output_of(mine, "course", "grade", "--stale", TOPIC)
     outline.write_text(before, "utf-8")
     assert f"{TOPIC}: course.toml has moving_average 6 and not 3, due 2027-03-01 12:00 +0100 and not 2026-10-1" in said
     assert f", as it was released: run `course release {TOPIC}`" in said
-    assert "course.toml has" not in run(mine, sys.executable, "-m", "course", "grade", TOPIC)
+    assert "course.toml has" not in output_of(mine, "course", "grade", TOPIC)
 
 
 def penalty(url: str, student: str) -> float:
@@ -129,7 +130,7 @@ def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path)
     with zipfile.ZipFile(wheel) as package:
         package.extractall(tmp_path / "site")
     code = f"import course\n{WRONG}\ncourse.check('moving_average', moving_average)\nprint(course.__file__)"
-    said = run(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path / "site"))
+    said = shell(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path / "site"))
     assert "What is the average of a row of ones" in said and str(tmp_path / "site") in said
 
 
@@ -194,9 +195,7 @@ def test_a_test_module_without_the_exercise_is_refused(mine: Path, tmp_path: Pat
     try:
         for (text, says), command in product(faults.items(), commands):
             hidden.write_text(text, "utf-8") if text else hidden.unlink(missing_ok=True)
-            here = {**os.environ, "PYTHONPATH": str(ROOT)}
-            line = [sys.executable, "-m", "course", *command]
-            done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
+            done = run(mine, "course", *command, status=None)
             assert done.returncode != 0 and "Traceback" not in done.stderr
             assert says in done.stdout + done.stderr
     finally:
@@ -218,9 +217,7 @@ def test_tests_that_fail_of_themselves_get_one_sentence(mine: Path, right: str, 
     hidden.write_text(block("hidden").replace(right, wrong, 1), "utf-8")
     try:
         for command in ("lint", "release"):
-            here = {**os.environ, "PYTHONPATH": str(ROOT)}
-            line = [sys.executable, "-m", "course", command, TOPIC]
-            done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
+            done = run(mine, "course", command, TOPIC, status=None)
             assert done.returncode != 0 and "Traceback" not in done.stderr
             (said,) = [row for row in (done.stdout + done.stderr).splitlines() if says in row]
             assert "hidden.py: the " in said and "moving_average" in said
@@ -234,10 +231,8 @@ def test_a_release_says_what_lint_would(mine: Path) -> None:
     before = notebook.read_text("utf-8")
     notebook.write_text(before + "\n# %%\nimport torch as\n", "utf-8")
     try:
-        line = [sys.executable, "-m", "course", "release", TOPIC]
-        here = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(line, cwd=mine, env=here, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 1 and "notebook.py, cell" in done.stdout and "complaint" in done.stdout
+        done = run(mine, "course", "release", TOPIC, status=1)
+        assert "notebook.py, cell" in done.stdout and "complaint" in done.stdout
     finally:
         notebook.write_text(before, "utf-8")
 
@@ -308,17 +303,11 @@ def test_a_faulty_outline_stops_every_command_with_that_sentence(tmp_path: Path)
     (tmp_path / "nbgrader_config.py").touch()
     (tmp_path / "solutions").mkdir()
     (tmp_path / "course.toml").write_text("[topics.03_rnn]\ndues = 1\n", "utf-8")
-    line = [sys.executable, "-m", "course", "list"]
-    here = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith("course list: ") and done.stderr.count("\n") == 1
+    done = run(tmp_path, "course", "list", status=2)
+    assert done.stderr.startswith("course list: ") and done.stderr.count("\n") == 1
 
 
 def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    line = [sys.executable, "-m", "course", "new", str(tmp_path), "03_rnn"]
-    done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
-    assert done.returncode == 2 and "is not empty" in done.stderr
-    line = [sys.executable, "-m", "course", "new", str(tmp_path / "mine [2]"), "03_rnn"]
-    done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
-    assert done.returncode == 2 and "without [ ]" in done.stderr
+    assert "is not empty" in run(ROOT, "course", "new", str(tmp_path), "03_rnn", status=2).stderr
+    assert "without [ ]" in run(ROOT, "course", "new", str(tmp_path / "mine [2]"), "03_rnn", status=2).stderr

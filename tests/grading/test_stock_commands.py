@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import shutil
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -19,6 +18,7 @@ from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import solution_lines
 from course.syllabus import find_topic
+from tests.commands import output_of
 from tests.serving import jupyter
 
 ROOT = Path(__file__).parents[2]
@@ -46,12 +46,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _nbgrader(clone: Path, *arguments: str) -> str:
     """Run the stock command as from a shell in which no environment is activated."""
-    environment = {**os.environ, "PATH": os.defpath}
-    done = subprocess.run(
-        [PROGRAMS / "nbgrader", *arguments], cwd=clone, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    return output_of(clone, "nbgrader", *arguments, PATH=os.defpath)
 
 
 def _submit(clone: Path, student: str) -> None:

@@ -26,6 +26,7 @@ from course.grading.report import findings, write_report
 from course.grading.sandbox.probe import how_executed, strongest
 from course.grading.self_study import grade_one
 from course.notebook.while_graded import STAYS
+from tests.commands import output_of
 
 from .lesson import NAME, TOPIC, answers, before, copied, deleted, find, first, hand_in, make_course, solved
 
@@ -353,14 +354,14 @@ def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_pat
         grade_class(Classroom(root, TOPIC), workers=1)
 
 
-def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader):
+def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path):
     """`nbgrader autograde --force` over a broken submission, a linked one, one without a name and a sound one."""
     course = shutil.copytree(root, tmp_path / "course", symlinks=True)
     misnamed = "<img src=x onerror=run()>"
     for folder in (course / "submitted").iterdir():
         if folder.name not in ("broken", "link", "linked", "overflows", misnamed):
             shutil.rmtree(folder)
-    said = run_nbgrader(course, "autograde", NAME, "--force", status=1)
+    said = output_of(course, "nbgrader", "autograde", NAME, "--force", status=1)
     assert "symbolic link" in said and "cannot be a student's" in said
     assert not (course / "autograded" / misnamed).exists()
     scores = read_scores(f"sqlite:///{course / 'gradebook.db'}", NAME, "overflows", NAME)
@@ -368,9 +369,9 @@ def test_plain_nbgrader_takes_the_same_path(graded, root, tmp_path, run_nbgrader
     assert not (course / "autograded" / "link").exists() and not (course / "autograded" / "linked").exists()
 
 
-def test_feedback_and_export(graded, root, run_nbgrader):
-    run_nbgrader(root, "generate_feedback", NAME, "--force", "--student", "overflows")
-    run_nbgrader(root, "generate_feedback", NAME, "--force", "--student", "deleted_both")
+def test_feedback_and_export(graded, root):
+    output_of(root, "nbgrader", "generate_feedback", NAME, "--force", "--student", "overflows")
+    output_of(root, "nbgrader", "generate_feedback", NAME, "--force", "--student", "deleted_both")
     page = (root / "feedback" / "overflows" / NAME / f"{NAME}.html").read_text()
     hint = graded["overflows"].verdicts["softmax"].hint
     assert hint.split("?")[0].replace("'", "&#x27;") in page.replace("&#39;", "&#x27;")
@@ -379,14 +380,14 @@ def test_feedback_and_export(graded, root, run_nbgrader):
     assert '"#softmax"]::after { content: ": softmax"; }' in page
     page = (root / "feedback" / "deleted_both" / NAME / f"{NAME}.html").read_text()
     assert "NameError" in page
-    run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
-    again = run_nbgrader(root, "generate_feedback", NAME, "--student", "picture_lost")
+    output_of(root, "nbgrader", "generate_feedback", NAME, "--student", "picture_lost")
+    again = output_of(root, "nbgrader", "generate_feedback", NAME, "--student", "picture_lost")
     assert "Skipping" not in again, "what a person gave since is in the gradebook alone"
     page = (root / "feedback" / "picture_lost" / NAME / f"{NAME}.html").read_text()
     assert "My drawing: <em>[Picture “x” not shown: the cell has no attachment image.png]</em>" in page
     for secret in ("the secret sum", "BEGIN HIDDEN", "attention_cost(5, 7)"):
         assert secret not in page
-    run_nbgrader(root, "export")
+    output_of(root, "nbgrader", "export")
     lines = (root / "grades.csv").read_text().splitlines()
     assert any(line.startswith(f"{NAME},") and ",ada," in line for line in lines)
 

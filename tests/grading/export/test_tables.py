@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from course.grading.gradebook.grades import Grade, Grades, Pupil, read_grades
 from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
 from course.syllabus import find_topic
+from tests.commands import output_of
 from tests.grading.lesson import NAME, TOPIC, make_course
 
 RNN = find_topic("rnn")
@@ -319,8 +318,7 @@ def test_the_commands(graded_class, tmp_path, monkeypatch, capsys):
         assert "5 submissions with answers to be graded by hand" in said.err
         assert [row for row in rows(path) if {"ada", "7" if platform != "csv" else "7.0"} <= set(row)]
     own = tmp_path / "own.csv"
-    command = [sys.executable, "-m", "nbgrader", "export", "--to", str(own)]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    output_of(root, "nbgrader", "export", "--to", str(own))
     assert own.read_text() == (root / "exports/csv.csv").read_text()
 
 

@@ -22,6 +22,7 @@ from course.grading.problem import Problem
 from course.grading.release.make_release import register
 from course.grading.report import findings
 from course.grading.self_study import grade_one
+from tests.commands import output_of
 
 from ..lesson import NAME, TOPIC
 
@@ -157,14 +158,14 @@ def test_the_graded_notebook_is_a_valid_one(root, graded):
         nbformat.validate(json.loads(path.read_bytes()))
 
 
-def test_stock_nbgrader_gives_as_many_points_or_refuses(root, graded, tmp_path, run_nbgrader):
+def test_stock_nbgrader_gives_as_many_points_or_refuses(root, graded, tmp_path):
     """The same files, without a line of ours in the configuration."""
     (tmp_path / "nbgrader_config.py").write_text("")
     (tmp_path / "source" / NAME).mkdir(parents=True)
     shutil.copy(notebook_path(root, TOPIC), tmp_path / "source" / NAME)
     shutil.copytree(root / "submitted", tmp_path / "submitted")
-    run_nbgrader(tmp_path, "generate_assignment", NAME, "--create")
-    run_nbgrader(tmp_path, "autograde", NAME, "--create", status=1)
+    output_of(tmp_path, "nbgrader", "generate_assignment", NAME, "--create")
+    output_of(tmp_path, "nbgrader", "autograde", NAME, "--create", status=1)
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
         stock = {work.student.id: work.score for work in gradebook.assignment_submissions(NAME)}
     taken = {path.parents[1].name for path in (tmp_path / "autograded").glob("*/*/*.ipynb")}
@@ -172,13 +173,13 @@ def test_stock_nbgrader_gives_as_many_points_or_refuses(root, graded, tmp_path, 
     assert {name: stock[name] for name in taken} == {name: graded[name].scores.score for name in taken}
 
 
-def test_nbgraders_own_command_reads_them_as_well(root, tmp_path, run_nbgrader):
+def test_nbgraders_own_command_reads_them_as_well(root, tmp_path):
     course = shutil.copytree(root, tmp_path / "course")
     chosen = ("a BOM", "outputs", "text with outputs")
     for folder in (course / "submitted").iterdir():
         if folder.name not in chosen:
             shutil.rmtree(folder)
-    run_nbgrader(course, "autograde", NAME, "--force")
+    output_of(course, "nbgrader", "autograde", NAME, "--force")
     for name in chosen:
         assert read_scores(f"sqlite:///{course / 'gradebook.db'}", NAME, name, NAME).score == 3
 

@@ -30,6 +30,7 @@ from course.grading.student_edition import assemble
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic
+from tests.commands import output_of
 from tests.grading.lesson import NAME, TOPIC, answers, copied, deleted, first, make_course, release_path, solved
 
 ROOT = Path(__file__).parents[3]
@@ -247,9 +248,7 @@ def _handed_in(course: Path, student: str, edit, capsys: pytest.CaptureFixture[s
     return Path(capsys.readouterr().out.splitlines()[0])
 
 
-def test_what_is_unpacked_is_graded(
-    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
-) -> None:
+def test_what_is_unpacked_is_graded(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One zip is unpacked by hand, one by `nbgrader zip_collect`, as a course of an earlier version configures it.
 
     The second one's answer needs a module and a table of the student's.
@@ -272,7 +271,7 @@ def test_what_is_unpacked_is_graded(
     inbox = course / "downloaded" / NAME / "archive"
     inbox.mkdir(parents=True)
     collected.rename(inbox / collected.name)
-    run_nbgrader(course, "zip_collect", NAME)
+    output_of(course, "nbgrader", "zip_collect", NAME)
     there = course / "submitted" / "bo-b.2" / NAME
     names = sorted(path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file())
     taken = [f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors", "helper.py", "submission.json"]
@@ -289,7 +288,7 @@ def test_what_is_unpacked_is_graded(
 
 
 def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
-    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As they come from a platform: each damaged in its own way, and all packed into one."""
     good = _handed_in(course, "cy", lambda nb: None, capsys, tmp_path)
@@ -303,7 +302,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
     with zipfile.ZipFile(inbox / "all.zip", "w") as outer:
         outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
-    said = run_nbgrader(course, "zip_collect", NAME, status=1)
+    said = output_of(course, "nbgrader", "zip_collect", NAME, status=1)
     told = said.partition("nbgrader zip_collect: everything is in submitted/ but this ")[2].splitlines()[1:]
     assert [line.partition(":")[0] for line in told] == [
         f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
@@ -313,7 +312,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
 
 
 def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renamed_zip_is(
-    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_nbgrader
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As a platform hands it over: a bare notebook, a renamed zip, another topic's, a program, what systems add."""
     good = _handed_in(course, "fay", lambda nb: None, capsys, tmp_path)
@@ -328,7 +327,11 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         for name in ("helper.py", "setup.exe", ".course/progress.json", "__pycache__/helper.pyc"):
             outer.writestr(f"ivy_3_5_{NAME}-ivy-20261122T003000Z/{name}", "")
         outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
-    told = run_nbgrader(course, "zip_collect", NAME, status=1).partition("in submitted/ but this ")[2].splitlines()[1:]
+    told = (
+        output_of(course, "nbgrader", "zip_collect", NAME, status=1)
+        .partition("in submitted/ but this ")[2]
+        .splitlines()[1:]
+    )
     reasons = [line.partition(";")[0] for line in told[::2]]
     assert dict(zip(reasons, told[1::2], strict=True)) == {
         "nothing says whose it is, neither a zip's name nor a manifest": (

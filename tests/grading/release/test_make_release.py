@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -19,10 +17,10 @@ from course.grading.problem import Problem
 from course.grading.release import make_release
 from course.grading.release.lint import lint_release, solution_lines
 from course.syllabus import TOPICS, Item, Topic
+from tests.commands import output_of
 from tests.grading.sample import SAMPLE, make_course
 
 ROOT = Path(__file__).parents[3]
-NBGRADER = Path(sys.executable).with_name("nbgrader")
 every_topic = pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
 
 
@@ -237,8 +235,7 @@ def test_nbgraders_own_command_works_in_a_fresh_clone(root: Path) -> None:
     released = make_release.render(root, SAMPLE, root / "assignments")
     before = released.read_bytes()
     refresh(root, (SAMPLE,))
-    environment = {**os.environ, "PATH": os.defpath}
-    subprocess.run([NBGRADER, "generate_assignment", "99_sample"], cwd=root, env=environment, check=True)
+    output_of(root, "nbgrader", "generate_assignment", "99_sample", PATH=os.defpath)
     assert make_release.is_registered(root, SAMPLE)
     assert released.read_bytes() == before
 
@@ -248,5 +245,5 @@ def test_stale_sources_are_rebuilt_when_nbgrader_starts(tmp_path: Path) -> None:
     (tmp_path / "solutions").mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     shutil.copy(source_path(ROOT, topic), tmp_path / "solutions")
-    subprocess.run([NBGRADER, "generate_assignment", topic.folder, "--no-db"], cwd=tmp_path, check=True)
+    output_of(tmp_path, "nbgrader", "generate_assignment", topic.folder, "--no-db")
     assert release_path(tmp_path, topic).read_bytes() == release_path(ROOT, topic).read_bytes()
