@@ -29,10 +29,10 @@ def ground_of(name: str, source: str, earlier: Mapping[str, Verdict]) -> str:
 
     That may rest on another one. Told is the one where it begins, as the others may well be right but for that.
     """
-    called = _called(source) - {name}
+    used = called(source) - {name}
     for other, verdict in earlier.items():
         first = verdict.rests_on or other
-        if other in called and _fails(verdict) and first in earlier and _fails(earlier[first]):
+        if other in used and fails(verdict) and first in earlier and fails(earlier[first]):
             return first
     return ""
 
@@ -91,7 +91,7 @@ def _explains_all(key: Key, verdict: Verdict) -> bool:
     return shown and all(case.passed == follows.passed for _, case, follows in pairs)
 
 
-def _called(source: str) -> set[str]:
+def called(source: str) -> set[str]:
     """The names that a cell makes use of and does not define."""
     used: dict[bool, set[str]] = {True: set(), False: set()}
     for node in ast.walk(parsed(source) or ast.Module([], [])):
@@ -102,7 +102,8 @@ def _called(source: str) -> set[str]:
     return used[True] - used[False]
 
 
-def _fails(verdict: Verdict) -> bool:
+def fails(verdict: Verdict) -> bool:
+    """Whether an answer was judged, and does not pass."""
     return verdict.kind not in ("passed", "not-graded")
 
 

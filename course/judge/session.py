@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -24,6 +25,7 @@ from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
 from .expected import expected
 from .ground import following, ground_of, grounded
+from .judged_alone import explains, is_untold
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -70,6 +72,7 @@ class Session:
         self.sources = dict(sources or {})
         self.on_stuck = on_stuck
         self.verdicts: dict[str, Verdict] = {}
+        self._explained: set[str] = set()
         self.weights: dict[str, dict[str, str]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self.address = str(Path(self._folder.name, "socket"))
@@ -187,6 +190,7 @@ class Session:
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)
         left = MOST_ANSWERS
+        came: list[Recording] = []
 
         def respond(script: Script) -> Recording:
             nonlocal left
@@ -194,7 +198,8 @@ class Session:
                 connection.sendall(_request(script))
                 answer, size = receive_sized(connection, deadline, min(MOST_ANSWER, left))
                 left -= size
-                return Recording.from_plain(answer)
+                came.append(Recording.from_plain(answer))
+                return came[-1]
             except TimeoutError:
                 raise Unanswered("time", f"no answer within {self.seconds:g} seconds: does a loop never end?") from None
             except ConnectionError:
@@ -204,7 +209,11 @@ class Session:
             source = self.sources.get(name, "")
             key, ground = self._key(exercise, source)
             deadline = time.monotonic() + self.seconds
-            return grounded(judge(key, respond, exercise.points, source), ground, key)
+            verdict = grounded(judge(key, respond, exercise.points, source), ground, key)
+            if explains(key, verdict.misconception, came):
+                self._explained.add(name)
+            untold = is_untold(verdict, key, self.sources, self.verdicts, self._explained)
+            return replace(verdict, cannot_tell=untold)
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)
