@@ -16,7 +16,8 @@ from typing import Any
 from ..exercise import Exercise
 from ..exercise.key import Key, KeyCase, Known, Wrong
 from ..exercise.runner import run
-from ..source import parsed
+from ..source import is_stub, parsed
+from .diagnose import says_nothing
 from .judging import judge
 from .verdict import Verdict
 
@@ -29,10 +30,10 @@ def ground_of(name: str, source: str, earlier: Mapping[str, Verdict]) -> str:
 
     That may rest on another one. Told is the one where it begins, as the others may well be right but for that.
     """
-    used = called(source) - {name}
+    called = _called(source) - {name}
     for other, verdict in earlier.items():
         first = verdict.rests_on or other
-        if other in used and fails(verdict) and first in earlier and fails(earlier[first]):
+        if other in called and _fails(verdict) and first in earlier and _fails(earlier[first]):
             return first
     return ""
 
@@ -69,14 +70,20 @@ def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Calla
     return getattr(module, reference.__name__, None)
 
 
-def grounded(verdict: Verdict, ground: str, key: Key) -> Verdict:
-    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that."""
+def grounded(verdict: Verdict, ground: str, key: Key, source: str = "") -> Verdict:
+    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that.
+
+    Of an answer with `source` that is written, and not seen to be right but for that, nobody can tell: what the
+    mistake comes to depends on how it is called, and where it has no name, the judge knows nothing of it.
+    """
     follows = verdict.misconception == FOLLOWS
     if follows:
         verdict = replace(verdict, misconception="")
     if not ground or verdict.kind in ("passed", "forbidden", "not-graded"):
         return verdict
-    return replace(verdict, rests_on=ground, but_for_that=follows and _explains_all(key, verdict))
+    right = follows and _explains_all(key, verdict)
+    untold = not is_stub(source) and not (right and _shows_values(key, verdict))
+    return replace(verdict, rests_on=ground, but_for_that=right, cannot_tell=untold)
 
 
 def _explains_all(key: Key, verdict: Verdict) -> bool:
@@ -91,7 +98,18 @@ def _explains_all(key: Key, verdict: Verdict) -> bool:
     return shown and all(case.passed == follows.passed for _, case, follows in pairs)
 
 
-def called(source: str) -> set[str]:
+def _shows_values(key: Key, verdict: Verdict) -> bool:
+    """Whether the answer that is right but for its ground fails by a value, and gives some that say anything.
+
+    Laws can be broken by many a mistake, and what is infinite or NaN comes of many.
+    """
+    compared = [held for held in key.cases if held.case.values and held.wrong(FOLLOWS).raised is None]
+    failed = {case.title for case in verdict.cases if not case.passed}
+    by_value = any(held.case.title in failed for held in compared)
+    return by_value and not all(says_nothing(held.wrong(FOLLOWS)) for held in compared)
+
+
+def _called(source: str) -> set[str]:
     """The names that a cell makes use of and does not define."""
     used: dict[bool, set[str]] = {True: set(), False: set()}
     for node in ast.walk(parsed(source) or ast.Module([], [])):
@@ -102,8 +120,7 @@ def called(source: str) -> set[str]:
     return used[True] - used[False]
 
 
-def fails(verdict: Verdict) -> bool:
-    """Whether an answer was judged, and does not pass."""
+def _fails(verdict: Verdict) -> bool:
     return verdict.kind not in ("passed", "not-graded")
 
 

@@ -103,8 +103,8 @@ def _ground(verdict: Verdict) -> str:
         fails = f"It rests on your `{verdict.rests_on}`, which does not pass."
         return f"{fails} Your instructor decides whether this answer is right but for that."
     if verdict.but_for_that:
-        points = f"It gets its {_points(verdict.points)} points" if verdict.keeps else "The points are lost here"
-        return f"It is right but for your `{verdict.rests_on}` above. {points} all the same."
+        points = "keeps its" if verdict.keeps else "loses"
+        return f"This answer is right but for your `{verdict.rests_on}` above. It {points} points all the same."
     if verdict.kind == "missing":
         return f"It rests on `{verdict.rests_on}`, which is not written yet: write that first, and check again."
     return f"It rests on your `{verdict.rests_on}`, which does not pass either: mend that first, and check again."

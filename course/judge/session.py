@@ -12,7 +12,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -25,7 +24,6 @@ from ..exercise.wire import pack, receive, receive_sized, send
 from ..syllabus import find_item
 from .expected import expected
 from .ground import following, ground_of, grounded
-from .judged_alone import explains, is_untold
 from .judging import Unanswered, judge
 from .report import text
 from .verdict import Verdict
@@ -72,7 +70,6 @@ class Session:
         self.sources = dict(sources or {})
         self.on_stuck = on_stuck
         self.verdicts: dict[str, Verdict] = {}
-        self._explained: set[str] = set()
         self.weights: dict[str, dict[str, str]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="judge-")
         self.address = str(Path(self._folder.name, "socket"))
@@ -190,7 +187,6 @@ class Session:
     def _verdict(self, name: str, connection: socket.socket) -> Verdict:
         exercise = self.find(name)
         left = MOST_ANSWERS
-        came: list[Recording] = []
 
         def respond(script: Script) -> Recording:
             nonlocal left
@@ -198,8 +194,7 @@ class Session:
                 connection.sendall(_request(script))
                 answer, size = receive_sized(connection, deadline, min(MOST_ANSWER, left))
                 left -= size
-                came.append(Recording.from_plain(answer))
-                return came[-1]
+                return Recording.from_plain(answer)
             except TimeoutError:
                 raise Unanswered("time", f"no answer within {self.seconds:g} seconds: does a loop never end?") from None
             except ConnectionError:
@@ -209,11 +204,7 @@ class Session:
             source = self.sources.get(name, "")
             key, ground = self._key(exercise, source)
             deadline = time.monotonic() + self.seconds
-            verdict = grounded(judge(key, respond, exercise.points, source), ground, key)
-            if explains(key, verdict.misconception, came):
-                self._explained.add(name)
-            untold = is_untold(verdict, key, self.sources, self.verdicts, self._explained)
-            return replace(verdict, cannot_tell=untold)
+            return grounded(judge(key, respond, exercise.points, source), ground, key, source)
         except Exception as fault:  # ours, never the student's
             message = f"the judge itself failed ({type(fault).__name__}: {fault}); this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", exercise.points, message)

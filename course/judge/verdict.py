@@ -31,7 +31,7 @@ class Verdict:
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
     hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
     `rests_on` names an earlier exercise whose answer this one calls, and which fails itself; `but_for_that` says that
-    this answer was seen to be right otherwise, and `cannot_tell` that the judge cannot say whether it is.
+    this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
     `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
     themselves, `earned` what the answer gets under that setting.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.

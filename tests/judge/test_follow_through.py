@@ -9,7 +9,6 @@ import torch
 
 from course import check
 from course.hidden import find
-from course.judge.judged_alone import causes
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
@@ -18,8 +17,6 @@ SOFTMAX = {
     "right": "powers = (x - x.amax(dim, keepdim=True)).exp()\n    return powers / powers.sum(dim, keepdim=True)",
     "a known mistake": "return x / x.sum(dim, keepdim=True)",
     "an unknown one": "return ((x - x.amax(dim, keepdim=True)).exp() * 3 + 0.37).cumsum(dim) / 7",
-    "known in public, and one more in secret": "scores = x / x.sum(dim, keepdim=True)\n"
-    "    return scores if x.ndim < 3 else scores * 1.7 + 0.2",
     "not written": "# YOUR CODE HERE\n    raise NotImplementedError()",
 }
 SOFTMAX = {what: f"def softmax(x, dim):\n    {body}" for what, body in SOFTMAX.items()}
@@ -102,10 +99,9 @@ def what_of(verdict: Verdict) -> str:
     ("softmax", "answer", "becomes"),
     [
         ("a known mistake", RIGHT, "kept"),
-        ("a known mistake", REVERSED, "as tested"),
+        ("a known mistake", REVERSED, "by hand"),
         ("an unknown one", RIGHT, "by hand"),
         ("an unknown one", REVERSED, "by hand"),
-        ("known in public, and one more in secret", REVERSED, "by hand"),
         ("not written", RIGHT, "by hand"),
         ("not written", STUB, "as tested"),
         ("right", REVERSED, "as tested"),
@@ -123,11 +119,7 @@ def test_attention_on_a_softmax(graded, softmax, answer, becomes):
     [
         ("a known mistake", FORWARD, ("kept", "kept")),
         ("an unknown one", FORWARD, ("by hand", "by hand")),
-        (
-            "a known mistake",
-            FROM_NOTHING,
-            ("as tested", "by hand"),
-        ),  # two mistakes below it: nobody knows what both make
+        ("a known mistake", FROM_NOTHING, ("by hand", "by hand")),
     ],
 )
 def test_a_chain_of_three_recurrent_exercises(graded, cell, forward, becomes):
@@ -143,25 +135,21 @@ def test_patch_embeddings_on_patches(graded, patchify, becomes):
     assert what_of(verdicts["embed_patches"]) == becomes
 
 
-def test_causes_are_what_fails_by_itself_below_an_answer():
-    sources = {"a": "def a(): b()", "b": "def b(): a(); c(); d()", "c": "def c(): pass", "d": "def d(): e()", "e": ""}
-    wrong = {name: Verdict(name, "wrong", 0, 1) for name in "bcd"}
-    assert causes("a", sources, {**wrong, "e": wrong["b"]}) == {"b", "c", "d", "e"}
-    right_but = {**wrong, "b": Verdict("b", "wrong", 0, 1, rests_on="c", but_for_that=True)}
-    assert causes("a", sources, right_but) == {"c", "d"}
-    assert causes("a", sources, {**wrong, "b": Verdict("b", "passed", 1, 1)}) == set()
-
-
 @pytest.mark.parametrize(
     ("setting", "more", "says", "points"),
     [
         (
             "lose",
             {"but_for_that": True},
-            "It is right but for your `softmax` above. The points are lost here",
+            "This answer is right but for your `softmax` above. It loses points",
             "0.5 of 2",
         ),
-        ("keep", {"but_for_that": True}, "It is right but for your `softmax` above. It gets its 2 points", "2 of 2"),
+        (
+            "keep",
+            {"but_for_that": True},
+            "This answer is right but for your `softmax` above. It keeps its points",
+            "2 of 2",
+        ),
         (
             "keep",
             {"cannot_tell": True},
