@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from course.outline import read_outline
+
 from .classes import given_out
 from .lesson import NAME, answers, hand_in, make_course
 
@@ -24,6 +26,7 @@ REVERSED = {
     "    return softmax(keys @ query / math.sqrt(len(query)), 0) @ values.flip(0)"
 }
 ATTENTION = "attention_for_one"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def follow_through(root: Path, setting: str) -> None:
@@ -75,6 +78,13 @@ def results(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (root / ".course" / "results").rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize("page", ["instructor.md", "grading.md"])
+def test_the_table_of_a_page_is_one(tmp_path, page):
+    (table,) = re.findall(r"```toml grading\n(.*?)```", (DOCS / page).read_text("utf-8"), re.S)
+    (tmp_path / "course.toml").write_text(f"{table}[topics.{NAME}]\n", "utf-8")
+    assert read_outline(tmp_path / "course.toml").follow_through == "keep"
+
+
 def test_from_autograding_to_feedback_report_and_export(kept, run_nbgrader):
     assert [points(kept, student) for student in ("ada", "dan")] == [(2, False), (2, False)]
     for student in ("bea", "cy", "eve"):
@@ -107,7 +117,8 @@ def test_another_setting_scores_anew_and_executes_nothing(kept):
     follow_through(kept, "")
     said = course(kept, "grade", NAME)
     assert re.search(rf"{ATTENTION}: graded again, points changed: ada 2 → [\d.]+\n", said), said
-    assert [points(kept, student) for student in ("ada", "cy")] == [(by_tests["cy"][0], False)] * 2
+    shown = {student: points(kept, student) for student in ("ada", "bea", "eve")}
+    assert shown == {"ada": (0.29, False), "bea": (0, False), "eve": (0, False)}, "as the page on grading has it"
     with grade_of(kept, "bea") as bea:
         assert (bea.auto_score, bea.manual_score, bea.needs_manual_grade) == (by_tests["bea"][0], 1.25, False)
         bea.manual_score = None
