@@ -73,8 +73,8 @@ def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Calla
 def grounded(verdict: Verdict, ground: str, key: Key, source: str = "") -> Verdict:
     """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that.
 
-    Of an answer with `source` that is written, and not seen to be right but for that, nobody can tell: what the
-    mistake comes to depends on how it is called, and where it has no name, the judge knows nothing of it.
+    The judge cannot tell where the answer's `source` is written and not seen to be right but for that. It knows nothing
+    of a mistake without a name, and what a known one comes to depends on how an answer calls it.
     """
     follows = verdict.misconception == FOLLOWS
     if follows:
