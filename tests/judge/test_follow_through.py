@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from course import check
+from course.exercise import call, exercise
+from course.exercise.key import key_of
+from course.exercise.runner import run
 from course.hidden import find
+from course.judge.ground import following, grounded
+from course.judge.judging import judge
 from course.judge.report import html, text
 from course.judge.session import Session
 from course.judge.verdict import Verdict
@@ -133,6 +138,41 @@ def test_patch_embeddings_on_patches(graded, patchify, becomes):
     verdicts = graded(patchify=PATCHIFY[patchify], embed_patches=EMBED)
     assert bool(verdicts["patchify"].misconception) == (becomes == "kept")
     assert what_of(verdicts["embed_patches"]) == becomes
+
+
+def shares(x):
+    return x.softmax(-1)
+
+
+def shares_backwards(x):
+    return shares(x).flip(-1)
+
+
+@exercise(shares, hints=("What do your shares sum to?",))
+def of_shares(rng):
+    yield call("some", rng.normal(3, 5), public=True)
+
+
+@of_shares.misconception("What do your shares sum to?")
+def unscaled(x):
+    return x.exp()
+
+
+@exercise(shares_backwards, hints=("What do your shares sum to?",))
+def by_a_law(rng):
+    yield call("some", rng.normal(3, 5), public=True).law("sums_to_one").laws_only()
+
+
+@exercise(shares_backwards, hints=("What do your shares sum to?",))
+def by_values(rng):
+    yield call("some", rng.normal(3, 5), public=True)
+
+
+@pytest.mark.parametrize(("asked", "becomes"), [(by_values, "kept"), (by_a_law, "by hand")])
+def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
+    key = following(key_of(asked, 5), asked, of_shares, "unscaled")
+    verdict = judge(key, lambda script: run(script, lambda x: x.exp().flip(-1)), 3)
+    assert what_of(grounded(verdict, "shares", key, "def shares_backwards(x): ...")) == becomes
 
 
 @pytest.mark.parametrize(
