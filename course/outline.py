@@ -142,6 +142,8 @@ def _tables(text: str) -> dict[str, Any]:
             raise Faulty(f"{again}: change the first, and take this one away") from None
         if place and re.match(r"due\s*=", line):
             raise Faulty(f"line {place[1]} is {line!r}: {DATE}") from None
+        if place and re.match(r"follow_through\s*=", line):
+            raise Faulty(f'line {place[1]} is {line!r}: write "lose" or "keep", with the quotes') from None
         raise Faulty(f"{error}; that line is {line!r}" if line else str(error)) from None
 
 

@@ -292,6 +292,7 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.20_mine]", "needs a title and exercises"),
         ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number, 0 or more"),
         ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', and must be "lose" or "keep\""""),
+        ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep': write "lose" or "keep", with the quotes"""),
         ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, and must be "lose" or "keep"'),
         ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
