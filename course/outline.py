@@ -13,11 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 FILE = "course.toml"
 CARRIED = Path(__file__).with_name(FILE)
 """Where a student edition has the outline of the course it was made for."""
+
+FollowThrough = Literal["lose", "keep"]
+"""What becomes of the points of an answer that is right but for an earlier mistake."""
 
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
@@ -75,11 +78,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Outline:
-    """A `course.toml`: `path` is the file, `choices` its topics by folder."""
+    """A `course.toml`: `path` is the file, `choices` its topics by folder, `late` and `follow_through` its rules."""
 
     path: Path
     title: str = "Sequence models"
     late: Late = field(default_factory=Late)
+    follow_through: FollowThrough = "lose"
     choices: dict[str, Choice] = field(default_factory=dict)
 
     @property
@@ -115,12 +119,13 @@ def read_outline(path: Path) -> Outline:
     """
     try:
         values = _tables(path.read_text(encoding="utf-8-sig"))
-        _only(values, ("title", "late", "topics"), "it")
+        _only(values, ("title", "late", "grading", "topics"), "it")
         late = _late(_table(values, "late"))
+        follow_through = _follow_through(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
             raise Faulty("it chooses no topic: write [topics.03_rnn], say")
-        return Outline(path, _text(values, "title", "Sequence models"), late, choices)
+        return Outline(path, _text(values, "title", "Sequence models"), late, follow_through, choices)
     except (UnicodeDecodeError, Faulty) as error:
         raise Faulty(f"{path}: {error}") from None
 
@@ -137,6 +142,8 @@ def _tables(text: str) -> dict[str, Any]:
             raise Faulty(f"{again}: change the first, and take this one away") from None
         if place and re.match(r"due\s*=", line):
             raise Faulty(f"line {place[1]} is {line!r}: {DATE}") from None
+        if place and re.match(r"follow_through\s*=", line):
+            raise Faulty(f'line {place[1]} is {line!r}: write "lose" or "keep", with the quotes') from None
         raise Faulty(f"{error}; that line is {line!r}" if line else str(error)) from None
 
 
@@ -146,6 +153,15 @@ def _late(values: dict[str, Any]) -> Late:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise Faulty(f"[late] {name} is {value!r}, and must be a number, 0 or more")
     return Late(**values)
+
+
+def _follow_through(values: dict[str, Any]) -> FollowThrough:
+    _only(values, ("follow_through",), "[grading]")
+    setting: Any = values.get("follow_through", "lose")
+    if setting not in ("lose", "keep"):
+        raise Faulty(f'[grading] follow_through is {setting!r}, and must be "lose" or "keep"')
+    found: FollowThrough = setting
+    return found
 
 
 def _choice(folder: str, values: Any) -> Choice:

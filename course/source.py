@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
+"""The two lines that nbgrader puts in place of a solution."""
+
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 """What reading somebody's code may end with."""
 
@@ -23,6 +26,12 @@ def tree(source: str | bytes) -> ast.Module:
         return ast.parse(source)
     except SystemError:  # Python before 3.11.8, when collected garbage has something parsed meanwhile (gh-106905)
         return ast.parse(source)
+
+
+def is_stub(source: str) -> bool:
+    """Whether it is as it was given out: nothing written yet."""
+    lines = [line.strip() for line in source.splitlines()]
+    return MARK in lines and STUB in lines
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from course.outline import Choice, Faulty, Outline, find_outline
+from course.outline import FollowThrough as FollowThrough
 
 SOURCE = "https://github.com/sequence-course/sequence-course"
 """The one public address of the course; badges, links and the Colab install are made from it."""
@@ -406,6 +407,9 @@ def _distinct(names: Sequence[str], what: str) -> None:
 
 OUTLINE = find_outline()
 """The instructor's `course.toml`, where there is one."""
+
+FOLLOW_THROUGH: FollowThrough = OUTLINE.follow_through if OUTLINE is not None else "lose"
+"""What becomes of the points of an answer that is right but for an earlier mistake."""
 
 TOPICS: tuple[Topic, ...] = chosen(OUTLINE)
 """The topics of this course, in order."""

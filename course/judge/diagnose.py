@@ -63,7 +63,7 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
             continue
         telling = _telling(key, known.name, seen, wavering)
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
-            little = all(_says_little(key.cases[p]) for p in telling) or all(_says_nothing(seen[p]) for p in telling)
+            little = all(_says_little(key.cases[p]) for p in telling) or all(says_nothing(seen[p]) for p in telling)
             if little and not failing <= set(telling):
                 continue
             gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
@@ -103,7 +103,7 @@ def _strayed(held: KeyCase, name: str, seen: Recording) -> bool:
     return held.case.values and not held.case.raises and seen.raised is not None and held.wrong(name).raised is None
 
 
-def _says_nothing(seen: Recording) -> bool:
+def says_nothing(seen: Recording) -> bool:
     """Whether all that came is infinite or NaN."""
     return seen.raised is None and not any(map(_is_finite, leaves(seen.outputs)))
 

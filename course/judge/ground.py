@@ -16,7 +16,8 @@ from typing import Any
 from ..exercise import Exercise
 from ..exercise.key import Key, KeyCase, Known, Wrong
 from ..exercise.runner import run
-from ..source import parsed
+from ..source import is_stub, parsed
+from .diagnose import says_nothing
 from .judging import judge
 from .verdict import Verdict
 
@@ -69,14 +70,20 @@ def answer_with(reference: Callable[..., Any], called: Any, wrong: Any) -> Calla
     return getattr(module, reference.__name__, None)
 
 
-def grounded(verdict: Verdict, ground: str, key: Key) -> Verdict:
-    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that."""
+def grounded(verdict: Verdict, ground: str, key: Key, source: str = "") -> Verdict:
+    """`verdict`, and where it fails, the exercise it rests on, `ground`, and whether it is right but for that.
+
+    The judge cannot tell where the answer's `source` is written and not seen to be right but for that. It knows nothing
+    of a mistake without a name, and what a known one comes to depends on how an answer calls it.
+    """
     follows = verdict.misconception == FOLLOWS
     if follows:
         verdict = replace(verdict, misconception="")
     if not ground or verdict.kind in ("passed", "forbidden", "not-graded"):
         return verdict
-    return replace(verdict, rests_on=ground, but_for_that=follows and _explains_all(key, verdict))
+    right = follows and _explains_all(key, verdict)
+    untold = not is_stub(source) and not (right and _shows_values(key, verdict))
+    return replace(verdict, rests_on=ground, but_for_that=right, cannot_tell=untold)
 
 
 def _explains_all(key: Key, verdict: Verdict) -> bool:
@@ -89,6 +96,17 @@ def _explains_all(key: Key, verdict: Verdict) -> bool:
     pairs = list(zip(key.cases, verdict.cases, other.cases, strict=True))
     shown = any(held.wrong(FOLLOWS).raised is None for held, case, _ in pairs if not case.passed)
     return shown and all(case.passed == follows.passed for _, case, follows in pairs)
+
+
+def _shows_values(key: Key, verdict: Verdict) -> bool:
+    """Whether the answer that is right but for its ground fails by a value, and gives some that say anything.
+
+    Laws can be broken by many a mistake, and what is infinite or NaN comes of many.
+    """
+    compared = [held for held in key.cases if held.case.values and held.wrong(FOLLOWS).raised is None]
+    failed = {case.title for case in verdict.cases if not case.passed}
+    by_value = any(held.case.title in failed for held in compared)
+    return by_value and not all(says_nothing(held.wrong(FOLLOWS)) for held in compared)
 
 
 def _called(source: str) -> set[str]:

@@ -33,7 +33,7 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
     passed = sum(case.passed for case in verdict.cases)
     tally = f"{passed} of {ran} {'public ' if public else ''}checks pass"
     if not public:
-        tally = f"{_points(verdict.score)} of {_points(verdict.points)} points"
+        tally = f"{_points(verdict.earned)} of {_points(verdict.points)} points{' so far' if verdict.by_hand else ''}"
     words: dict[Kind, str] = {
         "passed": f"all {ran} public checks pass"
         if public and ran > 1
@@ -94,12 +94,20 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
 
 def where_to_look(verdict: Verdict) -> list[str]:
     """Where a failing answer is to be mended: in one it rests on, by what a misconception points at."""
-    ground = f"It rests on your `{verdict.rests_on}`, which does not pass either: mend that first, and check again."
+    return [hint for hint in (_ground(verdict) if verdict.rests_on else "", verdict.hint) if hint]
+
+
+def _ground(verdict: Verdict) -> str:
+    """What a failing answer has to do with the earlier one it rests on, and what becomes of its points."""
+    if verdict.by_hand:
+        fails = f"It rests on your `{verdict.rests_on}`, which does not pass."
+        return f"{fails} Your instructor decides whether this answer is right but for that."
     if verdict.but_for_that:
-        ground = f"It rests on your `{verdict.rests_on}`, which does not pass either. But for that it is right."
+        points = "keeps its" if verdict.keeps else "loses"
+        return f"This answer is right but for your `{verdict.rests_on}` above. It {points} points all the same."
     if verdict.kind == "missing":
-        ground = f"It rests on `{verdict.rests_on}`, which is not written yet: write that first, and check again."
-    return [hint for hint in (ground if verdict.rests_on else "", verdict.hint) if hint]
+        return f"It rests on `{verdict.rests_on}`, which is not written yet: write that first, and check again."
+    return f"It rests on your `{verdict.rests_on}`, which does not pass either: mend that first, and check again."
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from ..syllabus import FollowThrough
 
 TOGETHER = "right, and too little by itself"
 """How the message of a case begins that counts together with one that fails."""
@@ -29,7 +31,9 @@ class Verdict:
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
     hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
     `rests_on` names an earlier exercise whose answer this one calls, and which fails itself; `but_for_that` says that
-    this answer was seen to be right otherwise.
+    this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
+    `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
+    themselves, `earned` what the answer gets under that setting.
     `not-graded` is a fault of the grading machine: it never costs points and is to be retried.
     """
 
@@ -43,8 +47,34 @@ class Verdict:
     convention: str = ""
     rests_on: str = ""
     but_for_that: bool = False
+    cannot_tell: bool = False
+    follow_through: FollowThrough = "lose"
     cases: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it gets all its points though tests fail, because it is right but for an earlier mistake."""
+        return self.follow_through == "keep" and self.but_for_that and not self.cannot_tell
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person has to decide how many points it gets."""
+        return self.follow_through == "keep" and self.cannot_tell
+
+    @property
+    def decided_anew(self) -> bool:
+        """Whether the course's setting makes something else of it than the tests do."""
+        return self.keeps or self.by_hand
+
+    @property
+    def earned(self) -> float:
+        """The points it gets: where a person is still to decide, those that the tests give."""
+        return self.points if self.keeps else self.score
+
+    def under(self, follow_through: FollowThrough) -> Verdict:
+        """The same verdict under a course's setting."""
+        return replace(self, follow_through=follow_through)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -23,6 +23,7 @@ from ..judge.ground import ground_of, grounded
 from ..judge.judging import judge
 from ..judge.report import html, text
 from ..judge.verdict import Verdict
+from ..source import is_stub
 from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
@@ -30,7 +31,7 @@ from .keys import key, meant
 from .overwritten import watch_over
 from .slip import slip
 from .unfinished import judged_early, said_of
-from .unwritten import is_stub, speak_plainly
+from .unwritten import speak_plainly
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
 

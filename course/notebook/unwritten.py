@@ -12,10 +12,8 @@ import sys
 from types import TracebackType
 from typing import Any
 
+from ..source import MARK, STUB
 from .display import in_notebook
-
-MARK, STUB = "# YOUR CODE HERE", "raise NotImplementedError()"
-"""The two lines that nbgrader puts in place of a solution."""
 
 
 def speak_plainly() -> None:
@@ -37,12 +35,6 @@ def speak_plainly() -> None:
         return _show(shell, kind, error, tb, tb_offset)
 
     shell.set_custom_exc((*others, NotImplementedError), handle)
-
-
-def is_stub(source: str) -> bool:
-    """Whether it is as it was given out: nothing written yet."""
-    lines = [line.strip() for line in source.splitlines()]
-    return MARK in lines and STUB in lines
 
 
 def unwritten(error: BaseException, tb: TracebackType | None) -> str:

@@ -246,6 +246,11 @@ def test_an_editors_mark_at_the_beginning_is_no_fault(tmp_path: Path) -> None:
     assert outline_of(tmp_path, "\ufeff[late]\npercent_per_day = 10\n[topics.03_rnn]\n").late.percent_per_day == 10
 
 
+def test_points_are_lost_to_an_earlier_mistake_unless_the_course_says_otherwise(tmp_path: Path) -> None:
+    assert outline_of(tmp_path, "[topics.03_rnn]\n").follow_through == "lose"
+    assert outline_of(tmp_path, '[grading]\nfollow_through = "keep"\n[topics.03_rnn]\n').follow_through == "keep"
+
+
 def test_points_and_due_dates_are_the_instructors(tmp_path: Path) -> None:
     outline = outline_of(tmp_path, f"[topics.03_rnn]\ndue = {DUE}\npoints = {{ bptt = 9 }}\n")
     (topic,) = chosen(outline)
@@ -281,6 +286,10 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("[topics.03_rnn]\ndue = 9999-12-31T23:59:00-05:00", "due is in the year 9999"),
         ("[topics.20_mine]", "needs a title and exercises"),
         ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number, 0 or more"),
+        ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', and must be "lose" or "keep\""""),
+        ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep': write "lose" or "keep", with the quotes"""),
+        ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, and must be "lose" or "keep"'),
+        ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
         (f"[topics.03_rnn]\n{block('outline').replace('20_smoothing', '03_more')}", "two topics have the number 03"),
         (block("outline").replace("points = 3, minutes = 10", "points = 3"), "moving_average has no minutes"),

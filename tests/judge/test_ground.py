@@ -78,7 +78,7 @@ def test_the_report_says_where_to_begin_before_any_hint():
     verdict = wrong("rnn_forward", rests_on="rnn_cell", hint="Does the state move?")
     for said in (text(verdict), html(verdict)):
         assert said.index("rnn_cell") < said.index("mend that first") < said.index("Does the state move?")
-    assert "But for that it is right" in text(wrong("bptt", rests_on="rnn_cell", but_for_that=True))
+    assert "This answer is right but for your `rnn_cell`" in text(wrong("bptt", rests_on="rnn_cell", but_for_that=True))
     assert Verdict.from_dict(verdict.to_dict()) == verdict
 
 

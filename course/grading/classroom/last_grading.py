@@ -18,6 +18,7 @@ from course.grading.gradebook.scores import Scores, arrival, read_scores
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.own_cells import changed, own_tests_in, own_tests_released
 from course.judge.verdict import Verdict
+from course.syllabus import FOLLOW_THROUGH
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Task
@@ -38,6 +39,7 @@ class LastGrading:
             kept.get("task") == task.digest()
             and kept.get("arrival") == arrival(database, self.topic.folder, self.student, self._stamp())
             and _isolated_enough(kept, task)
+            and not any(map(_scored_otherwise, kept.get("verdicts", {}).values()))
             and bool(self._scores())
         )
 
@@ -59,7 +61,7 @@ class LastGrading:
         kept, stale = self._kept(), self.stale()
         if kept.get("work") != task.work() or not _isolated_enough(kept, task):
             return {}
-        verdicts = {name: Verdict.from_dict(values) for name, values in kept["verdicts"].items()}
+        verdicts = {name: Verdict.from_dict(values).under("lose") for name, values in kept["verdicts"].items()}
         return {name: one for name, one in verdicts.items() if name not in stale and one.kind != "not-graded"}
 
     def own_outputs(self) -> dict[str, list[NotebookNode]]:
@@ -131,6 +133,13 @@ class LastGrading:
             return dict(json.loads(self.path.read_text(encoding="utf-8"))["metadata"].get(METADATA, {}))
         except (OSError, ValueError, KeyError):
             return {}
+
+
+def _scored_otherwise(kept: dict[str, Any]) -> bool:
+    """Whether a verdict that rests on an earlier mistake was scored under another setting than today's."""
+    verdict = Verdict.from_dict(kept)
+    today = verdict.under(FOLLOW_THROUGH)
+    return (verdict.decided_anew or today.decided_anew) and verdict.follow_through != FOLLOW_THROUGH
 
 
 def _isolated_enough(kept: dict[str, Any], task: Task) -> bool:

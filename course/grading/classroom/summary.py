@@ -97,12 +97,32 @@ def notes(graded: Sequence[Graded]) -> list[str]:
     return [
         *mended,
         *regraded(graded),
+        *followed_through(graded),
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
         *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
         *(
             f"{counted(count, 'kernel')} started cold, which costs time alone: {reason}"
             for reason, count in cold.items()
         ),
+    ]
+
+
+def followed_through(graded: Sequence[Graded]) -> list[str]:
+    """Who keeps points that an earlier mistake would take, and whose points wait for a person because of one."""
+    keeps: dict[tuple[str, str], list[str]] = defaultdict(list)
+    waits: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for work in graded:
+        for name, verdict in work.verdicts.items() if work.scores and not work.reason else ():
+            if verdict.keeps:
+                keeps[name, verdict.rests_on].append(work.student)
+            elif work.scores and name in work.scores.waiting:
+                waits[name, verdict.rests_on].append(work.student)
+    return [
+        *(
+            f"{name}: right but for {ground}, keeps its points: {', '.join(who)}"
+            for (name, ground), who in keeps.items()
+        ),
+        *(f"{name}: rests on {ground}, for you to grade: {', '.join(who)}" for (name, ground), who in waits.items()),
     ]
 
 
@@ -142,7 +162,13 @@ def _cell(work: Graded, name: str) -> str:
     mark = MARKS.get(verdict.kind, RESTS if verdict.rests_on else "") if verdict else ""
     if score is None:
         return mark or "–"
-    return " ".join([f"{score:g}", *([mark] if mark else []), *(["–"] if name in work.scores.again else [])])
+    return " ".join(
+        [
+            f"{score:g}",
+            *([mark] if mark else []),
+            *(["–"] if name in (*work.scores.again, *work.scores.waiting) else []),
+        ]
+    )
 
 
 def _spoken(verdict: Verdict) -> str:

@@ -12,6 +12,7 @@ from course.grading.execution.task import Outcome
 from course.grading.freshness.exercise_fingerprint import tests_of
 from course.grading.sandbox.probe import how_executed
 from course.judge.verdict import Verdict
+from course.syllabus import FollowThrough
 
 
 def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_course: bool = False) -> None:
@@ -48,6 +49,13 @@ def record(nb: NotebookNode, names: dict[int, str], outcome: Outcome, of_the_cou
     }
 
 
+def score_under(follow_through: FollowThrough, nb: NotebookNode, outcome: Outcome) -> None:
+    """Score the answers in `nb` that rest on failing ones by a course's setting: executing it knows of none."""
+    if any(verdict.under(follow_through).decided_anew for verdict in outcome.verdicts):
+        under = tuple(verdict.under(follow_through) for verdict in outcome.verdicts)
+        record(nb, exercises_in(nb), replace(outcome, verdicts=under))
+
+
 def with_earlier(
     outcome: Outcome, earlier: Mapping[str, Verdict], outputs: Mapping[str, list[NotebookNode]]
 ) -> Outcome:
@@ -68,4 +76,4 @@ def score_of(cell: NotebookNode, verdict: Verdict) -> float:
     """The verdict's score in the cell's own points, never above them: an instructor may have changed their number."""
     points = float(cell.metadata["nbgrader"].get("points", verdict.points))
     scale = points / verdict.points if verdict.points else 0.0
-    return float(min(points, max(0.0, verdict.score * scale)))
+    return float(min(points, max(0.0, verdict.earned * scale)))

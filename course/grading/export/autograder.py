@@ -117,8 +117,9 @@ def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
     tests, by_hand = [], []
     for name in graded_cells(topic, [graded]):
         score, most, verdict = graded.scores.cells[name], graded.scores.maxima[name], graded.verdicts.get(name)
-        if score is None:
+        if score is None or name in graded.scores.waiting:
             by_hand.append(name)
+        if score is None:
             continue
         tests.append(
             {

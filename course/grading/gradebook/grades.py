@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from course.grading.gradebook.scores import waits
 from course.grading.problem import Problem
 from course.syllabus import Topic
 
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's points for a topic, late penalty taken off; `waiting` answers are still to be graded by hand."""
+    """A student's points for a topic, late penalty taken off; `waiting` answers are still to be graded by hand.
+
+    So are `resting` answers, which rest on an earlier mistake. They count what the tests give until then.
+    """
 
     score: float
     waiting: int = 0
+    resting: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,17 +57,17 @@ class Grades:
 
     def notes(self) -> list[str]:
         """What whoever passes the grades on should know: work that still waits for a person."""
-        waiting = {
-            topic.folder: sum(
-                bool(pupil.grades[topic.folder].waiting) for pupil in self.pupils if topic.folder in pupil.grades
-            )
-            for topic in self.topics
-        }
-        return [
-            f"{topic}: {count} submission{'s' * (count != 1)} with answers to be graded by hand, counted as nothing"
-            for topic, count in waiting.items()
-            if count
-        ]
+        lines = []
+        for topic in (topic.folder for topic in self.topics):
+            given = [pupil.grades[topic] for pupil in self.pupils if topic in pupil.grades]
+            waiting = sum(grade.waiting > 0 for grade in given)
+            resting = sum(grade.resting > 0 for grade in given)
+            if waiting:
+                lines.append(f"{topic}: {_submissions(waiting)} with answers to be graded by hand, counted as nothing")
+            if resting:
+                what = "answers that rest on an earlier mistake and wait for you"
+                lines.append(f"{topic}: {_submissions(resting)} with {what}, counted as the tests have it")
+        return lines
 
     def gaps(self, platform: str) -> list[str]:
         """Say where the table of several topics has empty cells, and what a platform's import makes of them."""
@@ -114,17 +119,22 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
     return Grades(tuple(topics), points, tuple(pupils))
 
 
+def _submissions(count: int) -> str:
+    return f"{count} submission{'s' * (count != 1)}"
+
+
 def _grade(submission: object) -> Grade | None:
     """The grade of a submission in nbgrader's own reckoning, or None while the machine has not decided its part."""
-    decided = waiting = 0
+    decided = waiting = resting = 0
     for notebook in submission.notebooks:  # type: ignore[attr-defined]
         by_hand = {cell.name for cell in (*notebook.notebook.solution_cells, *notebook.notebook.task_cells)}
         undecided = {one.name for one in notebook.grades if one.auto_score is None and one.manual_score is None}
         if undecided - by_hand:
             return None
         waiting += len(undecided)
+        resting += sum(map(waits, notebook.grades))
         decided += len(notebook.grades) - len(undecided)
     if not decided:
         return None
     penalty = submission.late_submission_penalty or 0.0  # type: ignore[attr-defined]
-    return Grade(max(0.0, submission.score - penalty), waiting)  # type: ignore[attr-defined]
+    return Grade(max(0.0, submission.score - penalty), waiting, resting)  # type: ignore[attr-defined]

@@ -16,7 +16,8 @@ class Scores:
     """A submission's points in the gradebook: `cells` by grade_id, None where nobody has decided yet.
 
     `late` are the points to be taken off `score` for coming late, `again` the cells with points that a person gave
-    before the work was graded once more: they stay, and nobody has looked since whether they still fit.
+    before the work was graded once more: they stay, and nobody has looked since whether they still fit. `waiting` are
+    cells with what the tests give, of which a person has still to say what they are worth.
     """
 
     score: float
@@ -25,6 +26,7 @@ class Scores:
     maxima: dict[str, float] = field(default_factory=dict)
     late: float = 0.0
     again: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
 class Marks:
@@ -158,6 +160,7 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
         grades = dict(_of_cells(gradebook, Grade, submitted))
         undecided = {name for name, grade in grades.items() if grade.auto_score is None and grade.manual_score is None}
         again = sorted(name for name, one in grades.items() if one.manual_score is not None and one.needs_manual_grade)
+        waiting = sorted(name for name, one in grades.items() if waits(one))
         return Scores(
             submitted.score,
             submitted.max_score,
@@ -165,7 +168,13 @@ def read_scores(db_url: str, assignment: str, student: str, notebook: str) -> Sc
             {name: grade.max_score for name, grade in grades.items()},
             submitted.late_submission_penalty or 0.0,
             tuple(again),
+            tuple(waiting),
         )
+
+
+def waits(grade: Any) -> bool:
+    """Whether a person has still to say what an answer is worth that the tests gave points, perhaps none."""
+    return bool(grade.needs_manual_grade and grade.manual_score is None and grade.auto_score is not None)
 
 
 def due_of(db_url: str, assignment: str) -> datetime | None:

@@ -47,7 +47,7 @@ NAMED = """#toc a[href="#{0}"]::after {{ content: ": {0}{1}"; }}"""
 """At the top of its page nbgrader calls each exercise "Test cell": its name comes after that."""
 
 OPEN = ", not graded yet"
-"""After the name of what nobody has graded, which nbgrader's page shows with 0 points."""
+"""After the name of what nobody has graded, which nbgrader's page shows with 0 points, or with those of the tests."""
 
 
 class Readable(NbGraderPreprocessor):
@@ -58,9 +58,10 @@ class Readable(NbGraderPreprocessor):
         about = resources["nbgrader"]
         scores = read_scores(about["db_url"], about["assignment"], about["student"], about["notebook"])
         given = scores.cells if scores else {}
+        waiting = scores.waiting if scores else ()
         names = (cell.metadata.nbgrader.grade_id for cell in nb.cells if is_grade(cell))
         named = [
-            NAMED.format(name, OPEN if name in given and given[name] is None else "")
+            NAMED.format(name, OPEN if name in waiting or (name in given and given[name] is None) else "")
             for name in names
             if re.fullmatch(r"[\w-]+", name)
         ]

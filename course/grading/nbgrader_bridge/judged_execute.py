@@ -18,6 +18,7 @@ from traitlets import List as ListTrait
 
 from course.grading.cells import METADATA, checks_in, notebook_bytes, read_notebook, topics_of
 from course.grading.execution.execute import execute
+from course.grading.execution.judged_outputs import score_under
 from course.grading.execution.result_store import Store
 from course.grading.execution.skippable_cells import needless
 from course.grading.execution.task import Limits, Outcome, Task
@@ -28,7 +29,7 @@ from course.grading.gradebook.scores import arrival
 from course.grading.intake.untrusted import is_ignored, read_files, write_files
 from course.grading.own_cells import own_code_in
 from course.grading.sandbox.spec import MEGABYTE, Allowance
-from course.syllabus import TOPICS
+from course.syllabus import FOLLOW_THROUGH, TOPICS
 
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
@@ -89,6 +90,7 @@ class JudgedExecute(Execute):
             raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
         write_files(outcome.files, folder)
         executed = _with_ids(read_notebook(outcome.notebook), nb)
+        score_under(FOLLOW_THROUGH, executed, outcome)
         if METADATA in executed.metadata and outcome.final:
             executed.metadata[METADATA].update(task=task.digest(), work=task.work(), submission=task.submission())
             executed.metadata[METADATA]["arrival"] = _arrival(resources.get("nbgrader", {}))

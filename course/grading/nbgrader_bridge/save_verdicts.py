@@ -13,12 +13,14 @@ from nbgrader.utils import determine_grade, is_grade, is_solution
 from course.grading.cells import METADATA, checks_in, exercises_in, grade_id
 from course.grading.gradebook.scores import Marks
 from course.grading.intake.answers_elsewhere import cells_beside, given_sources, note_on
+from course.judge.verdict import Verdict
 
 
 class SaveVerdicts(SaveAutoGrades):
     """nbgrader's `SaveAutoGrades`, but a notebook's scores are saved at once, all or none.
 
     An exercise the grading machine could not judge, or was told not to execute, has no score: neither zero nor all.
+    An answer that rests on an earlier mistake may wait for a person, with the points that the tests give until then.
     An untouched question beside new text waits for a person, where nbgrader gives it a zero.
     """
 
@@ -26,6 +28,7 @@ class SaveVerdicts(SaveAutoGrades):
         """Save the scores of `nb`."""
         about, verdicts = resources["nbgrader"], nb.metadata.get(METADATA, {}).get("verdicts", {})
         self.ungraded = {name for name, verdict in verdicts.items() if verdict["kind"] == "not-graded"}
+        self.by_hand = {name for name, verdict in verdicts.items() if Verdict.from_dict(dict(verdict)).by_hand}
         if unjudged := set(checks_in(nb).values()) - verdicts.keys():
             self.ungraded |= unjudged & set(exercises_in(nb).values())
         self.notebook_id, self.assignment_id, self.student_id = about["notebook"], about["assignment"], about["student"]
@@ -67,6 +70,8 @@ class SaveVerdicts(SaveAutoGrades):
         if name in self.ungraded or name in self.elsewhere:
             grade = self.gradebook.grades[name]
             grade.auto_score, grade.needs_manual_grade = None, True
+        elif name in self.by_hand:
+            self.gradebook.grades[name].needs_manual_grade = True
 
     def _add_comment(self, cell: NotebookNode, resources: dict) -> None:
         super()._add_comment(cell, resources)

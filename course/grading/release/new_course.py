@@ -41,6 +41,9 @@ percent_per_day = 0   # of its score, for every day begun
 grace_hours = 0       # it loses nothing within these
 most_percent = 100    # and never more than this
 
+[grading]
+follow_through = "lose"  # or "keep": the points of an answer that is right but for an earlier mistake
+
 # A topic is in the course while its table stands here. Give it a due date by taking the `#` away.
 """
 

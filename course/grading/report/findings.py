@@ -49,7 +49,7 @@ class Success:
 
     `open` counts those nobody has decided about yet; `kinds` counts the verdicts that explain what is missing,
     and `grounds` the earlier exercises whose failing answers these rest on; `but_for_that` those of them that are
-    right otherwise.
+    right otherwise, `kept` those that get their points nevertheless, `waiting` those for a person to decide.
     """
 
     item: Item
@@ -61,6 +61,8 @@ class Success:
     kinds: dict[str, int]
     grounds: dict[str, int]
     but_for_that: dict[str, int]
+    kept: dict[str, int]
+    waiting: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,9 @@ class Findings:
         """How many answers of each item wait for a person."""
         waiting: dict[str, int] = defaultdict(int)
         for work in self.scored:
-            for name, score in work.scores.cells.items() if work.scores else ():
-                if (score is None and name not in work.verdicts) or (work.scores and name in work.scores.again):
+            assert work.scores is not None
+            for name, score in work.scores.cells.items():
+                if (score is None and name not in work.verdicts) or name in (*work.scores.again, *work.scores.waiting):
                     waiting[name] += 1
         return dict(waiting)
 
@@ -261,7 +264,8 @@ def _read(path: Path) -> NotebookNode | None:
 def _success(item: Item, scored: Sequence[Graded]) -> Success:
     full = some = none = undecided = 0
     shares: list[float] = []
-    kinds, grounds, but_for_that = Counter[str](), Counter[str](), Counter[str]()
+    kinds, grounds = Counter[str](), Counter[str]()
+    but_for_that, kept, waiting = Counter[str](), Counter[str](), Counter[str]()
     for work in scored:
         assert work.scores is not None
         if item.name not in work.scores.maxima:
@@ -271,11 +275,15 @@ def _success(item: Item, scored: Sequence[Graded]) -> Success:
         if verdict is not None and verdict.kind != "passed":
             kinds[verdict.kind] += 1
             grounds[verdict.rests_on] += bool(verdict.rests_on)
-            but_for_that[verdict.rests_on] += verdict.but_for_that
-        if score is None:
+            but_for_that[verdict.rests_on] += verdict.but_for_that and not verdict.by_hand
+            kept[verdict.rests_on] += verdict.keeps
+            waiting[verdict.rests_on] += item.name in work.scores.waiting
+        if score is None or item.name in work.scores.waiting:
             undecided += 1
             continue
         shares += [score / most] if most else []
         full, some, none = full + (score >= most), some + (0 < score < most), none + (score <= 0 < most)
     mean = statistics.fmean(shares) if shares else None
-    return Success(item, full, some, none, undecided, mean, dict(kinds), dict(+grounds), dict(+but_for_that))
+    return Success(
+        item, full, some, none, undecided, mean, dict(kinds), *map(dict, (+grounds, +but_for_that, +kept, +waiting))
+    )

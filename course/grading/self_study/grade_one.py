@@ -21,7 +21,7 @@ from course.grading.intake.mending import drop_foreign_fields
 from course.grading.intake.needed_files import gather
 from course.grading.problem import Problem
 from course.judge.verdict import Verdict
-from course.syllabus import Topic
+from course.syllabus import FOLLOW_THROUGH, Topic
 
 UNANSWERED = "not answered yet"
 """What the judge says of an answer that still raises NotImplementedError."""
@@ -44,7 +44,7 @@ class Marked:
     @property
     def score(self) -> float:
         """The points earned, in all."""
-        return sum(verdict.score for verdict in self.verdicts)
+        return sum(verdict.earned for verdict in self.verdicts)
 
     @property
     def points(self) -> float:
@@ -63,7 +63,7 @@ class Marked:
         return "\n".join([title, "", *told, *left, "", total, *self._further()])
 
     def _further(self) -> Iterator[str]:
-        lost = (verdict for verdict in self.verdicts if verdict.score < verdict.points)
+        lost = (verdict for verdict in self.verdicts if verdict.earned < verdict.points)
         tried = [verdict.exercise for verdict in lost if verdict.kind not in ("missing", "not-graded")]
         if tried:
             yield f'hint("{tried[0]}") in the notebook helps on; `course solution {tried[0]}` shows how it can be done.'
@@ -101,7 +101,9 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     if outcome.fault:
         raise Problem(outcome.fault)
     order = [item.name for item in topic.items]
-    verdicts = sorted(outcome.verdicts, key=lambda verdict: order.index(verdict.exercise))
+    verdicts = sorted(
+        (one.under(FOLLOW_THROUGH) for one in outcome.verdicts), key=lambda verdict: order.index(verdict.exercise)
+    )
     return Marked(topic, tuple(verdicts), outcome.seconds)
 
 

@@ -294,6 +294,15 @@ def test_hidden_cases_are_counted_and_not_told():
     assert "secret" not in test["output"] and "17" not in test["output"]
 
 
+def test_what_waits_for_a_person_has_the_points_of_the_tests_until_then():
+    verdict = Verdict("attention_for_one", "partial", 0.5, 2, rests_on="softmax", cannot_tell=True).under("keep")
+    scores = Scores(0.5, 2, {"attention_for_one": 0.5}, {"attention_for_one": 2.0}, waiting=("attention_for_one",))
+    said = told(TOPIC, Graded("ada", scores, {"attention_for_one": verdict}), "visible")
+    assert said["tests"][0]["score"] == 0.5 and "0.5 of 2 points so far" in said["tests"][0]["output"]
+    assert "Your instructor decides" in said["tests"][0]["output"]
+    assert "Graded by a person: attention_for_one" in said["output"]
+
+
 def test_a_student_is_not_told_to_ask_whoever_handed_in():
     graded = Graded("ada", reason=f"{NAME}.ipynb is the notebook of 02_cbow: ask for the right one")
     assert told(TOPIC, graded, "visible")["output"].endswith("is the notebook of 02_cbow: upload the right one.")

@@ -116,6 +116,11 @@ def _text(*verdicts):
     return Marked(TOPIC, verdicts, 3.2).text()
 
 
+def test_a_course_may_keep_points_that_an_earlier_mistake_would_take():
+    verdict = Verdict("attention_for_one", "wrong", 0, 2, rests_on="softmax", but_for_that=True)
+    assert "0 of 2 points, in 3 s" in _text(verdict) and "2 of 2 points, in 3 s" in _text(verdict.under("keep"))
+
+
 def test_what_was_not_answered_takes_one_line():
     blank = (Verdict(name, "missing", 0, 2, message=UNANSWERED) for name in ("softmax", "attention_for_one"))
     said = _text(*blank, Verdict("attention_cost", "passed", 1, 1))

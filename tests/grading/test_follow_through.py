@@ -1,0 +1,128 @@
+"""`[grading] follow_through` in course.toml, from nbgrader's own command to feedback, report and exports."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from course.outline import read_outline
+
+from .classes import given_out
+from .lesson import NAME, answers, hand_in, make_course
+
+SHARES = {"softmax": "def softmax(x, dim):\n    return x / x.sum(dim, keepdim=True)"}
+"""A mistake that the judge knows."""
+STRANGE = {"softmax": "def softmax(x, dim):\n    return (x - x.amax(dim, keepdim=True)).exp().cumsum(dim) / 7"}
+"""One that it does not know."""
+REVERSED = {
+    "attention_for_one": "def attention_for_one(query, keys, values):\n"
+    "    return softmax(keys @ query / math.sqrt(len(query)), 0) @ values.flip(0)"
+}
+ATTENTION = "attention_for_one"
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def follow_through(root: Path, setting: str) -> None:
+    table = f'[grading]\nfollow_through = "{setting}"\n' if setting else ""
+    (root / "course.toml").write_text(f"{table}[topics.{NAME}]\n", "utf-8")
+
+
+def course(root: Path, *arguments: str) -> str:
+    here = {**os.environ, "USER": os.environ.get("USER", "grader"), "COLUMNS": "300"}
+    command = [sys.executable, "-m", "course", *arguments]
+    done = subprocess.run(command, cwd=root, env=here, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@contextmanager
+def grade_of(root: Path, student: str) -> Iterator:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        yield book.find_grade(ATTENTION, NAME, NAME, student)
+        book.db.commit()
+
+
+def points(root: Path, student: str) -> tuple[float | None, bool]:
+    with grade_of(root, student) as grade:
+        return grade.auto_score, grade.needs_manual_grade
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """A class under `keep`, graded by nbgrader's own command: whose later answers are right but for softmax, or not."""
+    root = make_course(tmp_path_factory.mktemp("kept") / "course")
+    follow_through(root, "keep")
+    hand_in(root, "ada", given_out(root), answers(SHARES))
+    hand_in(root, "bea", given_out(root), answers(STRANGE))
+    hand_in(root, "cy", given_out(root), answers({**SHARES, **REVERSED}))
+    hand_in(root, "dan", given_out(root))
+    hand_in(root, "eve", given_out(root), answers({"softmax": "def softmax(x, dim:"}))
+    here = {**os.environ, "USER": os.environ.get("USER", "grader")}
+    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--create"]
+    done = subprocess.run(command, cwd=root, env=here, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
+def results(root: Path) -> dict[str, bytes]:
+    """What is kept, which says how many seconds it took: whatever is executed again differs."""
+    return {path.name: path.read_bytes() for path in (root / ".course" / "results").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("page", ["instructor.md", "grading.md"])
+def test_the_table_of_a_page_is_one(tmp_path, page):
+    (table,) = re.findall(r"```toml grading\n(.*?)```", (DOCS / page).read_text("utf-8"), re.S)
+    (tmp_path / "course.toml").write_text(f"{table}[topics.{NAME}]\n", "utf-8")
+    assert read_outline(tmp_path / "course.toml").follow_through == "keep"
+
+
+def test_from_autograding_to_feedback_report_and_export(kept, run_nbgrader):
+    assert [points(kept, student) for student in ("ada", "dan")] == [(2, False), (2, False)]
+    for student in ("bea", "cy", "eve"):
+        by_tests, waits = points(kept, student)
+        assert by_tests is not None and by_tests < 2 and waits, student
+    with grade_of(kept, "ada") as ada:
+        assert ada.notebook.score == sum(one.score for one in ada.notebook.grades)
+    run_nbgrader(kept, "generate_feedback", NAME)
+    pages = {who: (kept / "feedback" / who / NAME / f"{NAME}.html").read_text("utf-8") for who in ("ada", "bea", "eve")}
+    assert "This answer is right but for your" in pages["ada"] and "It keeps its points" in pages["ada"]
+    for student, page in pages.items():
+        assert ("Your instructor decides" in page) == (f"{ATTENTION}, not graded yet" in page) == (student != "ada")
+    said = course(kept, "grade", NAME)
+    assert f"{ATTENTION}: right but for softmax, keeps its points: ada" in said
+    assert f"{ATTENTION}: rests on softmax, for you to grade: bea, cy, eve" in said
+    course(kept, "report", NAME)
+    report = re.sub(r"<[^>]+>|\s+", " ", (kept / "reports" / f"{NAME}.html").read_text("utf-8"))
+    report = re.sub(r"[\s\u200b\xa0]+", " ", report)
+    assert "4 rest on softmax , 1 right but for that with all points, 3 for you to grade" in report
+    assert f"3 × {ATTENTION}" in report.replace("_ ", "_")
+    said = course(kept, "export", "csv", NAME)
+    assert f"{NAME}: 3 submissions with answers that rest on an earlier mistake and wait for you" in said
+
+
+def test_another_setting_scores_anew_and_executes_nothing(kept):
+    """Points that a person gave stay, and are asked for again once they are taken back."""
+    executed, by_tests = results(kept), {who: points(kept, who) for who in ("bea", "cy")}
+    with grade_of(kept, "bea") as bea:
+        bea.manual_score, bea.needs_manual_grade = 1.25, False
+    follow_through(kept, "")
+    said = course(kept, "grade", NAME)
+    assert re.search(rf"{ATTENTION}: graded again, points changed: ada 2 → [\d.]+\n", said), said
+    shown = {student: points(kept, student) for student in ("ada", "bea", "eve")}
+    assert shown == {"ada": (0.29, False), "bea": (0, False), "eve": (0, False)}, "as the page on grading has it"
+    with grade_of(kept, "bea") as bea:
+        assert (bea.auto_score, bea.manual_score, bea.needs_manual_grade) == (by_tests["bea"][0], 1.25, False)
+        bea.manual_score = None
+    follow_through(kept, "keep")
+    course(kept, "grade", NAME)
+    assert points(kept, "ada") == (2, False) and {who: points(kept, who) for who in by_tests} == by_tests
+    assert results(kept) == executed
