@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, distributions, requires, ve
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .colab import on_colab
 from .slip import slip
 
 if TYPE_CHECKING:
@@ -148,5 +149,5 @@ def _computes_on() -> str:
     place = device()
     if place.type == "cuda":
         return f"It computes on the GPU, {torch.cuda.get_device_name(place)}."
-    more = " (on Colab, Runtime > Change runtime type offers a GPU)" if "google.colab" in sys.modules else ""
+    more = " (on Colab, Runtime > Change runtime type offers a GPU)" if on_colab() else ""
     return f"It computes on the {place.type.upper()}{more}."
