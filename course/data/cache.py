@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,12 +18,31 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path:
-    """`COURSE_CACHE`, or the user's own cache folder: the whole path of it, wherever a process may go."""
+    """The whole path of `COURSE_CACHE`, or of the user's own cache folder.
+
+    A user without a home, as in some containers, has one among the temporary files.
+    """
     given = os.environ.get("COURSE_CACHE")
-    if given:
-        return Path(given).expanduser().absolute()
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser().absolute() / "sequence-course"
+    try:
+        if given:
+            return Path(given).expanduser().absolute()
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return Path(home).expanduser().absolute() / "sequence-course"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        return _temporary_cache()
+
+
+@functools.cache
+def _temporary_cache() -> Path:
+    """A folder that is this user's own. Grading executes code from it, so another user's would not do."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir(), f"sequence-course-{user}")
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+        if stat.S_ISDIR(about.st_mode) and about.st_uid == user and not about.st_mode & 0o022:
+            return folder
+    return Path(tempfile.mkdtemp(prefix="sequence-course-"))
 
 
 def datasets_library() -> Any:
@@ -43,7 +64,7 @@ def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | Data
     """The corpus saved as `name`, made and saved first if they are not there.
 
     `name` says everything that decides the content. Processes that make the same corpus at the same time do not
-    disturb each other; a cache that cannot be written costs only time; a damaged entry is made anew.
+    disturb each other. A cache that cannot be read or written costs only time. A damaged entry is made anew.
     """
     library = datasets_library()
     place = cache_folder() / name
@@ -57,11 +78,9 @@ def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | Data
 
 
 def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
-    """What is saved at `place`; None when that is nothing, or nothing whole."""
-    if not place.is_dir():
-        return None
+    """What is saved at `place`; None when that is nothing, nothing whole, or nothing that may be read."""
     try:
-        return library.load_from_disk(str(place))
+        return library.load_from_disk(str(place)) if place.is_dir() else None
     except (OSError, ValueError, KeyError):
         return None
 

@@ -5,13 +5,26 @@ Whatever is installed there stays as it is: PyTorch for that machine's GPU, the 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .colab import on_colab
+from .slip import slip
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 DISTRIBUTION = "sequence-course"
+
+INPUTS = Path("/kaggle/input")
+"""Where Kaggle puts the files that somebody adds to a notebook."""
 
 
 def set_up() -> None:
@@ -35,21 +48,72 @@ def missing() -> list[str]:
     return [f"{one.name}{one.specifier}" for one in needed if not _is_met(one.name, str(one.specifier))]
 
 
-def install(wanted: list[str]) -> None:
+def main(wheels: Sequence[str]) -> None:
+    """Install the course from the newest of some wheels, with all it needs or not at all.
+
+    The notebooks' first cell calls this in a process of its own, which imports it from one of the wheels. If it cannot,
+    it prints why and ends with status 1.
+    """
+    named = {_proper_name(wheel): wheel for wheel in wheels}
+    newest = max(named, key=_version)
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = shutil.copyfile(named[newest], Path(folder, newest))
+        try:
+            install(missing(), wheel)
+        except RuntimeError as error:
+            print(error)
+            sys.exit(1)
+
+
+def install(wanted: list[str], wheel: Path | None = None) -> None:
     """Installs these requirements with pip, which may bring more but changes nothing that is here.
+
+    It finds wheels in this folder and in Kaggle's inputs, too, and needs no network for these.
+
+    Args:
+        wheel: the course's own, to be installed with them.
 
     Raises:
         RuntimeError: pip could not.
     """
+    wheels = [*Path().glob("*.whl"), *INPUTS.rglob("*.whl")]
+    beside = [f"--find-links={folder.absolute()}" for folder in sorted({wheel.parent for wheel in wheels})]
+    what = [*([str(wheel)] if wheel else []), *wanted]
     with tempfile.TemporaryDirectory() as folder:
         held = Path(folder, "held.txt")
         held.write_text("\n".join(_held(wanted)), encoding="utf-8")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        ran = subprocess.run([*pip, "--constraint", str(held), *wanted], capture_output=True, text=True, check=False)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
+        line = [*pip, *beside, "--constraint", str(held), *what]
+        ran = subprocess.run(line, capture_output=True, text=True, check=False)
     if ran.returncode:
-        said = [line for line in ran.stderr.splitlines() if line.strip()] or [f"status {ran.returncode}"]
-        why = next((line for line in said if line.startswith("ERROR")), said[-1]).removeprefix("ERROR: ")
-        raise RuntimeError(f"pip could not install {_listed(wanted)}: {why}. Install them, then call course.set_up().")
+        again = "run this cell again" if wheel else "run course.set_up()"
+        raise slip(RuntimeError(f"{_why_not(wanted, ran)}, and then {again}."))
+
+
+def _why_not(wanted: list[str], ran: subprocess.CompletedProcess[str]) -> str:
+    """Why pip installed nothing, and what to do."""
+    if wanted and "Retrying (" in ran.stderr:
+        return (
+            f"The course needs {_listed(wanted)}, and this machine cannot download packages. Turn the internet on, or "
+            "put their .whl files beside this notebook (on Kaggle, as an input)"
+        )
+    said = [line for line in ran.stderr.splitlines() if line.strip()] or [f"status {ran.returncode}"]
+    why = next((line for line in said if line.startswith("ERROR")), said[-1]).removeprefix("ERROR: ")
+    return f"pip could not install {_listed(wanted) or 'the course'}: {why.rstrip('.')}. Mend that"
+
+
+def _proper_name(wheel: str) -> str:
+    """What pip wants a wheel to be called, whatever a browser or a platform made of it: `… (1).whl`, say."""
+    with zipfile.ZipFile(wheel) as archive:
+        inside = next(name for name in archive.namelist() if ".dist-info/" in name)
+    return inside.partition(".dist-info/")[0] + "-py3-none-any.whl"
+
+
+def _version(wheel: str) -> Version:
+    """The version in a wheel's proper name."""
+    from packaging.version import Version
+
+    return Version(wheel.split("-")[1])
 
 
 def _is_met(name: str, specifier: str) -> bool:
@@ -62,11 +126,11 @@ def _is_met(name: str, specifier: str) -> bool:
 
 
 def _held(wanted: list[str]) -> list[str]:
-    """`name==version` of everything installed, but for what is there in a version too old."""
+    """`name==version` of everything installed, but for the course and for what is there in a version too old."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    free = {canonicalize_name(Requirement(line).name) for line in wanted}
+    free = {canonicalize_name(name) for name in (DISTRIBUTION, *(Requirement(line).name for line in wanted))}
     found = {canonicalize_name(one.metadata["Name"]): one.version for one in distributions() if one.metadata["Name"]}
     return [f"{name}=={number}" for name, number in sorted(found.items()) if name not in free]
 
@@ -85,5 +149,5 @@ def _computes_on() -> str:
     place = device()
     if place.type == "cuda":
         return f"It computes on the GPU, {torch.cuda.get_device_name(place)}."
-    more = " (on Colab, Runtime > Change runtime type offers a GPU)" if "google.colab" in sys.modules else ""
+    more = " (on Colab, Runtime > Change runtime type offers a GPU)" if on_colab() else ""
     return f"It computes on the {place.type.upper()}{more}."

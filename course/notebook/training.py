@@ -17,6 +17,7 @@ from torch.nn.parameter import is_lazy
 from ..blocks.threads import one_thread
 from ..syllabus import Budget, Unknown
 from .checkpoint import Unfit, load_into, read_record, save
+from .colab import keep, on_colab
 from .curve import Curve
 from .display import say
 from .folder import folder_number
@@ -151,6 +152,8 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
     try:
         code = code_of([train, model, *map(type, built.modules())])
         save(path, built, {**record.facts(), "code": code})
+        if on_colab() and not variant:
+            say(keep(path))
     except OSError as error:
         say(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
     return record

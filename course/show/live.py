@@ -103,6 +103,10 @@ def picture(shows: str) -> Image:
     from traitlets import Unicode
 
     layout = widgets.Layout(max_width="calc(100% - 4px)", align_self="flex-start")  # a margin of 2 on either side
+    if widgets.__version__.startswith("7."):
+        from .image_with_text import ImageWithText
+
+        return ImageWithText(tooltip=shows, layout=layout)
     image = widgets.Image(format="png", tooltip=shows, layout=layout)
     image.add_traits(description=Unicode().tag(sync=True))  # ipywidgets shows no tooltip of what has no description
     return image

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.grading.authoring.setup_cell import ARCHIVE
 from course.grading.gradebook.scores import read_scores
 from course.grading.problem import Problem
 from course.grading.release import handout
@@ -79,6 +80,7 @@ def test_the_release_holds_no_answer(mine: Path) -> None:
     text = (mine / "assignments" / TOPIC / f"{TOPIC}.ipynb").read_text("utf-8")
     assert "unfold" not in text and "into a ramp" not in text and "YOUR CODE HERE" in text
     assert "mybinder.org" not in text  # where it would not be found
+    assert "This notebook belongs to a class" in text and ARCHIVE not in text
 
 
 def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
@@ -123,6 +125,7 @@ def test_what_is_handed_out_checks_without_the_tests(mine: Path, tmp_path: Path)
         handed_out.extractall(tmp_path)
     assert (tmp_path / "mine" / "assignments" / TOPIC / f"{TOPIC}.ipynb").is_file()
     (wheel,) = (tmp_path / "mine").glob("*.whl")
+    assert re.search(r"\+20\d{12}\.[0-9a-z]{1,8}-py3-none-any\.whl$", wheel.name), "of two, the newest can be told"
     names = zipfile.ZipFile(wheel).namelist()
     assert f"course/keys/{TOPIC[3:]}.key" in names and "course/keys/rnn.key" not in names
     assert not [name for name in names if "hidden" in name or "reference" in name]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -64,11 +66,42 @@ def test_all_that_is_there_stays_as_it_is(
 
 def test_what_pip_cannot_do_is_told_in_a_sentence(elsewhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     _pip(monkeypatch, 1, "WARNING: slow\nERROR: No matching distribution found for babel\n")
-    with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Install them, then call"):
+    with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Mend that, and then run"):
         course.set_up()
     _pip(monkeypatch, 1, "/usr/bin/python3: No module named pip\n")
-    with pytest.raises(RuntimeError, match=r"babel: /usr/bin/python3: No module named pip\. Install them"):
+    with pytest.raises(RuntimeError, match=r"babel: /usr/bin/python3: No module named pip\. Mend that"):
         course.set_up()
+
+
+def test_without_a_network_it_says_what_is_missing_and_what_to_do(
+    elsewhere: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _pip(monkeypatch, 1, "WARNING: Retrying (Retry(total=0, connect=None)) after\nERROR: No matching distribution\n")
+    with pytest.raises(RuntimeError, match=r"^The course needs einops, babel, and this machine cannot download") as met:
+        course.set_up()
+    assert "Turn the internet on, or put their .whl files beside this notebook" in str(met.value)
+    assert "Traceback" not in "\n".join(met.value._render_traceback_())
+
+
+def test_wheels_beside_the_notebook_and_among_kaggles_inputs_need_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With pip itself, and an index that does not answer."""
+    place = tmp_path / "input" / "for-class" / "tiny_part-1.0-py3-none-any.whl"
+    place.parent.mkdir(parents=True)
+    with zipfile.ZipFile(place, "w") as wheel:
+        wheel.writestr("tiny_part.py", "")
+        wheel.writestr("tiny_part-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-part\nVersion: 1.0\n")
+        wheel.writestr(
+            "tiny_part-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr("tiny_part-1.0.dist-info/RECORD", "")
+    offline = {"CONFIG_FILE": os.devnull, "INDEX_URL": "https://127.0.0.1:9/simple", "TARGET": str(tmp_path / "into")}
+    for name, value in offline.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setattr(setting_up, "INPUTS", tmp_path / "input")
+    setting_up.install(["tiny-part>=1"])
+    assert (tmp_path / "into" / "tiny_part.py").is_file()
 
 
 def test_where_nothing_is_missing_pip_is_not_called(

@@ -372,3 +372,14 @@ def test_a_small_loss_has_room_beside_the_curve():
     drawn = picture("f", 1.0, [2.0, 0.000154])
     end = float(re.search(r'<text x="(\d+)" y="\d+"[^>]*>0.000154<', drawn)[1])
     assert end >= 6 * len("0.000154")
+
+
+def test_on_colab_it_says_that_the_checkpoint_does_not_stay(monkeypatch, capsys):
+    fit(TASK, build, train)
+    assert "Colab" not in capsys.readouterr().out
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release-colab")
+    fit(TASK, build, train)
+    said = capsys.readouterr().out
+    assert f"Colab deletes {TASK}.safetensors with this machine. Download it from the Files pane" in said
+    fit(TASK, build, train, variant="other")
+    assert "Colab" not in capsys.readouterr().out, "a model to compare with is not handed in"

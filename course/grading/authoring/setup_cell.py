@@ -20,7 +20,7 @@ REPOSITORY = SOURCE.removeprefix("https://github.com/")
 ARCHIVE = f"{SOURCE}/archive/refs/heads/{BRANCH}.zip"
 """What pip can install the course from, without git."""
 
-SETUP = f"""\
+_BEGIN = """\
 # @title Set up
 # Where the course is not installed (on Colab, say) this installs it. Elsewhere it does nothing.
 try:
@@ -28,16 +28,61 @@ try:
 except ModuleNotFoundError:
     import subprocess
     import sys
+    import zipfile
     from pathlib import Path
 
-    archive = "{ARCHIVE}"
-    wheels = sorted(Path().glob("sequence_course-*.whl"))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, str(wheels[-1]) if wheels else archive], check=True)
+    ours = "*sequence_course*.whl"
+    found = [*Path().glob(ours), *Path("/kaggle/input").rglob(ours)]
+"""
+
+_OURS = f"""\
+    wheels = sorted(str(path) for path in found if zipfile.is_zipfile(path))
+    otherwise = (
+        "The course could not be downloaded. Turn the internet on, or put the course's .whl file "
+        "beside this notebook (on Kaggle, as an input), and then run this cell again."
+    )
+    line = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "1"]
+    line += ["{ARCHIVE}"]
+"""
+
+_THEIRS = """\
+    found = [path for path in found if zipfile.is_zipfile(path)]
+    wheels = sorted(str(path) for path in found if "+" in str(zipfile.ZipFile(path).namelist()))
+    otherwise = (
+        "This notebook belongs to a class, and the class's package is not here. Put the .whl file "
+        "that you were given beside it (on Kaggle, as an input), and then run this cell again."
+    )
+    line = ["-c", "exit(1)"]  # there is nothing to download
+"""
+
+_END = """\
+    if wheels:
+        code = "import sys; sys.path.insert(0, sys.argv[-1])\\n"
+        code += "from course.notebook.setting_up import main; main(sys.argv[1:])"
+        line = ["-c", code, *wheels]
+    done = subprocess.run([sys.executable, *line], capture_output=True, text=True)
+    if done.returncode:
+        pips = "" if "Retrying (" in done.stderr else done.stderr
+        error = RuntimeError(done.stdout.strip() or pips or otherwise)
+        error._render_traceback_ = lambda: [str(error)]  # what Jupyter shows
+        raise error
     import course
 
     course.set_up()
 """
+
+
+def setup_source(is_ours: bool) -> str:
+    """The text of the cell that sets up.
+
+    A wheel that is there installs itself, by `main` of `course/notebook/setting_up.py`. In an instructor's own course
+    the cell downloads nothing, and takes no wheel but an instructor's, which has a `+` in its version: ours would check
+    by other points, and it comes with the solutions.
+    """
+    return _BEGIN + (_OURS if is_ours else _THEIRS) + _END
+
+
+SETUP = setup_source(OUTLINE is None)
 
 _TAG = "setup"
 _BADGES = re.compile(r"\n\n\[!\[Open in Binder].*\n\[!\[Open in Colab].*")

@@ -34,6 +34,7 @@ from course.grading.intake.untouched import source_of
 from course.grading.intake.untrusted import LARGEST
 from course.grading.own_cells import unanswered
 from course.grading.problem import Problem
+from course.notebook.colab import DRIVE, FILES, keep, on_colab
 from course.notebook.folder import read_progress
 from course.notebook.provenance import defined, outdated
 from course.syllabus import OURS, TOPICS, Item, Topic
@@ -96,11 +97,12 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = _student(student)
-    files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(path.parent, topic)}
-    needed = gather(cells, path.parent, LARGEST - sum(map(len, files.values())))
+    work = Path() if on_colab() else path.parent  # there the notebook may come from Google Drive, or from a download
+    files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(work, topic)}
+    needed = gather(cells, work, LARGEST - sum(map(len, files.values())))
     files |= needed.files
-    missing = [*gaps(cells, topic, path.parent), *needed.left]
-    archive = pack(files, topic, name, missing, folder or path.resolve().parent.parent)
+    missing = [*gaps(cells, topic, work), *needed.left]
+    archive = pack(files, topic, name, missing, folder or (Path.cwd() if on_colab() else path.resolve().parent.parent))
     print(f"{archive}\n")
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
@@ -111,6 +113,8 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     if beside:
         print(f"Not packed, although it holds other answers: {name_all(beside, path.parent)}")
     print("\n".join(["Still missing:", *(f"  - {gap}" for gap in missing)] if missing else ["Nothing is missing."]))
+    if on_colab():
+        print(f"\n{keep(archive)}")
     return int(bool(missing))
 
 
@@ -132,11 +136,26 @@ def find_notebook(what: str) -> Path:
         Path(topic.folder, name),
         Path("assignments", topic.folder, name),
         Path("..", topic.folder, name),
+        *([DRIVE / name] if on_colab() else []),
     ]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        raise Problem(f"there is no {name} here: name the notebook's own path")
+        raise Problem(_not_here(name, topic))
     return found
+
+
+def _not_here(name: str, topic: Topic) -> str:
+    """What to do where no notebook has the name that a topic's has."""
+    folders = (Path(), DRIVE) if on_colab() else (Path(),)
+    alike = sorted(path for folder in folders for path in folder.glob("*.ipynb") if topic.folder in path.name)
+    if alike:
+        return f"there is no {name} here: is it `course submit {shlex.quote(str(alike[0]))}`?"
+    if on_colab():
+        return (
+            f"there is no {name} here, because Colab does not keep your notebook on this machine. "
+            f"Download it (File > Download), drop it into {FILES}, and run this again"
+        )
+    return f"there is no {name} here: name the notebook's own path"
 
 
 def _choose(path: Path) -> tuple[Path, list[Path]]:

@@ -11,9 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course.grading.machine.check_packages import fits
+from course.grading.machine.check_user import has_home
 from course.grading.machine.finding import Finding
 
 _KERNEL = f"{sys.executable} -m ipykernel install --sys-prefix"
+
+_OWN = {"python", f"python{sys.version_info[0]}", f"python{sys.version_info[0]}.{sys.version_info[1]}"}
+"""Programs that Jupyter does not look for: it starts the Python that it runs on itself."""
 
 
 def jupyter() -> Iterator[Finding]:
@@ -27,7 +31,8 @@ def jupyter() -> Iterator[Finding]:
     right = fits(version, ">=4.2,<5")
     advice = "" if right else 'pip install "jupyterlab>=4.2,<5"'
     yield Finding("fine" if right else "wrong", "JupyterLab", version, advice)
-    yield widgets_extension([Path(folder) for folder in _extension_folders()], _disabled())
+    if has_home():
+        yield widgets_extension([Path(folder) for folder in _extension_folders()], _disabled())
 
 
 def widgets_extension(folders: Iterable[Path], disabled: Iterable[str]) -> Finding:
@@ -78,7 +83,7 @@ def kernel() -> Iterator[Finding]:
     if find_spec("ipykernel") is None:
         yield Finding("wrong", "kernel", "ipykernel is not installed", "pip install ipykernel")
         return
-    if find_spec("jupyter_client") is None:
+    if find_spec("jupyter_client") is None or not has_home():
         return
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -87,7 +92,7 @@ def kernel() -> Iterator[Finding]:
     except NoSuchKernel:
         yield Finding("wrong", "kernel", "Jupyter has no kernel called python3", _KERNEL)
         return
-    path = shutil.which(program)
+    path = sys.executable if program in _OWN else shutil.which(program)
     if path is None:
         yield Finding("wrong", "kernel", f"the kernel python3 starts {program}, which is not there", _KERNEL)
     elif not _same_environment(path):

@@ -42,7 +42,7 @@ def writable(folder: Path) -> Iterator[Finding]:
     """Can notebooks, checkpoints and the corpora's cache be written where they go?"""
     from course.data.cache import cache_folder
 
-    if not folder.is_dir():
+    if not _is_folder(folder):
         yield Finding("wrong", "folder", f"there is no folder {folder}", "name the one with your notebooks, or none")
         return
     for what, place, then in (
@@ -58,5 +58,12 @@ def writable(folder: Path) -> Iterator[Finding]:
 
 
 def existing(folder: Path) -> Path:
-    """A folder, or the first above it that is there."""
-    return next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())
+    """A folder, or the first above it that is there and may be looked at."""
+    return next(place for place in (folder.absolute(), *folder.absolute().parents) if _is_folder(place))
+
+
+def _is_folder(place: Path) -> bool:
+    try:
+        return place.is_dir()
+    except OSError:  # it lies in one that may not be looked into
+        return False

@@ -15,6 +15,7 @@ from course.grading.machine.check_jupyter import jupyter, kernel
 from course.grading.machine.check_packages import packages, python
 from course.grading.machine.check_space import disk, existing, memory, writable
 from course.grading.machine.check_torch import torch_works
+from course.grading.machine.check_user import home
 from course.grading.machine.finding import Finding
 from course.grading.machine.resources import memory_at_hand
 
@@ -26,6 +27,7 @@ def examine(folder: Path) -> list[Finding]:
         python,
         packages,
         torch_works,
+        home,
         jupyter,
         kernel,
         lambda: [memory(memory_at_hand()), disk(folder, shutil.disk_usage(existing(folder)).free)],

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from course.syllabus import OUTLINE
 def build_wheel(root: Path, folder: Path) -> Path:
     """Write the student wheel of the course in `root` into `folder` and return its path.
 
-    That of an instructor's own course is made of our package and their outline, and its version says so.
+    That of an instructor's own course is made of our package and their outline. Its version says when it was made, so
+    pip and the notebooks' first cell know the newest of several.
 
     Raises:
         Problem: hatchling is not installed, or its build failed.
@@ -66,8 +68,9 @@ def _buildable(root: Path) -> Iterator[Path]:
             shutil.copy(ours / name, place)
         copy_package(Path(course.__file__).parent, place / "course")
         project = place / "pyproject.toml"
+        local = f"{datetime.now(UTC):%Y%m%d%H%M%S}.{assemble().name[:8]}"
         versioned = re.sub(
-            r'(?m)^version = "([^"]+)"$', rf'version = "\1+{assemble().name[:8]}"', project.read_text("utf-8"), count=1
+            r'(?m)^version = "([^"]+)"$', rf'version = "\1+{local}"', project.read_text("utf-8"), count=1
         )
         project.write_text(versioned, encoding="utf-8")
         yield place

@@ -44,3 +44,14 @@ def test_a_kernel_that_runs_another_python(tmp_path: Path, monkeypatch: pytest.M
         spec.write_text(json.dumps({"argv": [program], "display_name": "Python 3", "language": "python"}))
         found = _one(check_jupyter.kernel())
         assert found.kind == "wrong" and says in found.said and "ipykernel install" in found.advice
+
+
+def test_the_kernel_of_an_environment_that_is_not_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter starts a kernel called `python` with the Python that it runs on, whatever `PATH` finds first."""
+    spec = tmp_path / "kernels" / "python3" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": ["python"], "display_name": "Python 3", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = _one(check_jupyter.kernel())
+    assert (found.kind, found.said) == ("fine", f"python3 runs {sys.executable}")

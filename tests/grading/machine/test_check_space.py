@@ -40,3 +40,17 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     for place in (tmp_path / "nowhere", tmp_path / "a file"):
         (found,) = check_space.writable(place)
         assert found.kind == "wrong" and found.said == f"there is no folder {place}"
+
+
+def test_a_folder_that_may_not_be_looked_into(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen = Path.is_dir
+
+    def refuse(path: Path, **options: bool) -> bool:
+        if path.parent == tmp_path:
+            raise PermissionError(13, "Permission denied", str(path))
+        return seen(path, **options)
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    assert check_space.existing(tmp_path / "theirs") == tmp_path
+    (found,) = check_space.writable(tmp_path / "theirs")
+    assert found.kind == "wrong" and found.what == "folder"

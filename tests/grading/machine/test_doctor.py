@@ -42,3 +42,15 @@ def test_something_wrong_is_a_status_of_one(monkeypatch: pytest.MonkeyPatch, cap
     monkeypatch.setattr(doctor, "examine", lambda folder: [Finding("wrong", "torch", "gone", "install it")])
     assert cli.main(["doctor"]) == 1
     assert capsys.readouterr().out == "✗ torch        gone\n               → install it\n\n1 thing to mend.\n"
+
+
+def test_who_has_no_home_hears_what_to_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    def unknown(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", unknown)
+    monkeypatch.setattr(doctor, "torch_works", list)
+    assert cli.main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "✗ home         HOME is not set" in said and "export HOME=" in said
+    assert " kernel " not in said and "1 thing to mend." in said
