@@ -57,7 +57,7 @@ NEVER: dict[str, set[str]] = {
 }
 """What a room may not know of the course itself: what reads hostile input stays small, and what forks knows no test."""
 
-CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intake/check_submission.py"}
+CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intake/arrival_time.py"}
 """Rooms that import nbgrader, and the one call elsewhere, which reads a time stamp as nbgrader does."""
 
 # What each part may know besides itself, the syllabus, which is plain data, and how source text is read. The public

@@ -13,7 +13,7 @@ from nbgrader.plugins import ExtractorPlugin
 from nbgrader.utils import unzip
 
 from course.grading.intake.needed_files import MANIFEST
-from course.grading.intake.untrusted import LARGEST, everything, printable, remove
+from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, remove
 from course.grading.machine.faults import stops_all, told
 from course.grading.problem import Problem
 
@@ -45,7 +45,7 @@ class EachAlone(ExtractorPlugin):
             sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
 
     def _extract(self, source: Path, target: Path) -> None:
-        files = [path for path in everything(source) if path.is_file()]
+        files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
         if not files:
             self.log.warning("No files found in directory: %s", source)
         for path in files:
@@ -73,10 +73,14 @@ class EachAlone(ExtractorPlugin):
             return
         if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
             return
-        for path in list(everything(place)):
+        for path in [path for path in everything(place) if not _is_of_a_system(path, place)]:
             if path.suffix.lower() in self.zip_ext and path.is_file() and not path.is_symlink():
                 self._unpack(path, path.parent, level + 1)
                 path.unlink()
+
+
+def _is_of_a_system(path: Path, folder: Path) -> bool:
+    return is_of_a_system(path.relative_to(folder))
 
 
 def unpack(archive: Path, place: Path) -> None:
