@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "execution": {*MACHINE, "intake", "cells", "course_folder", "student_edition", "reproducible_zip"},
     "workers": {*MACHINE, "execution", "intake", "student_edition"},
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
+    "roster": {"gradebook", "nbgrader_bridge", "intake"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},
     "release": {*GROUND, "nbgrader_bridge", "gradebook", "authoring", "machine"},
     "classroom": {
