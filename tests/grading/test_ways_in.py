@@ -151,7 +151,7 @@ def test_canvas_late_and_handed_in_twice(course: Course) -> None:
     told = course.collect()
     assert course.there() == {f"ada/{NAME}": "Ada's", f"bob/{NAME}": "Bob's", f"cy/{NAME}": "Cy's"}
     assert course.status == 1 and told.splitlines()[1] == (
-        "nothing but a text was handed in, typed on the platform; ask for the notebook:"
+        "the student typed a text on the platform and handed in no file; ask for the notebook:"
     )
     assert told.splitlines()[2:] == ["  submissions/daedan_125_text.html"]
 
@@ -382,7 +382,7 @@ def test_what_was_typed_on_a_platform_hides_no_missing_notebook(course: Course) 
     assert len(course.there()) == 60 and nobodys.startswith("nothing says whose it is") and notebook == "  all/z.ipynb"
     assert len(more) == 22 and more[19:] == [
         "  and 11 more",
-        "nothing but a text was handed in, typed on the platform; ask for the notebook:",
+        "the student typed a text on the platform and handed in no file; ask for the notebook:",
         "  all/Title_none_attempt_2027-01-31-23-59-01.txt",
     ]
 

@@ -20,6 +20,9 @@ from course.grading.problem import Problem
 DENSEST = 100
 """How many times larger than itself an archive may become, above `LARGEST` bytes: notebooks become ten times larger."""
 
+DISGUISED = {b"Rar!\x1a\x07": "a RAR archive", b"7z\xbc\xaf\x27\x1c": "a 7z archive"}
+"""How archives begin that some call .zip, and what they are."""
+
 DEEPEST = 3
 """Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
 
@@ -87,9 +90,10 @@ def unpack(archive: Path, place: Path) -> None:
     """Unpack a zip or a tar into the folder `place`.
 
     Raises:
-        Problem: it would fill the disk, or write outside `place`.
+        Problem: it would fill the disk, write outside `place`, or is an archive of another kind.
         Exception: zipfile and tarfile have a dozen ways to say that it is damaged, or none.
     """
+    _refuse_disguised(archive)
     _refuse_huge(archive)
     place.mkdir(parents=True, exist_ok=True)
     if zipfile.is_zipfile(archive):
@@ -112,6 +116,14 @@ def _unzip(archive: Path, place: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             with packed.open(entry) as source, target.open("wb") as written:
                 shutil.copyfileobj(source, written)
+
+
+def _refuse_disguised(archive: Path) -> None:
+    with archive.open("rb") as file:
+        beginning = file.read(8)
+    for mark, kind in DISGUISED.items():
+        if beginning.startswith(mark):
+            raise Problem(f"it is {kind}, whatever its name says")
 
 
 def _refuse_huge(archive: Path) -> None:

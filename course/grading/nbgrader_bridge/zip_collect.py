@@ -33,7 +33,8 @@ MOST_TOLD = 20
 OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
 """The endings of archives that are not opened here."""
 
-TYPED = "nothing but a text was handed in, typed on the platform; ask for the notebook"
+TYPED = "the student typed a text on the platform and handed in no file; ask for the notebook"
+"""Of whom a platform has nothing but such a text."""
 
 
 class OfTheTopic(FileNameCollectorPlugin):

@@ -36,13 +36,14 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
     notes = list(listed.notes)
     if changes.unlisted:
         notes.append(f"in the gradebook and not in {path.name}: {_some(changes.unlisted)}. They stay as they are")
-    return list(_told(changes, path, listed.id_column)), notes
+    whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
+    return list(_told(changes, path, whole)), notes
 
 
 def _told(changes: Changes, path: Path, id_column: str) -> Iterator[str]:
     """What a class list changed, in a few lines."""
     counts = f"{len(changes.added)} added, {len(changes.updated)} updated, {changes.same} unchanged"
-    yield f"{path.name}: {counts}. The ids are those in the column {id_column}, and students hand in by them"
+    yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}"
     if changes.added:
         yield f"  added: {_some(changes.added)}"
     for student in list(changes.updated)[:MOST_TOLD]:

@@ -44,6 +44,11 @@ class ClassList:
     id_column: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every id stands in the table as it is, and none is the part of an email before its @."""
+        return all(len(person.ids) == 1 for person in self.people)
+
 
 def read_people(table: Table, id_column: str | None = None) -> ClassList:
     """The students of a table; with `id_column`, that column has the ids.
@@ -113,7 +118,9 @@ def _id_column(table: Table, called: dict[str, str], is_canvas: bool) -> str:
         if name in called and any(row[called[name]].strip() for row in table.rows):
             return called[name]
     there = ", ".join(printable(column) for column in table.columns[:8])
-    raise Problem(f"{table.path} has no column with ids that is known here: name one by --id. It has {there:.300}")
+    raise Problem(
+        f"{table.path} has no column with ids that is known here: name one by --id. Its first line has {there:.300}"
+    )
 
 
 def _chosen(table: Table, called: dict[str, str], wanted: str) -> str:

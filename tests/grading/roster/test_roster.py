@@ -101,7 +101,11 @@ def test_another_column_may_hold_the_ids(tmp_path):
     ("text", "id_column", "says"),
     [
         ("id,name\n", None, "list.csv has no student below its first line: is it the file you mean?"),
-        ("Points,Section\n3,A\n", None, "has no column with ids that is known here: name one by --id. It has Points"),
+        (
+            "Points,Section\n3,A\n",
+            None,
+            "has no column with ids that is known here: name one by --id. Its first line has Points",
+        ),
         ("Student,ID,Section\nAda,1,A\n", None, "has no column with ids that is known here: name one by --id"),
         ("id,name\nada,A\n", "Login", "list.csv has no column Login: it has id, name"),
         (
@@ -143,8 +147,8 @@ def test_the_command_updates_the_gradebook(tmp_path, monkeypatch, capsys):
     assert cli.main(["roster", "list.csv"]) == 0
     said = capsys.readouterr()
     assert said.out.splitlines() == [
-        "list.csv: 0 added, 2 updated, 0 unchanged. The ids are those in the column SIS Login ID, and students hand "
-        "in by them",
+        "list.csv: 0 added, 2 updated, 0 unchanged. Students hand in by the ids in its column SIS Login ID, without "
+        "the @ and what follows",
         "  updated: Ada, first_name Ada, lms_user_id 101",
         "  updated: jm@uni.edu, first_name José María, last_name Núñez de la Vega, lms_user_id 102",
     ]
@@ -157,7 +161,7 @@ def test_the_command_updates_the_gradebook(tmp_path, monkeypatch, capsys):
     assert cli.main(["roster", "emails.csv"]) == 0
     said = capsys.readouterr()
     assert said.out.splitlines() == [
-        "emails.csv: 1 added, 1 updated, 1 unchanged. The ids are those in the column id, and students hand in by them",
+        "emails.csv: 1 added, 1 updated, 1 unchanged. Students hand in by the ids in its column id",
         "  added: new",
         "  updated: Ada, email ada@uni.edu (was old@x.org)",
     ]
