@@ -225,6 +225,17 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def roster(arguments: argparse.Namespace) -> int:
+    """Tell the gradebook who is in the class, from a table that Canvas, Moodle or you made."""
+    from course.grading.roster import update_roster
+
+    told, notes = update_roster(find_root(), arguments.file, arguments.id)
+    print("\n".join(told))
+    for note in notes:
+        print(f"course roster: {note}", file=sys.stderr)
+    return 0
+
+
 def cache(arguments: argparse.Namespace) -> int:
     """Show the results kept from earlier gradings, or remove those not used for some days."""
     from course.grading.catalogue import counted
@@ -414,6 +425,12 @@ def _exporting(command: argparse.ArgumentParser) -> None:
     add("--without-sandbox", action="store_true", help=unsafely)
 
 
+def _listing_a_class(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a CSV file with ids, names and emails")
+    which = "the column that holds the ids students hand in by; found by its name otherwise"
+    command.add_argument("--id", metavar="COLUMN", help=which)
+
+
 def _keeping(command: argparse.ArgumentParser) -> None:
     unused = "remove what was not used for so many days; 0: all"
     command.add_argument("--prune", type=_days, metavar="DAYS", help=unused)
@@ -458,6 +475,7 @@ COMMANDS: dict[str, tuple[Run, Declare]] = {
     "report": (report, _reporting),
     "solution": (solution, _solving),
     "export": (export, _exporting),
+    "roster": (roster, _listing_a_class),
     "cache": (cache, _keeping),
     "doctor": (doctor, _examining),
     "submit": (submit, _handing_in),

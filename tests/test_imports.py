@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "execution": {*MACHINE, "intake", "cells", "course_folder", "student_edition", "reproducible_zip"},
     "workers": {*MACHINE, "execution", "intake", "student_edition"},
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
+    "roster": {"gradebook", "nbgrader_bridge", "intake"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},
     "release": {*GROUND, "nbgrader_bridge", "gradebook", "authoring", "machine"},
     "classroom": {
@@ -57,7 +58,7 @@ NEVER: dict[str, set[str]] = {
 }
 """What a room may not know of the course itself: what reads hostile input stays small, and what forks knows no test."""
 
-CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intake/check_submission.py"}
+CALLS_NBGRADER = {"nbgrader_bridge", "gradebook", "release", "classroom", "intake/arrival_time.py"}
 """Rooms that import nbgrader, and the one call elsewhere, which reads a time stamp as nbgrader does."""
 
 # What each part may know besides itself, the syllabus, which is plain data, and how source text is read. The public

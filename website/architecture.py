@@ -66,6 +66,7 @@ STAGES = {
     "release": "gives a course out",
     "report": "a page on a class",
     "reproducible_zip": "same bytes",
+    "roster": "reads class lists",
     "sandbox": "confines code",
     "self_study": "one notebook",
     "student_edition": "what kernels import",

@@ -150,7 +150,9 @@ def test_canvas_late_and_handed_in_twice(course: Course) -> None:
     )
     told = course.collect()
     assert course.there() == {f"ada/{NAME}": "Ada's", f"bob/{NAME}": "Bob's", f"cy/{NAME}": "Cy's"}
-    assert course.status == 1 and told.splitlines()[1].startswith("nothing says whose it is")
+    assert course.status == 1 and told.splitlines()[1] == (
+        "the student typed a text on the platform and handed in no file; ask for the notebook:"
+    )
     assert told.splitlines()[2:] == ["  submissions/daedan_125_text.html"]
 
 
@@ -345,6 +347,61 @@ def test_windows_a_mac_and_a_name_that_leads_out(course: Course, tmp_path: Path)
     assert (course.root / "submitted" / "win" / NAME / "checkpoints" / "a.safetensors").is_file()
     assert told[1] == ".. cannot be a student's name; rename the zip, or ask for it again:" and len(told) == 3
     assert not list(course.root.glob(f"{NAME}*")), "as submitted/../ would be"
+
+
+def test_a_macs_files_beside_the_zips_are_no_work(course: Course) -> None:
+    """The Finder writes them onto disks that are no Mac's, and packs them."""
+    mac = "Mac OS X        \x02"
+    inner = {**handed_in("ada", "Ada's"), "__MACOSX/._x.zip": mac, "._y.zip": mac, "Icon\r": "", "data/Icon\r": ""}
+    course.download(
+        **{named("ada"): inner, f"._{named('ada')}": mac.encode()},
+        all={f"{named('bob')}.zip": zipped("bob", "Bob's"), f"__MACOSX/._{named('bob')}.zip": mac, "Icon\r": ""},
+    )
+    for name in ("Icon\r", "Thumbs.db", "desktop.ini", ".DS_Store"):
+        (course.inbox / name).touch()
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "Ada's", f"bob/{NAME}": "Bob's"}
+    work = course.root / "submitted" / "ada" / NAME
+    assert not [path for path in work.rglob("*") if "Icon" in path.name or path.name.startswith("._")]
+
+
+def test_what_was_typed_on_a_platform_hides_no_missing_notebook(course: Course) -> None:
+    """Blackboard and Moodle make a page of it for everybody. Who handed in nothing else is named apart."""
+    date = "attempt_2027-01-31-23-59-01"
+    files: dict[str, bytes | str] = {"Title_none_attempt_2027-01-31-23-59-01.txt": "Name: None", "z.ipynb": "{}"}
+    for number in range(30):
+        who, folder = f"m{number:02}", f"Moo_{number}_assignsubmission"
+        files |= {
+            f"{folder}_file/{named(who)}.zip": zipped(who, who),
+            f"{folder}_onlinetext/onlinetext.html": "<p>see my zip</p>",
+            f"Title_b{number:02}_{date}_{named(f'b{number:02}')}.zip": zipped(f"b{number:02}", ""),
+            f"Title_b{number:02}_{date}.txt": "Name: B",
+            f"a{number:02}.pdf": "",
+        }
+    course.download(all=files)
+    _first, nobodys, notebook, *more = course.collect().splitlines()
+    assert len(course.there()) == 60 and nobodys.startswith("nothing says whose it is") and notebook == "  all/z.ipynb"
+    assert len(more) == 22 and more[19:] == [
+        "  and 11 more",
+        "the student typed a text on the platform and handed in no file; ask for the notebook:",
+        "  all/Title_none_attempt_2027-01-31-23-59-01.txt",
+    ]
+
+
+def test_a_rar_or_7z_is_to_be_unpacked_where_it_lies(course: Course) -> None:
+    course.download(all={f"{named('bob')}.7z": b"7z\xbc\xaf"})
+    (course.inbox / f"{named('ada')}.RAR").write_bytes(b"Rar!\x1a\x07")
+    told = course.collect().splitlines()
+    assert course.status == 1 and told[1] == (
+        f"only .zip and .gz are opened here; unpack it in downloaded/{NAME}/archive/, into a folder of its name "
+        "without the ending:"
+    )
+    assert sorted(told[2:]) == [f"  {named('ada')}.RAR", f"  all/{named('bob')}.7z"]
+    for who in ("ada", "bob"):
+        for name, text in handed_in(who, who).items():
+            path = course.inbox / named(who) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    assert course.collect() == "" and course.there() == {f"ada/{NAME}": "ada", f"bob/{NAME}": "bob"}
 
 
 def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:

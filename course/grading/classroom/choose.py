@@ -11,7 +11,8 @@ from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.last_grading import LastGrading
 from course.grading.classroom.make_task import make_task
 from course.grading.execution.task import Outcome, Task
-from course.grading.intake.check_submission import Undated, examine
+from course.grading.intake.arrival_time import Undated
+from course.grading.intake.check_submission import examine
 from course.grading.intake.untrusted import printable
 from course.grading.machine.faults import stops_all, told
 from course.grading.nbgrader_bridge.log_capture import quiet

@@ -35,9 +35,10 @@ class HandedIn:
         return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
 
     def _locked(self) -> list[Path]:
-        """The students' folders of which nobody knows whether they hold this topic's work."""
+        """The folders of which nobody knows whether they hold this topic's work: students', or that of them all."""
         work = Path(self._place("*", self._topic.folder))
-        folders = [path for path in map(Path, sorted(glob.glob(str(work.parent)))) if path.is_dir()]  # noqa: PTH207
+        students = map(Path, sorted(glob.glob(str(work.parent))))  # noqa: PTH207
+        folders = [path for path in (work.parent.parent, *students) if path.is_dir()]
         return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
 
     def _handed_in(self) -> dict[str, Path]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from course.grading.export.roster import Roster, absent
+from course.grading.export.matching import absent, match
 from course.grading.export.scale import Scale, read_points
 from course.grading.gradebook.grades import Grades, as_text
 from course.grading.problem import Problem
+from course.grading.roster.table import Table
 from course.syllabus import Topic
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -42,12 +42,12 @@ def write_canvas(grades: Grades, to: Path, into: Path | None = None) -> list[str
     """
     if into is None:
         return _write_new(grades, to)
-    roster = Roster.read(into)
+    table = Table.read(into)
     names = {"LastName", "FirstName"}
-    if names <= set(roster.columns):
-        roster = roster.with_column("Student", lambda row: f"{row['LastName']}, {row['FirstName']}")
-    roster.need("Student", "ID", "Section")
-    return _fill_in(grades, to, roster)
+    if names <= set(table.columns):
+        table = table.with_column("Student", lambda row: f"{row['LastName']}, {row['FirstName']}")
+    table.need("Student", "ID", "Section")
+    return _fill_in(grades, to, table)
 
 
 def _write_new(grades: Grades, to: Path) -> list[str]:
@@ -63,17 +63,17 @@ def _write_new(grades: Grades, to: Path) -> list[str]:
     return [*grades.notes(), *grades.gaps("Canvas")]
 
 
-def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
-    student = roster.columns[: roster.columns.index("Section") + 1]
-    titles = {topic.folder: _column(roster, topic, roster.columns[len(student) :]) for topic in grades.topics}
-    possible = next((row for row in roster.rows if "Points Possible" in row[student[0]]), None)
+def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
+    student = table.columns[: table.columns.index("Section") + 1]
+    titles = {topic.folder: _column(table, topic, table.columns[len(student) :]) for topic in grades.topics}
+    possible = next((row for row in table.rows if "Points Possible" in row[student[0]]), None)
     worth = {
         name: f"{grades.points[name]:g}" if possible is None else possible[title].strip()
         for name, title in titles.items()
     }
-    scales = {name: _scale(roster, title, worth[name], grades.points[name]) for name, title in titles.items()}
-    people = replace(roster, lines=tuple(filter(_is_student, roster.lines)))
-    whose = people.match(grades.pupils, IDENTITIES, names=("Student",), numbers=("ID",))
+    scales = {name: _scale(table, title, worth[name], grades.points[name]) for name, title in titles.items()}
+    people = table.only(_is_student)
+    whose = match(people, grades.pupils, IDENTITIES, names=("Student",), numbers=("ID",))
     rows = [[*student, *titles.values()], [POSSIBLE, *[""] * (len(student) - 1), *worth.values()]]
     stays: dict[tuple[str, str], list[str]] = {}
     for number, row in enumerate(people.rows):
@@ -84,10 +84,11 @@ def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
             else:
                 cells[name] = f"{scales[name].of(grade.score):.6g}"
         rows.append([*(row[name] for name in student), *cells.values()])
-    _write(to, rows, ";" if roster.delimiter == ";" else ",")
+    _write(to, rows, ";" if table.delimiter == ";" else ",")
     return [
+        *table.notes(),
         *grades.notes(),
-        *absent(grades.pupils, whose, roster.path),
+        *absent(grades.pupils, whose, table.path),
         *_about_points(titles, worth, scales),
         *(f"{name}: {kept} in Canvas stays for {', '.join(ids)}" for (name, kept), ids in stays.items()),
     ]
@@ -105,19 +106,19 @@ def _about_points(titles: dict[str, str], worth: dict[str, str], scales: dict[st
     return notes
 
 
-def _scale(roster: Roster, title: str, worth: str, points: float) -> Scale:
+def _scale(table: Table, title: str, worth: str, points: float) -> Scale:
     """How grades become Canvas's: as they are where an assignment has no points there.
 
     Raises:
         Problem: Canvas changes nothing in that column, or it has no number of points.
     """
     if worth == READ_ONLY:
-        raise Problem(f"{roster.path} says that {title} is read only in Canvas: no grade can be imported there")
-    most = read_points(worth, f"{title} in {roster.path}") if worth else 0.0
+        raise Problem(f"{table.path} says that {title} is read only in Canvas: no grade can be imported there")
+    most = read_points(worth, f"{title} in {table.path}") if worth else 0.0
     return Scale(points, most or points)
 
 
-def _column(roster: Roster, topic: Topic, columns: Sequence[str]) -> str:
+def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
     """The column of a topic in a file from Canvas, which calls it by its title and a number in parentheses.
 
     Raises:
@@ -129,10 +130,10 @@ def _column(roster: Roster, topic: Topic, columns: Sequence[str]) -> str:
     found = [column for name, column in called if name == topic.folder.casefold()]
     found = found or [column for name, column in called if name in accepted]
     if not found:
-        raise Problem(f"{roster.path} has no column for {topic.folder}: name the assignment in Canvas {topic.folder}")
+        raise Problem(f"{table.path} has no column for {topic.folder}: name the assignment in Canvas {topic.folder}")
     if len(found) > 1:
         raise Problem(
-            f"{roster.path} has several columns for {topic.folder}: {', '.join(found)}. "
+            f"{table.path} has several columns for {topic.folder}: {', '.join(found)}. "
             "Keep the one you mean and delete the others from that file"
         )
     return found[0]

@@ -11,10 +11,11 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from course.grading.export.roster import Roster, absent
+from course.grading.export.matching import absent, match
 from course.grading.export.scale import Scale, read_points
 from course.grading.gradebook.grades import Grades, as_text
 from course.grading.problem import Problem
+from course.grading.roster.table import Table
 
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 MOST = ("Maximum grade", "Maximum Grade")
@@ -48,20 +49,20 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
         return [*grades.notes(), *grades.gaps("Moodle")]
     if len(grades.topics) > 1:
         raise Problem("a worksheet of Moodle holds one assignment: export one topic at a time")
-    return _fill_in(grades, to, Roster.read(into))
+    return _fill_in(grades, to, Table.read(into))
 
 
-def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
+def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
     """Only the cells of grades change, and only those of whom we graded."""
-    called = _language(roster)
-    _refuse_words(roster)
-    whose = roster.match(grades.pupils, [called.get(name, name) for name in IDENTITIES], [called["Full name"]])
-    topic, at = grades.topics[0].folder, roster.place(called["Grade"])
+    called = _language(table)
+    _refuse_words(table)
+    whose = match(table, grades.pupils, [called.get(name, name) for name in IDENTITIES], [called["Full name"]])
+    topic, at = grades.topics[0].folder, table.place(called["Grade"])
     lines: list[Sequence[str]] = []
     scaled: set[float] = set()
     above: list[str] = []
     locked: list[str] = []
-    for number, (line, row) in enumerate(zip(roster.lines, roster.rows)):
+    for number, (line, row) in enumerate(zip(table.lines, table.rows)):
         grade = whose.of(number).get(topic)
         if grade is not None:
             scale = Scale(grades.points[topic], _most(row, grades.points[topic], [called.get(n, n) for n in MOST]))
@@ -74,10 +75,11 @@ def _fill_in(grades: Grades, to: Path, roster: Roster) -> list[str]:
                 above.append(whose.pupils[number].id)
         lines.append(line)
     with to.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=roster.delimiter).writerows([roster.columns, *lines])
+        csv.writer(file, delimiter=table.delimiter).writerows([table.columns, *lines])
     return [
+        *table.notes(),
         *grades.notes(),
-        *absent(grades.pupils, whose, roster.path),
+        *absent(grades.pupils, whose, table.path),
         *(f"scaled from {grades.points[topic]:g} points to Moodle's {most:g}" for most in sorted(scaled)),
         *_skipped(above, locked),
     ]
@@ -104,31 +106,31 @@ def _write_table(grades: Grades, to: Path) -> None:
             table.writerow([*who, *pupil.scores(names)])
 
 
-def _language(roster: Roster) -> dict[str, str]:
+def _language(table: Table) -> dict[str, str]:
     """What the columns of a worksheet are called, in the language it is in.
 
     Raises:
         Problem: it has not the columns that Moodle needs, in any language known here.
     """
     for called in ({name: name for name in GERMAN}, GERMAN):
-        if all(called[name] in roster.columns for name in NEEDED):
+        if all(called[name] in table.columns for name in NEEDED):
             return called
-    missing = " and no column ".join(name for name in NEEDED if name not in roster.columns)
+    missing = " and no column ".join(name for name in NEEDED if name not in table.columns)
     raise Problem(
-        f"{roster.path} has no column {missing}: is it an assignment's grading worksheet? "
+        f"{table.path} has no column {missing}: is it an assignment's grading worksheet? "
         "Those in English and German are read: set Moodle to one of them, and download it again"
     )
 
 
-def _refuse_words(roster: Roster) -> None:
+def _refuse_words(table: Table) -> None:
     """Refuse a worksheet whose grades are words of a scale: Moodle passes over a number there.
 
     Raises:
         Problem: the assignment has a scale.
     """
-    if {"Scale", "Skala"} & set(roster.columns):
+    if {"Scale", "Skala"} & set(table.columns):
         raise Problem(
-            f"{roster.path} is of an assignment with a scale of words, and Moodle would skip our points: "
+            f"{table.path} is of an assignment with a scale of words, and Moodle would skip our points: "
             "set its grade type to Point there, and download the worksheet again"
         )
 

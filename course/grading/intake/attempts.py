@@ -13,16 +13,13 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from course.grading.intake.check_submission import in_utc
+from course.grading.intake.arrival_time import ARRIVAL, in_utc, read_stamp
 from course.grading.intake.manifest import read_manifest
 from course.grading.intake.submit import MANIFEST, STAMP
 from course.grading.intake.untrusted import everything, plain_files, remove
 
 FOLDER = "attempts"
 """Where in the course's folder replaced attempts are kept."""
-
-ARRIVAL = "timestamp.txt"
-"""When the work came: nbgrader writes it, and it is no part of the work."""
 
 
 def keep(root: Path, student: str, topic: str, time: str, files: Mapping[str, Path]) -> Path:
@@ -51,7 +48,7 @@ def keep_folder(root: Path, student: str, topic: str, work: Path) -> Path:
 def arrival(work: Path) -> datetime | None:
     """When nbgrader's file in a folder of work says that it came, in UTC and without a zone; None where it does not."""
     try:
-        return in_utc((work / ARRIVAL).read_text(encoding="utf-8").strip() or None)
+        return in_utc(read_stamp(work) or None)
     except (OSError, ValueError, OverflowError):
         return None
 

@@ -7,17 +7,17 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from course.grading.cells import SOLUTION_SUFFIX, grade_id
 from course.grading.intake.answers_elsewhere import shadowed
+from course.grading.intake.arrival_time import ARRIVAL, refuse_timestamp
 from course.grading.intake.copied_cells import notes_on_copies
 from course.grading.intake.mending import drop_foreign_fields, read_mended
 from course.grading.intake.other_notebooks import notes_on_others
-from course.grading.intake.untrusted import LARGEST, everything, printable, refuse_folder, refuse_shared
+from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, refuse_folder, refuse_shared
 from course.grading.problem import Problem
 from course.source import parsed
 from course.syllabus import TOPICS, Topic, find_topic
@@ -27,14 +27,14 @@ def examine(folder: Path, name: str, largest: int = LARGEST) -> list[str]:
     """Look at the submission in `folder`, whose notebook should be `name`.ipynb, and return notes for its report.
 
     Raises:
-        Problem: it cannot be graded; `Undated` where that is so only because of its time stamp.
+        Problem: it cannot be graded; `arrival_time.Undated` where that is so only because of its time stamp.
     """
     refuse_shared(folder)
     refuse_folder(folder, largest)
     path = _find(folder, name)
     document, mended = _read(path)
     _refuse_another_topics(document, name)
-    _refuse_timestamp(folder)
+    refuse_timestamp(folder)
     return [*mended, *_notes(document), *notes_on_work(path, document)]
 
 
@@ -53,58 +53,14 @@ def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
         raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
 
 
-class Undated(Problem):
-    """Nobody can tell when the work came; there is nothing wrong with the work itself."""
-
-
-def _refuse_timestamp(folder: Path) -> None:
-    from dateutil.parser import ParserError, UnknownTimezoneWarning
-    from dateutil.tz import gettz
-
-    path = folder / "timestamp.txt"
-    if not path.exists():
-        return
-    right = "write it as 2027-01-31 23:40:00+01:00"
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-        *_, zone = text.split() or [""]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", UnknownTimezoneWarning)  # nbgrader takes such a zone for UTC
-            warnings.simplefilter("error", FutureWarning)  # and looks for one that is a path among the system's files
-            if text:
-                in_utc(text)
-            unknown = len(text.split(" ")) == 3 and zone[0].isalpha() and gettz(zone) is None
-    except (UnknownTimezoneWarning, FutureWarning):
-        raise Undated(f"timestamp.txt names a zone that nobody knows, {printable(text):.60}: {right}") from None
-    except (ValueError, OverflowError, ParserError, IsADirectoryError):
-        raise Undated(f"timestamp.txt does not hold a date: {right}") from None
-    if unknown:
-        raise Undated(f"timestamp.txt names a zone, {printable(zone):.20}, that nobody knows: {right}")
-    if len(text.split(" ")) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
-        raise Undated(f"timestamp.txt has a blank before {zone:.20}, which nbgrader then misreads: {right}")
-    if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
-        raise Undated(f"timestamp.txt leaves open which number is the month: {right}")
-
-
-def in_utc(text: str | None) -> datetime | None:
-    """A time stamp as nbgrader reads it: in UTC, and without a zone.
-
-    Raises:
-        ValueError, OverflowError: it is no date.
-    """
-    from nbgrader.utils import parse_utc
-
-    time: datetime | None = parse_utc(text)
-    return time
-
-
 def _find(folder: Path, name: str) -> Path:
     path = folder / f"{name}.ipynb"
     if path.is_file():
         return path
     missing = f"there is no {name}.ipynb in the submission"
     files = [other for other in everything(folder) if not other.is_dir()]
-    there = [other for other in files if not re.search(r"/(\.|__MACOSX/)", f"/{other.relative_to(folder).as_posix()}")]
+    hidden = [other for other in files if re.search(r"/\.", f"/{other.relative_to(folder).as_posix()}")]
+    there = [other for other in files if other not in hidden and not is_of_a_system(other.relative_to(folder))]
     notebooks = [other for other in there if other.suffix == ".ipynb"]
     if beside := [other.name for other in notebooks if other.parent == folder]:
         raise Problem(f"{missing} but {_some(beside)}: if that is it, rename it")
@@ -112,7 +68,7 @@ def _find(folder: Path, name: str) -> Path:
         raise Problem(f"{missing} but {_some(below)}: if that is it, move it up")
     if packed := [other.name for other in there if other.suffix in (".zip", ".gz", ".tar", ".7z", ".rar")]:
         raise Problem(f"{missing} but {_some(packed)}: unpack it")
-    if others := [other.name for other in there if other.name != "timestamp.txt"]:
+    if others := [other.name for other in there if other.name != ARRIVAL]:
         raise Problem(f"{missing} but {_some(others)}: ask for the notebook")
     raise Problem(f"{missing}: its folder is empty")
 

@@ -30,8 +30,17 @@ BRIGHTSPACE = re.compile(r"(?P<id>\d+)-\d+ - (?P<who>.+?) - (?=[^-]*\b\d{4}\b)[^
 GRADESCOPE = re.compile(r"submission_(?P<id>\d{4,})$")
 """`submission_123456`, a folder: the number is another for each attempt, and only the last one is exported."""
 
-COMPANIONS = re.compile(r"index\.html|submission_metadata\.(?:yml|csv)|.*_attempt_\d{4}(?:-\d\d){5}\.txt")
-"""What platforms themselves put beside the work: lists, and a text file for each attempt."""
+COMPANIONS = re.compile(r"index\.html|submission_metadata\.(?:yml|csv)")
+"""The lists that platforms themselves put beside the work."""
+
+MOODLE_TYPED = re.compile(r".+_assignsubmission_(?!file(?:_|$))[a-z]+(?:_|$)")
+"""`Ada_101_assignsubmission_onlinetext_`: all that Moodle's plugins but `file` put there."""
+
+CANVAS_TYPED = re.compile(r"(?:(?P<who>\w+?)_)??(?:LATE_)?(?P<id>\d+|anon_[0-9A-Za-z]+)_(?:text|link)\.html")
+"""`lovelaceada_123_text.html`: of what was typed or pasted, Canvas makes a page (`add_submission` in its zipper)."""
+
+BLACKBOARD_TYPED = re.compile(r".+_attempt_\d{4}(?:-\d\d){5}\.txt")
+"""`Title_jd1234_attempt_2027-01-31-23-59-01.txt`: what was typed, and which files came, for each attempt."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,25 @@ def owner_of(folder: PurePosixPath, before: str) -> Owner | None:
         label = "_".join(filter(None, (found["who"], found["id"])))
         return Owner("Canvas", found["id"], label)
     return None
+
+
+def typed_by(path: PurePosixPath) -> Owner | None:
+    """The sender of a page that a platform made of what was typed there; None where a file is none of these.
+
+    Args:
+        path: the file's, below what was downloaded.
+    """
+    if found := CANVAS_TYPED.fullmatch(path.name):
+        return Owner("Canvas", found["id"], "_".join(filter(None, (found["who"], found["id"]))))
+    if BLACKBOARD_TYPED.fullmatch(path.name):
+        return owner_of(PurePosixPath(path.stem), path.stem)
+    return owner_of(path, path.name) if any(map(MOODLE_TYPED.match, path.parts)) else None
+
+
+def senders_of(path: PurePosixPath) -> set[Owner]:
+    """Whom the names of a file and of the folders that it lies in call its sender, below what was downloaded."""
+    places = [place for place in (path, *path.parents) if place.name]
+    return {owner for place in places if (owner := owner_of(place, place.name))}
 
 
 def is_companion(path: PurePosixPath) -> bool:

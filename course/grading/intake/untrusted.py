@@ -15,7 +15,7 @@ import stat
 import subprocess
 import unicodedata
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from course.grading.problem import Problem
@@ -47,6 +47,9 @@ OTHERS = {
     b"<html": "a web page",
 }
 """How files begin that people give a notebook's name, and what they are."""
+
+OF_SYSTEMS = frozenset(("__MACOSX", "Icon\r", "Icon\uf00d", "Thumbs.db", "desktop.ini"))
+"""Files and folders that a Mac or Windows puts among a person's own."""
 
 PADDING = "\0 \t\r\n"
 """What may stand behind a notebook: a copy that was interrupted, or a full disk, leaves zero bytes."""
@@ -119,6 +122,11 @@ def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
         folders.sort()
         if len(Path(parent).relative_to(folder).parts) >= deepest:
             folders.clear()
+
+
+def is_of_a_system(path: PurePath) -> bool:
+    """Whether a Mac or Windows made a file, and no person did; a Mac's `._work.zip` is no zip."""
+    return path.name.startswith("._") or not OF_SYSTEMS.isdisjoint(path.parts)
 
 
 def printable(name: str) -> str:
@@ -215,7 +223,7 @@ def _refuse_link(path: Path, folder: Path) -> None:
 
 def _refuse_name(path: Path, folder: Path) -> None:
     name = path.relative_to(folder).as_posix()
-    if not is_writable(name):
+    if not is_writable(name) and path.name.removeprefix("._") not in OF_SYSTEMS:
         shown = name.encode("utf-8", "backslashreplace").decode()
         raise Problem(f"{shown!r} is no name for a file that is graded: ask for one of printable characters")
 

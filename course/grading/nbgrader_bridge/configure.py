@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from course.grading.nbgrader_bridge.config_file import stop_at_faults
-from course.grading.nbgrader_bridge.patches import guard_collecting, guard_exchange, guard_submissions, guard_topics
+from course.grading.nbgrader_bridge.patches import (
+    guard_collecting,
+    guard_exchange,
+    guard_submissions,
+    guard_topics,
+    read_odd_timestamps,
+)
 from course.syllabus import OUTLINE
 
 RESULTS = Path(".course", "results")
@@ -75,3 +81,4 @@ def configure(c: Any, root: Path | None = None) -> None:
     guard_topics()
     guard_collecting()
     guard_exchange()
+    read_odd_timestamps()

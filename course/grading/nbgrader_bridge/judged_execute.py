@@ -26,7 +26,7 @@ from course.grading.execution.time_limits import own_limits
 from course.grading.freshness.engine_fingerprint import fingerprint
 from course.grading.gradebook.class_secret import class_secret
 from course.grading.gradebook.scores import arrival
-from course.grading.intake.untrusted import is_ignored, read_files, write_files
+from course.grading.intake.untrusted import OF_SYSTEMS, is_ignored, read_files, write_files
 from course.grading.own_cells import own_code_in
 from course.grading.sandbox.spec import MEGABYTE, Allowance
 from course.syllabus import FOLLOW_THROUGH, TOPICS
@@ -34,6 +34,8 @@ from course.syllabus import FOLLOW_THROUGH, TOPICS
 SEEDS = 16
 """Different draws of the hidden cases in a class: enough that neighbours differ, few enough to compute once each."""
 
+UNSEEN = ["timestamp.txt", "*_feedback", "._*", *sorted(OF_SYSTEMS)]
+"""Files that the kernel does not see: nbgrader's own, and those that systems put among a person's."""
 
 _handed: dict[str, Outcome] = {}
 """By the digests of their tasks, outcomes that whoever runs nbgrader's steps in this process has made already."""
@@ -75,7 +77,7 @@ class JudgedExecute(Execute):
     notebook_timeout = Float(300.0, config=True, help="Seconds for a whole notebook beside training; 0: no limit.")
     secret = Unicode("", config=True, help="Draws the hidden cases; by default kept beside the gradebook.")
     environment = Dict(config=True, help="Variables added to the kernel's cleaned environment.")
-    ignore = ListTrait(Unicode(), ["timestamp.txt", "*_feedback"], config=True, help="Files the kernel does not see.")
+    ignore = ListTrait(Unicode(), UNSEEN, config=True, help="Files the kernel does not see.")
 
     def preprocess(self, nb: NotebookNode, resources: dict, km: Any = None) -> tuple[NotebookNode, dict]:
         """Execute and judge `nb`; what the student's code wrote lands in the notebook's folder.

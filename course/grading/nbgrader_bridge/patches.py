@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -136,6 +137,30 @@ def guard_exchange() -> None:
 
     copy_files.guarded = True  # type: ignore[attr-defined]
     ExchangeCollect.copy_files = copy_files
+
+
+def read_odd_timestamps() -> None:
+    """Make nbgrader, formgrader included, read a time stamp as `arrival_time` does; nbgrader has no hook here."""
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.coursedir import CourseDirectory
+
+    def get_existing_timestamp(self: Any, dest_path: str) -> datetime | None:
+        from course.grading.intake.arrival_time import in_utc, read_stamp, refuse_timestamp
+
+        try:
+            return in_utc(read_stamp(Path(dest_path)) or None)
+        except (ValueError, OverflowError):
+            refuse_timestamp(Path(dest_path))
+            raise
+
+    def get_submitted_timestamp(self: Any, assignment_id: str, student_id: str) -> datetime | None:
+        from course.grading.intake.attempts import arrival
+
+        coursedir = self.coursedir
+        return arrival(Path(coursedir.format_path(coursedir.submitted_directory, student_id, assignment_id)))
+
+    CourseDirectory.get_existing_timestamp = get_existing_timestamp
+    NbGraderAPI.get_submitted_timestamp = get_submitted_timestamp
 
 
 def economise() -> None:

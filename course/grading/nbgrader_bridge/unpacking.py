@@ -13,12 +13,15 @@ from nbgrader.plugins import ExtractorPlugin
 from nbgrader.utils import unzip
 
 from course.grading.intake.needed_files import MANIFEST
-from course.grading.intake.untrusted import LARGEST, everything, printable, remove
+from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, remove
 from course.grading.machine.faults import stops_all, told
 from course.grading.problem import Problem
 
 DENSEST = 100
 """How many times larger than itself an archive may become, above `LARGEST` bytes: notebooks become ten times larger."""
+
+DISGUISED = {b"Rar!\x1a\x07": "a RAR archive", b"7z\xbc\xaf\x27\x1c": "a 7z archive"}
+"""How archives begin that some call .zip, and what they are."""
 
 DEEPEST = 3
 """Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
@@ -45,7 +48,7 @@ class EachAlone(ExtractorPlugin):
             sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
 
     def _extract(self, source: Path, target: Path) -> None:
-        files = [path for path in everything(source) if path.is_file()]
+        files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
         if not files:
             self.log.warning("No files found in directory: %s", source)
         for path in files:
@@ -73,19 +76,24 @@ class EachAlone(ExtractorPlugin):
             return
         if (place / MANIFEST).is_file():  # an archive in what `course submit` packed is data of its notebook
             return
-        for path in list(everything(place)):
+        for path in [path for path in everything(place) if not _is_of_a_system(path, place)]:
             if path.suffix.lower() in self.zip_ext and path.is_file() and not path.is_symlink():
                 self._unpack(path, path.parent, level + 1)
                 path.unlink()
+
+
+def _is_of_a_system(path: Path, folder: Path) -> bool:
+    return is_of_a_system(path.relative_to(folder))
 
 
 def unpack(archive: Path, place: Path) -> None:
     """Unpack a zip or a tar into the folder `place`.
 
     Raises:
-        Problem: it would fill the disk, or write outside `place`.
+        Problem: it would fill the disk, write outside `place`, or is an archive of another kind.
         Exception: zipfile and tarfile have a dozen ways to say that it is damaged, or none.
     """
+    _refuse_disguised(archive)
     _refuse_huge(archive)
     place.mkdir(parents=True, exist_ok=True)
     if zipfile.is_zipfile(archive):
@@ -108,6 +116,14 @@ def _unzip(archive: Path, place: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             with packed.open(entry) as source, target.open("wb") as written:
                 shutil.copyfileobj(source, written)
+
+
+def _refuse_disguised(archive: Path) -> None:
+    with archive.open("rb") as file:
+        beginning = file.read(8)
+    for mark, kind in DISGUISED.items():
+        if beginning.startswith(mark):
+            raise Problem(f"it is {kind}, whatever its name says")
 
 
 def _refuse_huge(archive: Path) -> None:

@@ -19,16 +19,22 @@ from course.grading.intake import attempts
 from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.needed_files import unfit
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
-from course.grading.intake.platforms import Owner, is_companion
+from course.grading.intake.platforms import Owner, is_companion, senders_of, typed_by
 from course.grading.intake.senders import read_owners, write_owners
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
-from course.grading.intake.untrusted import LARGEST, everything, plain_files, printable, refuse_name
+from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, plain_files, printable, refuse_name
 from course.grading.machine.faults import told
 from course.grading.nbgrader_bridge.unpacking import EachAlone
 from course.grading.problem import Problem
 
 MOST_TOLD = 20
 """Files that were not collected, named in a list: more would scroll away."""
+
+OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
+"""The endings of archives that are not opened here."""
+
+TYPED = "the student typed a text on the platform and handed in no file; ask for the notebook"
+"""Of whom a platform has nothing but such a text."""
 
 
 class OfTheTopic(FileNameCollectorPlugin):
@@ -48,8 +54,10 @@ class OfTheTopic(FileNameCollectorPlugin):
         """Attempts in `attempts/` that were replaced."""
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
+        self._handed_in_files: set[Owner] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
+        self._extracted = Path()
 
     @property
     def is_ours(self) -> bool:
@@ -76,10 +84,13 @@ class OfTheTopic(FileNameCollectorPlugin):
 
         What `conflicts` holds is not touched, nor collected.
         """
-        self._topics = (*KNOWN, self.topic)
+        self._topics, self._extracted = (*KNOWN, self.topic), extracted
         files = [path for path in everything(extracted) if path.is_file() and not _is_of_a_system(path)]
         manifests = dict(self._manifests(files, extracted))
-        found = find_hand_ins([_below(path, extracted) for path in files], manifests, self._topics)
+        below = [_below(path, extracted) for path in files]
+        found = find_hand_ins(below, manifests, self._topics)
+        work = [path for path in below if not typed_by(path) and not is_companion(path)]
+        self._handed_in_files = {one.owner for one in found if one.owner}.union(*map(senders_of, work))
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
         self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
@@ -131,10 +142,8 @@ class OfTheTopic(FileNameCollectorPlugin):
             return None
         place = f"submitted/<student>/{self.topic}/{self.topic}.ipynb"
         if path not in self._of:
-            if is_companion(PurePosixPath(path)):
-                return None
-            reason = f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
-            self.left.setdefault(reason, []).append(path)
+            if reason := self._nobodys(path, place):
+                self.left.setdefault(reason, []).append(path)
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
@@ -148,6 +157,20 @@ class OfTheTopic(FileNameCollectorPlugin):
         if path.name != MANIFEST:
             self.left.setdefault(reason, []).append(path)
         return None
+
+    def _nobodys(self, path: Path, place: str) -> str:
+        """Why a file that belongs to no hand-in was left out; nothing where nobody needs to hear of it."""
+        below = _below(path, self._extracted)
+        if is_companion(below):
+            return ""
+        if sender := typed_by(below):
+            return "" if sender in self._handed_in_files else TYPED
+        if path.suffix.lower() not in OTHER_ARCHIVES:
+            return f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
+        if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
+            return ""
+        inbox = f"downloaded/{self.topic}/archive/"
+        return f"only .zip and .gz are opened here; unpack it in {inbox}, into a folder of its name without the ending"
 
     def _match(self, filename: str) -> dict | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
@@ -209,8 +232,9 @@ class OfTheTopic(FileNameCollectorPlugin):
             yield f"{conflict.reason} Nothing below is collected; put each work into {place} yourself:"
             yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
             yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
-        for reason, files in self.left.items():
+        for reason, files in sorted(self.left.items(), key=lambda item: item[0] == TYPED):
             yield f"{reason}:"
+            files = sorted(files, key=lambda path: path.suffix != ".ipynb")
             yield from (f"  {printable(path.relative_to(extracted).as_posix())}" for path in files[:MOST_TOLD])
             if len(files) > MOST_TOLD:
                 yield f"  and {len(files) - MOST_TOLD} more"
@@ -288,7 +312,7 @@ def _uncollectable(path: Path, file: PurePosixPath) -> str:
 
 def _is_of_a_system(path: Path) -> bool:
     """Whether a Mac or another system packed this along with the files."""
-    return path.name.startswith(".") or "__MACOSX" in path.parts
+    return path.name.startswith(".") or is_of_a_system(path)
 
 
 def _holds(work: Path, files: Mapping[str, Path]) -> bool:

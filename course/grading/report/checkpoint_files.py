@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course.grading.intake.untrusted import LARGEST
+from course.grading.intake.untrusted import LARGEST, plain_files
 
 LARGEST_HEADER = 16 * 2**20
 """Bytes: a file that announces a longer table of tensors is no checkpoint of the course."""
@@ -84,8 +84,8 @@ class Checkpoint:
 
 def checkpoints_in(folder: Path) -> dict[str, Checkpoint]:
     """The checkpoints in a submission, by their files' names; what is none is passed over."""
-    paths = sorted((folder / "checkpoints").glob("*.safetensors"))
-    read = {path.name: read_checkpoint(path) for path in paths if path.is_file() and not path.is_symlink()}
+    files = [path for name, path in plain_files(folder / "checkpoints") if "/" not in name]
+    read = {path.name: read_checkpoint(path) for path in files if path.suffix == ".safetensors"}
     return {name: checkpoint for name, checkpoint in read.items() if checkpoint is not None}
 
 

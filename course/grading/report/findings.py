@@ -29,6 +29,7 @@ from course.grading.intake.check_submission import examine, read_document
 from course.grading.intake.copied_cells import choose_by_marks
 from course.grading.intake.untouched import marks_of
 from course.grading.intake.untrusted import plain_files
+from course.grading.machine.faults import told
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
@@ -129,9 +130,11 @@ def collect(classroom: Classroom) -> Findings:
     """
     folder = classroom.topic.folder
     submissions = classroom.handed_in.submissions()
+    if not submissions and (locked_up := classroom.handed_in.misnamed()):
+        raise Problem(locked_up[0].reason)
     if not submissions:
         raise Problem(f"nothing was handed in for {folder}: submissions are looked for in submitted/*/{folder}")
-    graded = tuple(_became(classroom, student, place) for student, place in submissions.items())
+    graded = tuple(_became_if_readable(classroom, student, place) for student, place in submissions.items())
     if not any(work.scores for work in graded):
         raise Problem(f"nothing of {folder} is graded yet: run `course grade {folder}` first")
     release = _release(classroom)
@@ -154,6 +157,14 @@ def collect(classroom: Classroom) -> Findings:
         compare(answers, _answers(release, None, frozenset()), prose),
         answers,
     )
+
+
+def _became_if_readable(classroom: Classroom, student: str, place: Path) -> Graded:
+    """What became of a submission: one whose files may not be read is told, and all others are in the report."""
+    try:
+        return _became(classroom, student, place)
+    except OSError as error:
+        return Graded(student, reason=told(error) or str(error))
 
 
 def _became(classroom: Classroom, student: str, place: Path) -> Graded:
@@ -249,9 +260,9 @@ def _defined(source: str, names: Collection[str]) -> dict[str, str]:
 
 
 def _read(path: Path) -> NotebookNode | None:
-    if path.is_symlink() or not path.is_file():
-        return None
     try:
+        if path.is_symlink() or not path.is_file():
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             notebook = to_notebook(read_document(path))

@@ -50,6 +50,14 @@ def test_by_login_or_number_and_never_by_a_name_two_share(tmp_path):
     assert notes[1:] == ["not in from.csv, and so left out: dan, eve"]
 
 
+def test_a_gradebook_that_a_spreadsheet_program_saved_is_read_in_its_encoding(tmp_path):
+    usual, _ = filled(tmp_path, EXPORTED)
+    (tmp_path / "saved.csv").write_bytes(EXPORTED.encode("cp1252"))
+    notes = write_canvas(CLASS, tmp_path / "canvas.csv", tmp_path / "saved.csv")
+    assert rows(tmp_path / "canvas.csv") == usual
+    assert notes[0].startswith("saved.csv is not in UTF-8 and was read as Windows-1252")
+
+
 def one(*grades: tuple[str, float], points: float = 22.0) -> Grades:
     return Grades((TOPIC,), {NAME: points}, tuple(Pupil(name, grades={NAME: Grade(score)}) for name, score in grades))
 

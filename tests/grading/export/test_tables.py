@@ -124,11 +124,13 @@ Teilnehmer/in12,"Gus Unknown",gus@example.org,,"1,50","11,00",-,
 """
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_worksheet_in_german_comes_back_as_it_was(tmp_path, delimiter):
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"), [(",", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-16"), (";", "utf-16-le")]
+)
+def test_a_worksheet_in_german_comes_back_as_it_was(tmp_path, delimiter, encoding):
     """As Moodle writes it, and as Excel saves it: names, delimiter and decimal comma are the worksheet's own."""
     table = list(csv.reader(IN_GERMAN.splitlines()))
-    with (tmp_path / "blatt.csv").open("w", newline="", encoding="utf-8-sig") as file:
+    with (tmp_path / "blatt.csv").open("w", newline="", encoding=encoding) as file:
         csv.writer(file, delimiter=delimiter).writerows(table)
     notes = write_moodle(one(*CLASS.pupils, points=22.0), tmp_path / "moodle.csv", tmp_path / "blatt.csv")
     with (tmp_path / "moodle.csv").open(newline="", encoding="utf-8") as file:
@@ -250,7 +252,7 @@ def test_a_name_is_no_formula(tmp_path):
             "Student,ID,Section,Quiz (7)\n",
             f"has no column for {NAME}: name the assignment in Canvas {NAME}",
         ),
-        (write_canvas, "", "has no column Student"),
+        (write_canvas, "", "is empty: export it again"),
         (write_moodle, "Identifier,Full name,Grade\n", "has no column Last modified (grade)"),
         (write_moodle, "Identifiant,Note\n", "Those in English and German are read"),
         (write_moodle, f"{COLUMNS.replace('Maximum grade', 'Scale')},Last modified (grade)\n", "a scale of words"),
@@ -268,7 +270,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(Problem, match="cannot be read: No such file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "none.csv")
     (tmp_path / "picture.csv").write_bytes(b"\xff\xd8\xff\xe0")
-    with pytest.raises(Problem, match="is not a CSV file in UTF-8"):
+    with pytest.raises(Problem, match="is a picture and no CSV file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "picture.csv")
     with pytest.raises(Problem, match="holds one assignment"):
         write_moodle(CLASS, tmp_path / "out.csv", written(tmp_path / "worksheet.csv", WORKSHEET))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 
+from course.grading.intake.arrival_time import Undated
+from course.grading.intake.attempts import arrival
 from course.grading.intake.check_submission import ends_kernel, examine
 from course.grading.intake.untrusted import MOST_FILES, refuse_name, remove
+from course.grading.nbgrader_bridge.patches import read_odd_timestamps
 from course.grading.problem import Problem
 
 NAME = "03_rnn"
@@ -25,7 +31,7 @@ def notebook(**changes) -> str:
 
 
 def hand_in(folder: Path, text: str | bytes, name: str = f"{NAME}.ipynb") -> Path:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
 
@@ -193,7 +199,7 @@ def test_a_submission_that_is_too_large(tmp_path):
         ("05.11.2026 10:00", "which number is the month"),
         ("5/11/26", "which number is the month"),
         ("2026-11-05 10:00:00 CEST", "a zone, CEST, that nobody knows"),
-        ("2026-11-05 10:00:00 PM PST", "a zone that nobody knows, 2026-11-05 10:00:00 PM PST"),
+        ("2026-11-05 10:00:00 PM PST", "a zone, PST, that nobody knows"),
         ("Thu Nov  5 10:00:00 CEST 2026", "a zone that nobody knows"),
         ("2026-11-05T10:00:00 EEST", "a zone that nobody knows"),
         ("2026-11-05 10:00:00 +0100", "a blank before +0100, which nbgrader then misreads"),
@@ -202,6 +208,10 @@ def test_a_submission_that_is_too_large(tmp_path):
         ("2027-01-01 10:00 ../../etc/passwd", "that nobody knows"),
         ("2027-01-01 10:00:00 a/../../../etc/passwd", "that nobody knows"),
         ("05-11-2026 10:00:00 UTC", "which number is the month"),
+        ("23:40:00", "timestamp.txt says 23:40:00, without year, month and day: write it as 2027-01-31"),
+        ("11:40 PM", "timestamp.txt says 11:40PM, without year, month and day"),
+        ("Monday 23:40 UTC", "without year, month and day"),
+        ("Nov 2026", "without year, month and day"),
     ],
 )
 def test_a_timestamp_that_would_be_misread(tmp_path, stamp, says):
@@ -230,10 +240,46 @@ def test_timestamps_as_people_and_platforms_write_them(tmp_path, stamp):
     assert examine(tmp_path, NAME) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("2027-01-31 23:40:00+01:00", "utf-8-sig"),
+        ("2027-01-31 23:40:00+01:00\r\n", "utf-16"),
+        ("2027-01-31 10:40 PM", "utf-8"),
+        ("2027-01-31 10:40:00 p.m. UTC", "utf-8"),
+        ("January 31, 2027 10:40\u202fPM", "utf-8-sig"),
+    ],
+)
+def test_a_timestamp_as_editors_and_people_write_it_is_the_right_time(tmp_path, text, encoding):
+    """The same for the summary, for nbgrader's own autograding and for formgrader."""
+    work = hand_in(tmp_path / "submitted" / "ada" / NAME, notebook())
+    (work / "timestamp.txt").write_bytes(text.encode(encoding))
+    assert examine(work, NAME) == [] and arrival(work) == datetime(2027, 1, 31, 22, 40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CourseDirectory, "get_existing_timestamp", CourseDirectory.get_existing_timestamp)
+        patch.setattr(NbGraderAPI, "get_submitted_timestamp", NbGraderAPI.get_submitted_timestamp)
+        read_odd_timestamps()
+        coursedir = CourseDirectory(root=str(tmp_path))
+        assert coursedir.get_existing_timestamp(str(work)) == datetime(2027, 1, 31, 22, 40)
+        api = NbGraderAPI(coursedir)
+        assert api.get_submitted_timestamp(NAME, "ada") == datetime(2027, 1, 31, 22, 40)
+        (work / "timestamp.txt").write_text("23:40:00")
+        with pytest.raises(Undated, match=r"says 23:40:00, without year"):
+            coursedir.get_existing_timestamp(str(work))
+
+
 def test_a_timestamp_that_is_none(tmp_path):
     hand_in(tmp_path, notebook())
     hand_in(tmp_path, "yesterday, I think", "timestamp.txt")
     assert "timestamp.txt" in complaint(tmp_path)
+
+
+def test_what_the_finder_left_in_a_folder_costs_nobody_their_work(tmp_path):
+    for name in ("Icon\r", "._Icon\r", f"._{NAME}.ipynb", "Thumbs.db"):
+        hand_in(hand_in(tmp_path, notebook()), "", name)
+    assert examine(tmp_path, NAME) == []
+    (tmp_path / f"{NAME}.ipynb").unlink()
+    assert complaint(tmp_path) == f"there is no {NAME}.ipynb in the submission: its folder is empty"
 
 
 def test_a_timestamp_that_is_a_folder(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from course.grading.intake.platforms import is_companion, owner_of
+from course.grading.intake.platforms import is_companion, owner_of, typed_by
 
 ZIP = "06_self_attention-jd1234-20270131T230029Z"
 
@@ -68,6 +68,25 @@ def test_the_platforms_folder_counts_and_not_what_a_student_packed() -> None:
 
 
 def test_what_a_platform_adds_is_known() -> None:
-    own = ("a/index.html", "e/submission_metadata.yml", "Self-attention_jd1234_attempt_2027-01-31-23-59-01.txt")
+    own = ("a/index.html", "e/submission_metadata.yml")
     assert all(is_companion(PurePosixPath(name)) for name in own)
     assert not is_companion(PurePosixPath("notes.txt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Self-attention_jd1234_attempt_2027-01-31-23-59-01.txt", "Self-attention_jd1234"),
+        ("Ada Lovelace_101_assignsubmission_onlinetext_/onlinetext.html", "Ada Lovelace_101"),
+        ("all/Ada Lovelace_101_assignsubmission_onlinetext_onlinetext.html", "Ada Lovelace_101"),
+        ("Ada_101_assignsubmission_comments/comment.html", "Ada_101"),
+        ("all/lovelaceada_123_text.html", "lovelaceada_123"),
+        ("lovelaceada_LATE_123_link.html", "lovelaceada_123"),
+        ("notes.txt", ""),
+        ("Ada_101_assignsubmission_file_/text.html", ""),
+        (f"lovelaceada_123_456_{ZIP}/text.html", ""),
+    ],
+)
+def test_what_was_typed_on_a_platform_is_known_with_its_sender(name: str, label: str) -> None:
+    owner = typed_by(PurePosixPath(name))
+    assert (owner.label if owner else "") == label

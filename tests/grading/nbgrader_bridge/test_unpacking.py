@@ -67,6 +67,16 @@ def test_a_link_becomes_a_file_and_rights_are_ones_own(tmp_path: Path) -> None:
         assert place.read_text() == "/etc/passwd"
 
 
+@pytest.mark.parametrize(("mark", "kind"), [(b"Rar!\x1a\x07\x01\x00", "RAR"), (b"7z\xbc\xaf\x27\x1c\x00", "7z")])
+def test_a_rar_or_7z_that_is_called_zip_is_told_to_be_one(mark: bytes, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "work.zip").write_bytes(mark)
+    extractor = EachAlone()
+    extractor.extract(str(tmp_path / "in"), str(tmp_path / "out"))
+    told = f"work.zip cannot be unpacked: it is a {kind} archive, whatever its name says. Ask for it again."
+    assert extractor.left == [told]
+
+
 def test_capitals_end_a_zip_too(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     made(tmp_path, "a.ipynb").rename(tmp_path / "in" / "WORK.ZIP")

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,10 +18,13 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course import cli
 from course.grading.classroom.graded import Graded
+from course.grading.classroom.handed_in import LOCKED
 from course.grading.gradebook.scores import Scores
+from course.grading.problem import Problem
 from course.grading.report import findings, write_report
-from tests.grading.classes import HOSTILE
+from tests.grading.classes import HOSTILE, grade
 from tests.grading.lesson import NAME, TOPIC, answers, make_course, solved
+from tests.grading.sandbox.child import become_nobody, in_child
 
 SECTIONS = ["scores", "exercises", "misconceptions", "ungraded", "effort", "signs", "alike", "everybody"]
 
@@ -205,6 +209,62 @@ def test_what_is_refused_before_it_runs_is_told_with_its_reason(graded_class, tm
     shutil.rmtree(root / "autograded" / "bea")
     said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
     assert "bea none of its graded cells is this assignment's" in said
+
+
+def as_somebody_else(root: Path, act: Callable[[], object]) -> object:
+    """What `act` returns to somebody who owns the folder `root` and has no other rights; in a child where one is root.
+
+    What has mode 0 in it may be read by nobody then.
+    """
+    return act() if os.geteuid() else in_child(lambda: become_nobody(root) or act())
+
+
+def test_what_may_not_be_read_is_told_and_the_class_is_in_the_report(graded_class, tmp_path):
+    """One student's folders each: of all topics, of this one, its weights, and the graded work."""
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    locked = {
+        root / "submitted" / "cy": 0,
+        root / "submitted" / "bea" / NAME: 0,
+        root / "submitted" / "dan" / NAME / "checkpoints": 0o400,
+        root / "autograded" / "ada": 0,
+    }
+
+    def look() -> tuple[str, list[str]]:
+        for path, mode in locked.items():
+            path.chmod(mode)
+        page = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
+        graded = [f"{work.student}: {work.reason}" for work in grade(root)]
+        for path in locked:
+            path.chmod(0o700)
+        return page, graded
+
+    page, graded = as_somebody_else(root, look)
+    reasons = {
+        "ada": f"{root}/autograded/ada/{NAME}/{NAME}.ipynb may not be read or written by you: change its rights",
+        "bea": "the submission may not be read: change its rights",
+        "dan": "checkpoints may not be read: change its rights",
+        "cy": f"{root}/submitted/cy may not be read by you, so nobody knows whether work lies in it: change its rights",
+    }
+    assert all(f"{student} {reason}" in page for student, reason in reasons.items()), page
+    reasons |= {"ada": reasons["ada"].replace(f"/{NAME}.ipynb", ""), "eve": ""}
+    assert {f"{student}: {reason}" for student, reason in reasons.items()} <= set(graded), graded
+
+
+def test_a_class_that_may_not_be_read_is_not_told_to_be_empty(graded_class, tmp_path):
+    root = shutil.copytree(graded_class, tmp_path / "course")
+    everybody = root / "submitted"
+
+    def look() -> str:
+        everybody.chmod(0)
+        try:
+            write_report(root, TOPIC)
+        except Problem as problem:
+            return str(problem)
+        finally:
+            everybody.chmod(0o700)
+        return ""
+
+    assert as_somebody_else(root, look) == LOCKED.format(everybody)
 
 
 def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,20 @@ def in_child(act: Callable[[], object]) -> Any:
     answer = json.loads(received)
     assert "raised" not in answer, answer["raised"]
     return answer["answer"]
+
+
+def become_nobody(root: Path) -> None:
+    """Give up root's rights in this process, for those of somebody who owns `root` and what is in it."""
+    for path in (root, *root.rglob("*")):
+        os.chown(path, 65534, 65534)
+    for path in root.parents:
+        mode = path.stat().st_mode
+        if mode & 0o055 != 0o055:
+            path.chmod(mode | 0o055)
+    tempfile.tempdir = str(root)
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
 
 
 def outcome(act: Callable[[], object]) -> str:

@@ -1,0 +1,141 @@
+"""Whose row of a platform's class list is whose, so that grades find their students."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from course.grading.gradebook.grades import Grade, Pupil
+from course.grading.roster.table import Table
+
+_Pair = tuple[int, str]
+_Holder = TypeVar("_Holder", int, str)
+
+
+def match(
+    table: Table,
+    pupils: Sequence[Pupil],
+    identities: Sequence[str],
+    names: Sequence[str],
+    numbers: Sequence[str] = (),
+) -> Match:
+    """Whose each row is: told by an id or a whole email, else by what is before its @, else by a full name.
+
+    One way of telling is tried on all rows before the next one, which is left with the rows and pupils that are
+    still alone; and it tells only where one row and one pupil have in common what no other has. Where an id or a
+    whole email leaves several to choose from, nothing weaker chooses.
+
+    Args:
+        identities: the columns of ids and emails.
+        names: the columns of full names, which count where nobody shares them, in the file or in the gradebook.
+        numbers: the columns of the platform's own ids, which may be others' here: only names come later.
+    """
+    matching = _Matching(pupils)
+    ids = {pupil.id: _keys((pupil.id, pupil.email)) for pupil in pupils}
+    told = _values(table, identities)
+    matching.tell(told, ids, final=True)
+    matching.tell({number: _local_parts(keys) for number, keys in told.items()}, ids)
+    matching.tell(_values(table, numbers), ids, final=True)
+    called = {pupil.id: _keys((pupil.sortable_name, pupil.full_name)) for pupil in pupils}
+    matching.tell(_unshared(_values(table, names)), _unshared(called))
+    return matching.result()
+
+
+def _values(table: Table, columns: Sequence[str]) -> dict[int, set[str]]:
+    return {number: _keys(row.get(column, "") for column in columns) for number, row in enumerate(table.rows)}
+
+
+@dataclass(frozen=True)
+class Match:
+    """Whose each row is, by its number; `disputed` are the ids of those whose row cannot be told from others."""
+
+    pupils: dict[int, Pupil]
+    disputed: frozenset[str] = frozenset()
+
+    def of(self, number: int) -> dict[str, Grade]:
+        """The grades that belong into a row: none where nobody knows whose it is."""
+        return self.pupils[number].grades if number in self.pupils else {}
+
+
+class _Matching:
+    """Rows and pupils on their way to each other, in one pass after another."""
+
+    def __init__(self, pupils: Iterable[Pupil]) -> None:
+        self._pupils = {pupil.id: pupil for pupil in pupils}
+        self._found: dict[int, str] = {}
+        self._disputed: set[str] = set()
+        self._shut: set[int | str] = set()
+
+    def tell(self, rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]], *, final: bool = False) -> None:
+        """Bring together what shares a key with nothing else; what stays in dispute is `final`, or for a later pass."""
+        pairs, own = _pairs(self._open(rows), self._open(pupils))
+        found = _alone(own)
+        self._found.update(found)
+        self._shut |= {*found.keys(), *found.values()}
+        left = [(row, pupil) for row, pupil in pairs if not {row, pupil} & self._shut]
+        self._disputed |= {pupil for _, pupil in left}
+        if final:
+            self._shut |= {one for pair in left for one in pair}
+
+    def result(self) -> Match:
+        found = {row: self._pupils[pupil] for row, pupil in sorted(self._found.items())}
+        return Match(found, frozenset(self._disputed - set(self._found.values())))
+
+    def _open(self, keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
+        return {one: own for one, own in keys.items() if one not in self._shut}
+
+
+def absent(pupils: Sequence[Pupil], match: Match, path: Path) -> list[str]:
+    """Notes on those with grades whom the class list does not know, or knows more than once."""
+    known = {pupil.id for pupil in match.pupils.values()}
+    left = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
+    lost = [name for name in left if name not in match.disputed]
+    disputed = [name for name in left if name in match.disputed]
+    notes = [f"not in {path.name}, and so left out: {', '.join(lost)}"] if lost else []
+    notes += [f"not to be told from others in {path.name}, and so left out: {', '.join(disputed)}"] if disputed else []
+    return notes
+
+
+def _keys(texts: Iterable[str]) -> set[str]:
+    """What is compared of some texts: neither case nor spaces, and nothing of empty ones."""
+    return {" ".join(text.split()).casefold() for text in texts} - {""}
+
+
+def _local_parts(keys: Iterable[str]) -> set[str]:
+    return _keys(key.partition("@")[0] for key in keys if "@" in key)
+
+
+def _holders(keys: Mapping[_Holder, set[str]]) -> dict[str, set[_Holder]]:
+    holders: dict[str, set[_Holder]] = {}
+    for one, own in keys.items():
+        for key in own:
+            holders.setdefault(key, set()).add(one)
+    return holders
+
+
+def _unshared(keys: Mapping[_Holder, set[str]]) -> dict[_Holder, set[str]]:
+    """The keys without those that more than one has."""
+    shared = {key for key, holders in _holders(keys).items() if len(holders) > 1}
+    return {one: own - shared for one, own in keys.items()}
+
+
+def _pairs(rows: Mapping[int, set[str]], pupils: Mapping[str, set[str]]) -> tuple[set[_Pair], set[_Pair]]:
+    """Each row and pupil with a key in common; and those of them with one that nobody else has."""
+    of_rows, of_pupils = _holders(rows), _holders(pupils)
+    pairs: set[_Pair] = set()
+    own: set[_Pair] = set()
+    for key in of_rows.keys() & of_pupils.keys():
+        sharing = {(row, pupil) for row in of_rows[key] for pupil in of_pupils[key]}
+        pairs |= sharing
+        own |= sharing if len(sharing) == 1 else set()
+    return pairs, own
+
+
+def _alone(pairs: Iterable[_Pair]) -> dict[int, str]:
+    """The pairs whose row and pupil are in no other pair."""
+    pairs = list(pairs)
+    rows, pupils = Counter(row for row, _ in pairs), Counter(pupil for _, pupil in pairs)
+    return {row: pupil for row, pupil in pairs if rows[row] == pupils[pupil] == 1}

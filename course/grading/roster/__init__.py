@@ -1,0 +1,57 @@
+"""Class lists: `course roster FILE` tells the gradebook who is in the class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from course.grading.gradebook.students import Changes
+
+MOST_TOLD = 20
+"""Students named in a list: more would scroll away."""
+
+
+def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple[list[str], list[str]]:
+    """Bring the gradebook up to date by the class list at `path`; returns what changed, and what to look at.
+
+    All of it is written or, after an error, nothing. With `id_column`, that column has the students' ids.
+
+    Raises:
+        Problem: the file cannot be read, or does not say who is in the class.
+    """
+    from course.grading.gradebook.students import update_students
+    from course.grading.nbgrader_bridge.config_file import load_config
+    from course.grading.nbgrader_bridge.patches import economise, one_gradebook
+    from course.grading.roster.people import read_people
+    from course.grading.roster.table import Table
+
+    listed = read_people(Table.read(path), id_column)
+    config = load_config(root)
+    db_url = config.CourseDirectory.db_url
+    economise()
+    with one_gradebook(db_url):
+        changes = update_students(db_url, listed.people, config)
+    notes = list(listed.notes)
+    if changes.unlisted:
+        notes.append(f"in the gradebook and not in {path.name}: {_some(changes.unlisted)}. They stay as they are")
+    whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
+    return list(_told(changes, path, whole)), notes
+
+
+def _told(changes: Changes, path: Path, id_column: str) -> Iterator[str]:
+    """What a class list changed, in a few lines."""
+    counts = f"{len(changes.added)} added, {len(changes.updated)} updated, {changes.same} unchanged"
+    yield f"{path.name}: {counts}. Students hand in by the ids in its column {id_column}"
+    if changes.added:
+        yield f"  added: {_some(changes.added)}"
+    for student in list(changes.updated)[:MOST_TOLD]:
+        yield f"  updated: {student}, {changes.updated[student]}"
+    if len(changes.updated) > MOST_TOLD:
+        yield f"  updated: {len(changes.updated) - MOST_TOLD} more"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(names[:MOST_TOLD]) + more

@@ -1,0 +1,180 @@
+"""Who is in a class list: the students of a table that Canvas, Moodle or a person made, each with an id."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from course.grading.gradebook.students import Person
+from course.grading.intake.untrusted import printable, refuse_name
+from course.grading.problem import Problem
+from course.grading.roster.table import Row, Table
+
+FIELDS = {
+    "first_name": ("firstname", "givenname", "forename", "vorname"),
+    "last_name": ("lastname", "surname", "familyname", "nachname"),
+    "email": ("email", "emailaddress", "emailadresse", "mail"),
+    "lms_user_id": ("lmsuserid",),
+}
+"""nbgrader's fields, and what tables call them, without blanks, capitals and signs."""
+
+FULL_NAMES = ("student", "fullname", "vollständigername", "studentname", "name")
+
+CANVAS_IDS = ("sisloginid", "sisuserid", "integrationid")
+
+MOODLE_IDS = ("username", "anmeldename", "idnumber", "idnummer", *FIELDS["email"])
+
+PLAIN_IDS = ("id", "username", "login", "loginid", "userid", "studentid", *CANVAS_IDS, *MOODLE_IDS)
+
+EXACT = ("id",)
+"""nbgrader's own column, whose values stay as they are; elsewhere the part of an email before its @ is the id."""
+
+TEST_STUDENTS = ("student, test", "test student")
+"""Whom Canvas adds to each course, to try things."""
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """The `people` of a table, whose ids stand in its column `id_column`, and what to say about them."""
+
+    people: tuple[Person, ...]
+    id_column: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every id stands in the table as it is, and none is the part of an email before its @."""
+        return all(len(person.ids) == 1 for person in self.people)
+
+
+def read_people(table: Table, id_column: str | None = None) -> ClassList:
+    """The students of a table; with `id_column`, that column has the ids.
+
+    Raises:
+        Problem: it names nobody, or a student has no id, one that names no folder, or that of another one.
+    """
+    called = {_plain(column): column for column in table.columns}
+    is_canvas = _is_canvas(table)
+    students, notes = _without_canvas_own(table) if is_canvas else (table, [])
+    if not students.lines:
+        raise Problem(f"{table.path} has no student below its first line: is it the file you mean?")
+    column = _chosen(table, called, id_column) if id_column else _id_column(students, called, is_canvas)
+    people: dict[str, tuple[Person, int]] = {}
+    for person, number in _people(students, called, column, is_canvas):
+        earlier, line = people.setdefault(person.id.casefold(), (person, number))
+        if earlier != person:
+            twice = f"{table.path} has {person.id} twice with different entries, in lines {line} and {number}"
+            raise Problem(f"{twice}: delete one of them, or choose another column by --id")
+    return ClassList(tuple(person for person, _ in people.values()), column, (*table.notes(), *notes))
+
+
+def _people(table: Table, called: dict[str, str], column: str, is_canvas: bool) -> Iterator[tuple[Person, int]]:
+    """Everybody, with the line of the file."""
+    ids = [_trimmed(row[column]) for row in table.rows]
+    short = {one: _short(one, column) for one in set(ids)}
+    shared = {name for name, count in Counter(short.values()).items() if count > 1}
+    for row, one, number in zip(table.rows, ids, table.numbers, strict=True):
+        names = (one,) if short[one] in shared else tuple(dict.fromkeys((short[one], one)))
+        _refuse_id(names[0], f"{table.path}, line {number}", column)
+        about = _about(row, called)
+        if is_canvas and "lms_user_id" not in about:
+            about["lms_user_id"] = _trimmed(row[called["id"]])
+        yield Person(names, {field: value for field, value in about.items() if value}), number
+
+
+def _about(row: Row, called: dict[str, str]) -> dict[str, str]:
+    """What a row says of a student, by nbgrader's names."""
+    about = {}
+    for field, names in FIELDS.items():
+        if found := [called[name] for name in names if name in called]:
+            about[field] = _trimmed(row[found[0]])
+    full = next((called[name] for name in FULL_NAMES if name in called), "")
+    if full and not {"first_name", "last_name"} & about.keys():
+        about["first_name"], about["last_name"] = _parted(_trimmed(row[full]))
+    return about
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """First and last name of a full one: `Lovelace, Ada`, or `Ada Lovelace`, whose last word is the last name."""
+    if ", " in name:
+        last, _, first = name.partition(", ")
+    else:
+        first, _, last = name.rpartition(" ")
+    return first, last
+
+
+def _id_column(table: Table, called: dict[str, str], is_canvas: bool) -> str:
+    """The first column of those that hold ids that is not empty.
+
+    Raises:
+        Problem: there is none.
+    """
+    is_german_worksheet = "vollständigername" in called  # whose ID is that of a submission
+    names = CANVAS_IDS if is_canvas else MOODLE_IDS if is_german_worksheet else PLAIN_IDS
+    for name in names:
+        if name in called and any(row[called[name]].strip() for row in table.rows):
+            return called[name]
+    there = ", ".join(printable(column) for column in table.columns[:8])
+    raise Problem(
+        f"{table.path} has no column with ids that is known here: name one by --id. Its first line has {there:.300}"
+    )
+
+
+def _chosen(table: Table, called: dict[str, str], wanted: str) -> str:
+    """The column that somebody asks for.
+
+    Raises:
+        Problem: there is none of that name.
+    """
+    if wanted in table.columns:
+        return wanted
+    if _plain(wanted) in called:
+        return called[_plain(wanted)]
+    raise Problem(f"{table.path} has no column {wanted}: it has {', '.join(map(printable, table.columns[:8])):.300}")
+
+
+def _refuse_id(name: str, where: str, column: str) -> None:
+    """Refuse what cannot be an id.
+
+    Raises:
+        Problem: it is empty, or cannot name a student's folder.
+    """
+    if not name:
+        raise Problem(f"{where} has no id, as its {column} is empty: fill it in, or choose another column by --id")
+    try:
+        refuse_name(name)
+    except Problem:
+        name = f"{name}/"
+    if "/" in name:
+        told = f"{where} has {printable(name.removesuffix('/')):.60} for an id, which cannot name a student's folder"
+        raise Problem(f"{told}: correct it, or choose another column by --id")
+
+
+def _is_canvas(table: Table) -> bool:
+    """Whether Canvas exported a table: its `ID` is a number of its own there."""
+    there = set(table.columns)
+    return there >= {"Student", "ID", "Section"} or there >= {"LastName", "ID", "Section", "SIS Login ID"}
+
+
+def _without_canvas_own(table: Table) -> tuple[Table, list[str]]:
+    """The lines of Canvas's students, without its points possible and its test student, and a note on that one."""
+    at = table.place("ID")
+    people = table.only(lambda line: bool(line[at].strip()))
+    students = people.only(lambda line: _trimmed(", ".join(line[:at])).casefold() not in TEST_STUDENTS)
+    return students, ["Canvas's test student is left out"] if len(students.lines) < len(people.lines) else []
+
+
+def _short(one: str, column: str) -> str:
+    return one if _plain(column) in EXACT else one.partition("@")[0] or one
+
+
+def _plain(column: str) -> str:
+    """The name of a column as it is compared: `E-Mail-Adresse` and `email adresse` are one."""
+    return re.sub(r"[\W_]+", "", normalize("NFC", column).casefold())
+
+
+def _trimmed(cell: str) -> str:
+    return normalize("NFC", " ".join(cell.split()))
