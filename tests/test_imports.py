@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "workers": {*MACHINE, "execution", "intake", "student_edition"},
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},
-    "release": {*GROUND, "nbgrader_bridge", "gradebook", "authoring", "machine"},
+    "release": {*GROUND, "freshness", "nbgrader_bridge", "gradebook", "authoring", "machine"},
     "classroom": {
         *GROUND,
         *MACHINE,

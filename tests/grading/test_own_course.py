@@ -322,3 +322,40 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "course", "new", str(tmp_path / "mine [2]"), "03_rnn"]
     done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 2 and "without [ ]" in done.stderr
+
+
+def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_our_badges(tmp_path: Path) -> None:
+    run(tmp_path, sys.executable, "-m", "course", "new", "mine", "03_rnn")
+    folder = tmp_path / "mine"
+    code = (
+        "from course.grading.course_folder import find_root\nfrom course.grading.release.make_release import release\n"
+    )
+    code += "from course.syllabus import TOPICS\nrelease(find_root(), TOPICS)"
+    run(folder, sys.executable, "-c", code)
+    for notebook in ("index.ipynb", "03_rnn/03_rnn.ipynb"):
+        assert "mybinder.org" not in (folder / "assignments" / notebook).read_text("utf-8")
+
+
+def test_a_release_says_what_takes_long_and_solves_nothing_twice(mine: Path) -> None:
+    outline = mine / "course.toml"
+    before = outline.read_text("utf-8")
+    hidden = mine / "exercises" / TOPIC / "hidden.py"
+    long = (
+        f"course release: Making the answer key of {TOPIC}.",
+        f"course release: Trying each known mistake of {TOPIC} ",
+    )
+
+    def said_by_release() -> str:
+        return run(mine, sys.executable, "-m", "course", "release", TOPIC)
+
+    hidden.write_text(block("hidden") + f"\nNEW = {os.urandom(8)!r}\n", "utf-8")
+    try:
+        said = said_by_release()
+        assert [said.count(sentence) for sentence in long] == [1, 1]
+        assert "course release: Building 1 notebook." in said
+        outline.write_text(re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before), "utf-8")
+        said = said_by_release()
+        assert [said.count(sentence) for sentence in long] == [0, 0]
+    finally:
+        outline.write_text(before, "utf-8")
+        hidden.write_text(block("hidden"), "utf-8")
