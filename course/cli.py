@@ -319,7 +319,8 @@ def submit(arguments: argparse.Namespace) -> int:
     """Zip a notebook, its checkpoints and the files that it needs for handing in, and say what is missing."""
     from course.grading.intake.submit import hand_in
 
-    return hand_in(arguments.what, arguments.student, arguments.folder)
+    options = {"blank": arguments.blank, "variants": arguments.variants}
+    return hand_in(arguments.what, arguments.student, arguments.folder, **options)
 
 
 def _topics(names: Sequence[str]) -> list:
@@ -452,6 +453,8 @@ def _handing_in(command: argparse.ArgumentParser) -> None:
     add("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
     add("--student", help="the name your class knows you by; your login name by default")
     add("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
+    add("--blank", action="store_true", help="pack a notebook without an answer, and do not ask")
+    add("--variants", action="store_true", help="pack the weights of models to compare with, too")
 
 
 def _demonstrating(command: argparse.ArgumentParser) -> None:
