@@ -160,6 +160,13 @@ def test_handing_out_replaces_its_own_files_only(handed_out: Path) -> None:
     assert zipfile.is_zipfile(made[1])
 
 
+def test_students_read_how_large_the_installation_is(handed_out: Path) -> None:
+    wheel, archive = handout.hand_out(handed_out)
+    told = zipfile.ZipFile(archive).read(f"{handed_out.name}/START.md").decode()
+    assert "about 2 GB of disk. On Linux it takes about 7 GB" in told.replace("\n", " ")
+    assert f"--extra-index-url https://download.pytorch.org/whl/cpu './{wheel.name}[lab]'" in told
+
+
 def test_a_wheel_that_cannot_be_built_leaves_what_was_handed_out(
     handed_out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
