@@ -20,6 +20,17 @@ REPOSITORY = SOURCE.removeprefix("https://github.com/")
 ARCHIVE = f"{SOURCE}/archive/refs/heads/{BRANCH}.zip"
 """What pip can install the course from, without git."""
 
+JUPYTERLITE = """\
+    if sys.platform == "emscripten":
+        error = RuntimeError(
+            "JupyterLite has no PyTorch, so the course does not run there. Open this notebook on "
+            "Colab or Binder, or install the course on a computer."
+        )
+        error._render_traceback_ = lambda: [str(error)]  # what Jupyter shows
+        raise error
+"""
+"""What the cell says where Python runs in the browser and nothing can be installed for it."""
+
 SETUP = f"""\
 # @title Set up
 # Where the course is not installed (on Colab, say) this installs it. Elsewhere it does nothing.
@@ -30,6 +41,7 @@ except ModuleNotFoundError:
     import sys
     from pathlib import Path
 
+{JUPYTERLITE}
     archive = "{ARCHIVE}"
     wheels = sorted(Path().glob("sequence_course-*.whl"))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
