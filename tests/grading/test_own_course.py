@@ -332,15 +332,20 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
 
 
 def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_our_badges(tmp_path: Path) -> None:
-    run(tmp_path, sys.executable, "-m", "course", "new", "mine", "03_rnn")
+    run(tmp_path, sys.executable, "-m", "course", "new", "mine", "06_self_attention")
     folder = tmp_path / "mine"
-    code = (
-        "from course.grading.course_folder import find_root\nfrom course.grading.release.make_release import release\n"
-    )
-    code += "from course.syllabus import TOPICS\nrelease(find_root(), TOPICS)"
+    code = "from pathlib import Path\nfrom course.grading.release.make_release import release\n"
+    code += "from course.syllabus import TOPICS\nrelease(Path.cwd(), TOPICS)"
     run(folder, sys.executable, "-c", code)
-    for notebook in ("index.ipynb", "03_rnn/03_rnn.ipynb"):
+    for notebook in ("index.ipynb", "06_self_attention/06_self_attention.ipynb"):
         assert "mybinder.org" not in (folder / "assignments" / notebook).read_text("utf-8")
+
+
+def test_what_a_class_grades_on_needs_no_corpus_of_a_topic_that_it_does_not_have(tmp_path: Path) -> None:
+    run(tmp_path, sys.executable, "-m", "course", "new", "mine", "06_self_attention")
+    code = "from course.grading.student_edition import assemble\nassemble()"
+    run(tmp_path / "mine", sys.executable, "-c", code, COURSE_CACHE=str(tmp_path / "cache"))
+    assert {path.name for path in (tmp_path / "cache").iterdir()} == {"answer-keys", "editions"}
 
 
 def test_a_release_says_what_takes_long_and_solves_nothing_twice(mine: Path) -> None:
