@@ -31,8 +31,10 @@ from .overwritten import watch_over
 from .slip import slip
 from .unfinished import judged_early, said_of
 from .unwritten import is_stub, speak_plainly
+from .vscode import work_beside_notebook
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
+work_beside_notebook()
 
 
 P = ParamSpec("P")
