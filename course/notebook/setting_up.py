@@ -72,7 +72,7 @@ def _held(wanted: list[str]) -> list[str]:
     free = {canonicalize_name(Requirement(line).name) for line in wanted}
     found = {canonicalize_name(one.metadata["Name"]): one.version for one in distributions() if one.metadata["Name"]}
     kept = [f"{name}=={number}" for name, number in sorted(found.items()) if name not in free]
-    if found.get("numpy", "").startswith("1.") and "pyarrow" not in found:
+    if found.get(canonicalize_name("numpy"), "").startswith("1.") and "pyarrow" not in found:
         kept.append(PYARROW_FOR_NUMPY_1)
     return kept
 
