@@ -326,6 +326,12 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "course", "new", str(tmp_path), "03_rnn"]
     done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 2 and "is not empty" in done.stderr
+    (tmp_path / "course.toml").write_text("[topics.03_rnn]\n", "utf-8")
+    (tmp_path / "nbgrader_config.py").touch()
+    line = [sys.executable, "-m", "course", "new", "next", "03_rnn"]
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(line, cwd=tmp_path, env=here, capture_output=True, text=True)
+    assert done.returncode == 2 and "Run `course new` outside of it" in done.stderr
     line = [sys.executable, "-m", "course", "new", str(tmp_path / "mine [2]"), "03_rnn"]
     done = subprocess.run(line, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 2 and "without [ ]" in done.stderr

@@ -54,7 +54,7 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
         Problem: the folder is not empty, or this is no course of ours to start from.
     """
     if OUTLINE is not None:
-        raise Problem(f"{OUTLINE.path.parent} is a course of somebody's own: start the new one in the folder of ours")
+        raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside of it")
     repository = _ours()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
