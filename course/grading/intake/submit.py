@@ -115,7 +115,8 @@ def hand_in(
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
     if rivals:
-        print(f"  Not packed: {', '.join(rivals)} ({RIVALS}; --variants packs them, too)")
+        told = "weights of models to compare with; --variants packs them, too"
+        print(f"  Not packed: {', '.join(rivals)} ({told})")
     if needed.files:
         print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
     whose = "" if student else f", by the name of {name}: --student says another"
@@ -275,9 +276,6 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 
 # -- the zip -----------------------------------------------------------------------------------------------------------
-
-
-RIVALS = "weights of models to compare with, which grading does not need"
 
 
 def _checkpoints(folder: Path, topic: Topic, variants: bool) -> tuple[dict[str, bytes], list[str]]:
