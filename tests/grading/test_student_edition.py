@@ -214,7 +214,7 @@ FIRST_CELLS = {
     *("course.notebook.display", "course.notebook.folder", "course.notebook.hints", "course.notebook.keys"),
     *("course.notebook.machine", "course.notebook.overwritten", "course.notebook.progress"),
     *("course.notebook.provenance", "course.notebook.slip", "course.notebook.stopwatch", "course.notebook.training"),
-    *("course.notebook.unfinished", "course.notebook.unwritten"),
+    *("course.notebook.unfinished", "course.notebook.unwritten", "course.notebook.vscode"),
 }
 """What of the course a notebook's first two cells load: nothing of the grading machine, no data, no plots."""
 
