@@ -97,7 +97,8 @@ print(vocab)
 # ### Exercise: `bag_of_words` (about 10 minutes)
 #
 # The same table lying on its side, as everywhere in this course: a row for each sentence, a column for each id. Words
-# that the vocabulary does not have are counted in column 0.
+# that the vocabulary does not have are counted in column 0, and words are compared as they are written, so `No` is not
+# `no`.
 
 
 # %% solution="bag_of_words"

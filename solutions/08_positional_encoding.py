@@ -72,7 +72,7 @@ compare()
 #
 # ### Exercise: `sinusoidal`, the table of waves (about 15 minutes)
 #
-# A table for `n_positions` places. A sine without its cosine makes no clock: an odd width raises `ValueError`.
+# A table for `n_positions` places, which may be thousands. A sine without its cosine makes no clock: an odd width raises `ValueError`.
 
 
 # %% solution="sinusoidal"
@@ -304,7 +304,7 @@ check("LearnedPositions", LearnedPositions)
 #
 # ### Exercise: `rope` (about 20 minutes)
 #
-# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others; places may be fractions. Keep the type of `x`; an odd width raises `ValueError`.
+# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others; places may be fractions, and they may lie in the thousands. Keep the type of `x`; an odd width raises `ValueError`.
 
 
 # %% solution="rope"

@@ -53,7 +53,7 @@ show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 #
 # ### Exercise: `layer_norm` (about 10 minutes)
 #
-# Over the last axis, whatever stands before it. Note what $\sigma^2$ is divided by.
+# Over the last axis, whatever stands before it. Note what $\sigma^2$ is divided by, and take $\mu$ off before you square, because words may lie far from zero.
 
 
 # %% solution="layer_norm"
@@ -119,7 +119,7 @@ check("feed_forward", feed_forward)
 #
 # The constructor is given. What it makes:
 #
-# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, and returns output and weights;
+# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, and returns output and weights (zeros for a sentence of padding alone);
 # - `up` and `down` are the two linear maps of your `feed_forward`;
 # - `norm1` and `norm2` are your layer norm as a module; `self.norm` says "post" or "pre";
 # - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing.
@@ -308,7 +308,7 @@ print(f"BERT-Base            {bert:>11,}")
 # - pre-norm ends each tower with one more norm (`encoder_norm`, `decoder_norm`; in post-norm they do nothing);
 # - scores for the next word: dot products with the target's embeddings, the same numbers once more (**tied weights**). A word is said when the vector points to where it lives.
 #
-# Masks that are not given are made here: `src_mask` hides padding, `tgt_mask` the future (padding stands behind a sentence, and is hidden by that already). Those that are given are used as they are. Here are the parts:
+# Masks that are not given are made here: `src_mask` hides padding, which may stand anywhere in a source or be all of it, and `tgt_mask` hides the future (padding stands behind a sentence, and is hidden by that already). Those that are given are used as they are. Here are the parts:
 
 
 # %%
@@ -442,7 +442,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
-# For a whole batch, without gradients. Ask the model by calling it, `model(src, words_so_far)`, and take `sos`, `eos`, `pad` and `max_len` (the most words a sentence may have, `eos` included) from its attributes: `model.sos` and so on. A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
+# For a whole batch, without gradients. Ask the model by calling it, `model(src, words_so_far)`, and take `sos`, `eos`, `pad` and `max_len` (the most words a sentence may have, `eos` included) from its attributes: `model.sos` and so on. The model makes its own masks, and uses a mask of yours as it is. A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
 
 
 # %% solution="decode_greedy"
@@ -664,7 +664,7 @@ for layer, found in hits.items():
 #
 # ### Exercise: `decode_beam`, beam search (about 30 minutes)
 #
-# The ids come in the same form as from `decode_greedy`. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
+# The ids come in the same form as from `decode_greedy`. A score may be $-\infty$, and such a word is never said. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
 
 
 # %% solution="decode_beam"

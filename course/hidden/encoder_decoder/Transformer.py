@@ -25,7 +25,7 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
     name="Transformer",
 )
 def Transformer(rng):
-    """Loaded by name into both norms; padding in the source; masks given, and masks of its own.
+    """Loaded by name into both norms; padding in the source, anywhere in it; masks given, and masks of its own.
 
     With a dropout of 1 no word is left in training, and every word in evaluation.
     """
@@ -38,14 +38,15 @@ def Transformer(rng):
         return made.call(method="double", into="model").load(state)
 
     def ids(B, S, T):
-        """The second sentence ends early, in padding."""
+        """The second sentence ends early, in padding; the third is nothing else."""
         src = rng.integers(3, SRC_VOCAB, B, S)
-        src[1:2, S // 2 :] = 0
+        src[1:2, S // 2 :], src[2:] = 0, 0
         return src, torch.cat([torch.ones(B, 1).long(), rng.integers(3, TGT_VOCAB, B, T - 1)], 1)
 
     yield model("post-norm", public=True, weight=2.0).call(*ids(2, 7, 5))
     yield model("pre-norm", "pre", public=True, weight=2.0).call(*ids(3, 5, 7))
-    yield model("one layer each", n_layers=1, public=True).call(*ids(2, 5, 5))
+    src, tgt = ids(2, 5, 5)
+    yield model("one layer each, padding in front", n_layers=1, public=True).call(src.flip(1), tgt)
     yield model("three layers, pre-norm", "pre", 3).call(*ids(2, 5, 5))
     yield model("a first word from one word").call(*ids(1, 1, 1))
     src, tgt = ids(3, 7, 5)

@@ -33,7 +33,7 @@ def decode_beam(rng):
         model = on_time(rng, ends, places)
         return call(title, model, asking(rng, len(ends), wanted), 1, penalty, grad=False, **settings)
 
-    def exhaustive(title, penalty, places=4, sentences=3, cut=False, **settings):
+    def exhaustive(title, penalty, places=4, sentences=3, cut=False, never=-NEVER, **settings):
         """All hypotheses there are; where they are `cut`, some of the best have not ended when the places are full."""
         src = asking(rng, 4, [0, *range(1, sentences)])
         while True:
@@ -42,6 +42,7 @@ def decode_beam(rng):
                 scores[:, places - 1, :, EOS] = 2 * rng.normal(4, 11)
             scores[0, : places - 1, :, EOS] = -NEVER
             scores[1:, : places - 1, :, EOS] += 1.0
+            scores[..., :EOS] = never
             if is_telling(make(model), src, penalty, cut):
                 return call(title, model, src, 640, penalty, grad=False, **settings)
 
@@ -67,9 +68,9 @@ def decode_beam(rng):
 
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)
-    yield exhaustive("all hypotheses, means of log p", 1.0, public=True, weight=2.0)
+    yield exhaustive("all hypotheses, means of log p", 1.0, never=-torch.inf, public=True, weight=2.0)
     yield rest_hidden
-    yield exhaustive("all hypotheses, in between", 0.6)
+    yield exhaustive("all hypotheses, in between", 0.6, never=-torch.inf)
     yield exhaustive("all hypotheses, long ones preferred", 2.0)
     yield exhaustive("all of three places", 0.8, places=3)
     yield exhaustive("all hypotheses, the best of them cut off", 0.0, cut=True)

@@ -27,7 +27,7 @@ def sinusoidal(rng):
     yield table(rng.choice(range(5, 10)), 2 * rng.choice([5, 7, 8, 9]), public=True, weight=2.0)
     yield table(rng.choice(range(11, 19)), rng.choice([4, 6, 8]), public=True)
     yield table(rng.choice([3, 4]), 2 * rng.choice(range(11, 18)), weight=2.0)
-    yield table(rng.choice(range(101, 121)), 2 * rng.choice([6, 7, 8]))
+    yield table(rng.choice(range(1101, 1121)), 4)
     yield table(1, 2 * rng.choice(range(3, 9)), weight=0.5)
     yield table(rng.choice(range(5, 13)), 2, weight=0.5)
     yield table(rng.choice(range(19, 41)), 2 * rng.choice(range(5, 12)))
