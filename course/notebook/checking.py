@@ -31,7 +31,7 @@ from .keys import key, meant
 from .overwritten import watch_over
 from .slip import slip
 from .unfinished import judged_early, said_of
-from .unwritten import is_stub, speak_plainly
+from .unwritten import speak_plainly
 from .vscode import work_beside_notebook
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell

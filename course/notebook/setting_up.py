@@ -25,6 +25,7 @@ DISTRIBUTION = "sequence-course"
 
 INPUTS = Path("/kaggle/input")
 """Where Kaggle puts the files that somebody adds to a notebook."""
+
 PYARROW_FOR_NUMPY_1 = "pyarrow<26"
 """What `datasets` brings along where numpy 1 stays: later ones cannot be imported there, and do not tell pip so."""
 
