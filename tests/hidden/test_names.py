@@ -28,7 +28,7 @@ PASSES = ""
 
 @dataclass(frozen=True)
 class Heard:
-    """An answer to an exercise, the words in its reports by `check` and at grading, and words that would be untrue."""
+    """An answer to an exercise, words of its reports by `check` and at grading, and words or a name that are untrue."""
 
     exercise: str
     answer: Any
@@ -417,7 +417,7 @@ HEARD = [
     Heard("generate", by_exponentials, PASSES, PASSES),
     Heard("generate", root_of_the_temperature, "do not follow", "do not follow", untrue="bolder or tamer"),
     Heard("GatedClassifier", MinGRU, PASSES, "what does each of your gates read?", untrue="where are the weights"),
-    Heard("AttentionSeq2Seq", ReadsABagOfTokens, "what goes into each of the first", "another token likelier"),
+    Heard("AttentionSeq2Seq", ReadsABagOfTokens, "what goes into each", "another token likelier", "AlwaysFeedsSos"),
     Heard("bahdanau_attention_task", DayForMonth, "in the place of another?", "in the place of another?"),
     Heard("bahdanau_attention_task", DayForMonthInWords, PASSES, "Print ten of those beside the truth"),
     Heard("bahdanau_attention_task", DayForMonthInNumbers, PASSES, "do day and month change places?"),
@@ -454,6 +454,6 @@ def test_what_an_answer_hears(row):
         verdict = verdict_on(row.exercise, row.answer, seed)
         words = row.check if seed is None else row.grading
         assert (verdict.kind == "passed") == (words == PASSES)
-        said = report.text(verdict, public=seed is None)
+        said = f"{report.text(verdict, public=seed is None)} {verdict.misconception}"
         assert words in said
         assert row.untrue not in said
