@@ -347,7 +347,7 @@ class ReadsItsOwnTokens(LaidOpen):
     "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
     "same steps: print what goes into each of the first two, token, its embedding and state, in both loops."
 )
-class AlwaysFeedsSos(LaidOpen):
+class DecodesOtherwise(LaidOpen):
     def fed(self, token):
         return torch.full_like(token, self.sos)
 

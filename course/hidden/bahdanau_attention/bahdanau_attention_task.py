@@ -168,17 +168,27 @@ class LooksNowhere(ReadsByRule):
 
 
 bahdanau_attention_task.mistakes(
-    "Short dates are right and long ones are not. Where does a long date have to pass through without attention?",
+    "Short dates are right and many long ones are not. Print ten of those beside the truth. If they are wrong all "
+    "over, where does a long date have to pass through without attention?",
     LostInLongDates=_otherwise(lambda date, text: SAME if len(text) > 20 else _right(date)),
 )
 bahdanau_attention_task.mistakes(
-    "Where a year has two digits, the century is wrong. Print some short dates beside what is written.",
-    AlwaysNineteen=_otherwise(
+    "It looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is one part "
+    "always wrong, or in the place of another?",
+    LooksRightAndWritesWrong=_otherwise(
+        lambda date, text: dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
+    ),
+)
+bahdanau_attention_task.mistakes(
+    "Long dates are right and many short ones are not. Print ten of those beside the truth. Is the century wrong, or "
+    "do day and month change places?",
+    LostInShortDates=_otherwise(
         lambda date, text: dates.target_ids(f"19{date.isoformat()[2:]}") if len(text) < 10 else _right(date)
     ),
 )
 bahdanau_attention_task.mistakes(
-    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    "On the right track, and not there yet. Was the loss still falling at the end? If not, print ten wrong dates "
+    "beside the truth. What do they have in common?",
     StoppedOnTheWay=_otherwise(lambda date, text: _right(date) if date.day % 3 == 1 else SAME),
 )
 bahdanau_attention_task.mistakes(
@@ -200,6 +210,7 @@ bahdanau_attention_task.mistakes(
     NeverEnds=_otherwise(lambda date, text: torch.cat([_right(date)[:-1], _right(date)[:6]])),
 )
 bahdanau_attention_task.mistakes(
-    "It writes the right thing and looks at the other end. Print weights, source and target side by side.",
-    LooksAtTheOtherEnd=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
+    "It writes the right thing, but most digits look elsewhere than at their word. Draw the weights of one date. Is "
+    "any row bright, and where?",
+    LooksElsewhere=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
 )

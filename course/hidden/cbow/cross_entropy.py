@@ -22,11 +22,12 @@ BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
 def cross_entropy(rng):
     """Values and gradients, B and V different and once equal; huge scores, where only a stable form survives.
 
-    The first of these costs nothing, so that what overflows is told from what loses small probabilities.
+    Where the best are right, what overflows is told from what loses small probabilities.
     """
     yield call("a small batch", 2 * rng.normal(3, 5), torch.tensor([4, 0, 2]), public=True)
     huge = torch.tensor([[1e4, -1e4, 0.0], [0.0, 5e3, -1e4]], dtype=torch.float64)
     yield call("scores of ±10,000", huge, torch.tensor([0, 0]), public=True, grad=False)
+    yield call("±10,000, and the best are right", huge, torch.tensor([0, 1]), public=True, grad=False)
     yield call("as many rows as words", 2 * rng.normal(5, 5), rng.permutation(5), weight=2.0)
     every = torch.cat([rng.permutation(7), rng.integers(0, 7, 6)])
     yield call("a larger batch", 3 * rng.normal(13, 7), every, weight=2.0)
@@ -63,6 +64,13 @@ def overflows(logits, targets):
 )
 def logarithm_of_zero(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).log().mean()
+
+
+@cross_entropy.misconception(
+    "Your loss is infinite even where the right word is the best by far. Print exp(10000). Which term holds it?"
+)
+def exponentials_overflow_in_the_sum(logits, targets):
+    return (logits.exp().sum(1).log() - _chosen(logits, targets)).mean()
 
 
 @cross_entropy.misconception(

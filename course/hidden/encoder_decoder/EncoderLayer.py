@@ -51,14 +51,20 @@ def EncoderLayer(rng):
 
 wrong = partial(but, OpenEncoder)
 
-EncoderLayer.mistakes(laid_open.NO_RESIDUAL, NoResidual=wrong(around=laid_open.no_residual))
+EncoderLayer.mistakes(
+    laid_open.NO_RESIDUAL,
+    NoResidual=wrong(around=laid_open.no_residual),
+    SublayerAddedToItself=wrong(around=laid_open.added_to_itself),
+)
 EncoderLayer.mistakes(
     "Set the weights and biases of down to zero. What attention has found should be left: is it?",
     NoRoadAroundTheFeedForward=wrong(around=at("norm2", laid_open.no_residual)),
+    FeedForwardAddedToItself=wrong(around=at("norm2", laid_open.added_to_itself)),
 )
 EncoderLayer.mistakes(
     "Set the weights and biases of W_o to zero. Is anything of x left? What should be?",
     NoRoadAroundTheAttention=wrong(around=at("norm1", laid_open.no_residual)),
+    AttentionAddedToItself=wrong(around=at("norm1", laid_open.added_to_itself)),
 )
 EncoderLayer.mistakes(
     "To what does the feed-forward add: to the words as they came, or as attention left them?",

@@ -85,11 +85,16 @@ def decode_beam(rng):
         yield exhaustive(f"all hypotheses, penalty {penalty}", penalty, sentences=4)
 
 
-@decode_beam.misconception(
-    "Print log p of a sentence of your beam, its length, and what you say it is worth with a penalty of 0, 1 and 2."
+decode_beam.mistakes(
+    "Print each hypothesis that you compare at the end, its log p, its length, and what you say it is worth with a "
+    "penalty of 0, 1 and 2. Is the best one missing, or is it worth too little?",
+    best_by_the_plain_sum=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores)
+    ),
+    stops_when_the_best_has_ended=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, lead=0.0
+    ),
 )
-def no_length_penalty(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores))
 
 
 @decode_beam.misconception("log p is negative. Does a larger penalty favour long sentences in yours, or short ones?")
@@ -97,14 +102,15 @@ def multiplied_by_the_length(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) * n**length_penalty)
 
 
-@decode_beam.misconception("How long is a sentence that consists of eos alone? The eos is counted.")
-def eos_not_counted(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty)
-
-
-@decode_beam.misconception("How long is a sentence that consists of eos alone? Print the length that you divide by.")
-def sos_counted(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty)
+decode_beam.mistakes(
+    "How long is a sentence that consists of eos alone? The eos is counted, and sos is not. Print what you divide by.",
+    eos_not_counted=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty
+    ),
+    sos_counted=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty
+    ),
+)
 
 
 @decode_beam.misconception("Add 100 to all logits of one step. Should the search change? What makes logits comparable?")
@@ -126,4 +132,4 @@ def those_that_ended_early_are_lost(model, src, beam, length_penalty=1.0):
 
 @decode_beam.misconception("Was the first hypothesis that ended the best one? Others may end better, and later.")
 def stops_at_the_first_end(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, first=True)
+    return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, lead=torch.inf)

@@ -132,6 +132,9 @@ def residual_dropped(layer, norm, sublayer, x):
 
 
 no_residual = joined(pre=lambda norm, sublayer, x: sublayer(norm(x)), post=lambda norm, sublayer, x: norm(sublayer(x)))
+added_to_itself = joined(
+    pre=lambda norm, sublayer, x: 2 * sublayer(norm(x)), post=lambda norm, sublayer, x: norm(2 * sublayer(x))
+)
 normed_before_and_behind = joined(pre=lambda norm, sublayer, x: norm(x + sublayer(norm(x))))
 sublayer_normed_alone = joined(post=lambda norm, sublayer, x: x + norm(sublayer(x)))
 residual_normed = joined(pre=lambda norm, sublayer, x: norm(x) + sublayer(norm(x)))
@@ -163,5 +166,5 @@ WITH_GELU = "A smoother bend than the paper's of 2017. Ours is the one with the 
 GELU_CONVENTION = "GELU, as in GPT and BERT"
 WITHOUT_RELU = "Is something missing between up and down? Two linear maps in a row are one."
 NOTHING_DROPPED = "Put it into training mode, with a dropout of 1. Does it notice?"
-RESIDUAL_DROPPED = "With a dropout of 1, should the road around the sublayer be closed, too?"
+RESIDUAL_DROPPED = "In training, with a dropout of 1, nothing is left of x. Is x dropped, too, or never added?"
 DROPPED_IN_EVALUATION = "Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?"

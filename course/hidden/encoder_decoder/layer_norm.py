@@ -75,9 +75,12 @@ def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / (deviation + eps) + beta
 
 
-@layer_norm.misconception("What comes out for a word of equal numbers? What is eps for?")
-def no_eps(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, 0.0)
+layer_norm.mistakes(
+    "Call it with eps = 0.5. Does the result change? Print what you divide by for a word of equal numbers.",
+    another_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-6),
+    the_usual_eps_whatever_was_given=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-5),
+    no_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 0.0),
+)
 
 
 @layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")

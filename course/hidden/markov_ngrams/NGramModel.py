@@ -311,16 +311,20 @@ def _halves(total: Callable[[_Counting, list[int], Tensor], Tensor]) -> type[_Co
     return _answers(next_distribution)
 
 
-@NGramModel.misconception(
-    "Sum the distribution after one context. By what is a count divided: by all windows, or by those with this context?"
+def _joint(model: _Counting, context: Tensor) -> Tensor:
+    counts = model.counts(model.longest(context))
+    joint = (counts + model.alpha) / (len(model.text) + model.alpha * model.vocab_size)
+    return joint if bool(counts.any()) else model.mixed(context.tolist())
+
+
+NGramModel.mistakes(
+    "After a context your probabilities sum to less than one. By what do you divide its counts, and do the weights of "
+    "those orders that answer sum to one?",
+    sums_to_less_than_one=_answers(
+        lambda model, context: model.mixed(context.tolist()) * (0.5 if model.longest(context) else 1)
+    ),
+    divided_by_all_windows=_answers(_joint),
 )
-class divided_by_all_windows(_Counting):
-    def next_distribution(self, context):
-        counts = self.counts(self.longest(context))
-        joint = (counts + self.alpha) / (len(self.text) + self.alpha * self.vocab_size)
-        return joint if bool(counts.any()) else self.mixed(context.tolist())
-
-
 NGramModel.mistakes(
     "Fit it on 0 0 1 1 0 0 1 1, and ask after (0, 1). Is that the same question as after (1, 0)?",
     context_reversed=_answers(lambda model, context: model.mixed(model.longest(context)[::-1])),
