@@ -1,0 +1,198 @@
+"""Explain wrong values: what relation to the right ones they have in all failing cases, and in which cases they pass.
+
+What is said of one case must hold in every failing case that compares the same result. So the failing cases are
+examined together, once all of them have been compared. Right answers are not examined.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..exercise.key import Key, KeyCase
+from ..exercise.nested import leaves
+from ..exercise.recording import Recording
+from ..exercise.script import Case
+from .compare_values import agree
+from .difference import Difference
+from .relation import MOST_NUMBERS, RELATIONS, Pair, Relation, evidence
+
+ENOUGH_BITS = 24.0
+"""A relation is said where numbers that tell it from a right answer hold so many bits, in all failing cases together:
+two fractions compared to six places, or 24 times True or False. Some forty relations are tried for each answer."""
+
+FEWEST_ALIKE, FEWEST_OTHERS = 1, 3
+"""What all cases of one verdict have in common is said where so many have it, and so many of the other lack it."""
+
+
+def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, Recording]) -> list[Difference | None]:
+    """`found`, the difference in each case, with a relation for the numbers where one holds in all failing cases."""
+    groups: dict[tuple[str, str], dict[int, Pair]] = defaultdict(dict)
+    for position, gap in enumerate(found):
+        if gap is not None and gap.kind == "values" and position in seen:
+            first = _first_wrong(key.cases[position], seen[position], key.signature)
+            if first is not None:
+                name, place, pair = first
+                groups[name, place][position] = pair
+    told = list(found)
+    for (_, place), pairs in groups.items():
+        for position, sentence in _sentences(place, pairs).items():
+            told[position] = Difference("values", sentence)
+    where = _where_it_passes(key, found)
+    return [replace(gap, message=gap.message + where) if gap and gap.kind == "values" else gap for gap in told]
+
+
+def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
+    """What is said of each of the failing cases; nothing where no relation holds in all of them."""
+    for relation in RELATIONS:
+        held = _held(relation, pairs)
+        if evidence(held.values()) >= ENOUGH_BITS:
+            return {position: _sentence(place, pairs[position], one) for position, one in held.items()}
+    return {}
+
+
+def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]) -> dict[int, Relation]:
+    """The relation in every one of the cases; empty where it fails in one."""
+    held: dict[int, Relation] = {}
+    for position, pair in pairs.items():
+        one = relation(pair)
+        if one is None:
+            return {}
+        held[position] = one
+    return held
+
+
+def _sentence(place: str, pair: Pair, relation: Relation) -> str:
+    got = f"got {pair.answer.item():.6g}: " if not pair.answer.dim() and pair.right.dtype != torch.bool else ""
+    return f"{place}{got}{relation.sentence}"
+
+
+# -- the numbers of a case ---------------------------------------------------------------------------------------
+
+
+def _first_wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> tuple[str, str, Pair] | None:
+    """The name of the first output with wrong numbers, their place in it, and the numbers."""
+    tolerance = held.case.tolerance or 0.0
+    for name, right in held.expected.outputs.items():
+        if name.startswith("gradients of "):
+            continue
+        placed = list(_placed(right, seen.outputs.get(name)))
+        for place, one, other in placed:
+            if one.shape != other.shape or one.numel() > MOST_NUMBERS:
+                return None
+            if not agree(one, other, tolerance):
+                others = {called.rstrip(":, "): right for called, right, _ in placed if called != place and called}
+                return name, place, Pair(one, other, tolerance, _inputs(held.case, name, signature), others)
+    return None
+
+
+def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Tensor, Tensor]]:
+    """The right tensors and the answer's, with what they are called; lists and dicts of numbers are one tensor."""
+    one, other = _as_tensor(right), _as_tensor(answer)
+    if one is not None:
+        if other is not None:
+            yield place, one, other
+    elif isinstance(right, list | tuple) and isinstance(answer, list | tuple) and len(right) == len(answer):
+        for index, pair in enumerate(zip(right, answer, strict=True)):
+            yield from _placed(*pair, f"{place.replace(': ', ', ')}result {index + 1} of {len(right)}: ")
+    elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
+        if all(map(_is_number, [*right.values(), *answer.values()])) and len(right) > 1:
+            yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
+            return
+        for name, value in right.items():
+            yield from _placed(value, answer[name], f"{place}at {name!r:.60}: ")
+
+
+def _as_tensor(value: Any) -> Tensor | None:
+    """A tensor, an array, a number or a list of numbers as a tensor; None for anything else."""
+    if isinstance(value, Tensor):
+        return None if value.is_complex() else value.detach()
+    if isinstance(value, np.ndarray):
+        return _as_tensor(torch.from_numpy(value)) if value.dtype.kind in "biuf" else None
+    if isinstance(value, list | tuple) and len(value) > 1 and all(map(_is_number, value)):
+        return _of_numbers(value)
+    return _of_numbers(value) if _is_number(value) else None
+
+
+def _of_numbers(value: Any) -> Tensor:
+    """Numbers in double precision, unless all are whole or all are True or False."""
+    kinds = {type(one) for one in leaves(value)}
+    dtype = torch.bool if kinds == {bool} else torch.int64 if kinds == {int} else torch.float64
+    return torch.tensor(value, dtype=dtype)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number that a tensor can hold."""
+    return isinstance(value, bool | int | float) and abs(value) < 2**53
+
+
+def _inputs(case: Case, output: str, signature: Sequence[str]) -> dict[str, Tensor]:
+    """The tensors that the call of an output was given, by what they are called in a sentence."""
+    step = next((step for step in reversed(case.steps) if step.into == output and step.verb == "call"), None)
+    if step is None:
+        return {}
+    named = signature if step.on == "answer" and not step.method else ()
+    given = {_called(place, named): value for place, value in enumerate(step.args)}
+    given |= {f"`{name}`": value for name, value in step.kwargs.items()}
+    return {name: value.detach() for name, value in given.items() if isinstance(value, Tensor)}
+
+
+def _called(place: int, signature: Sequence[str]) -> str:
+    return f"`{signature[place]}`" if place < len(signature) else f"input {place + 1}"
+
+
+# -- which cases pass --------------------------------------------------------------------------------------------
+
+
+def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
+    """What all passing cases have in common and no failing one has, as a sentence; empty where nothing has."""
+    asked = [p for p, held in enumerate(key.cases[: len(found)]) if held.case.values and not held.case.raises]
+    facts = {p: _facts(key.cases[p].case, key.signature) for p in asked}
+    passing = [facts[p] for p in asked if found[p] is None]
+    failing = [facts[p] for p in asked if found[p] is not None]
+    if fact := _in_common(passing, failing):
+        return f". It is right only where {fact}"
+    fact = _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
+    return f". It is wrong only where {fact}" if fact else ""
+
+
+def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
+    """The first fact that all of `some` share and none of the `others` has."""
+    if len(some) < FEWEST_ALIKE or len(others) < FEWEST_OTHERS:
+        return ""
+    return min(set.intersection(*some) - set().union(*others), default="")
+
+
+def _facts(case: Case, signature: Sequence[str]) -> set[str]:
+    """What can be said of the arguments of a case, and of the mode of its model."""
+    step = next((step for step in case.steps if step.on == "answer" and step.verb == "call"), None)
+    modes = {step.verb for step in case.steps}
+    facts = {"the model is in training mode" if "train" in modes else "the model is in `eval` mode"}
+    if step is None:
+        return facts
+    given = dict(zip(signature, step.args, strict=False)) | dict(step.kwargs)
+    for name in signature:
+        facts |= set(_facts_of(f"`{name}`", given.get(name)))
+    return facts
+
+
+def _facts_of(name: str, value: Any) -> Iterator[str]:
+    if value is None:
+        yield f"{name} is not given"
+    elif isinstance(value, bool):
+        yield f"{name} is {value}"
+    elif isinstance(value, int | float) and value in (0, 1):
+        yield f"{name} is {value:g}"
+    elif isinstance(value, Tensor):
+        if value.dtype == torch.bool and bool(value.all()):
+            yield f"{name} is True everywhere"
+        if value.dim() and value.shape[0] == 1:
+            yield f"{name} has size 1 along axis 0"
+        if value.dim() > 1 and value.shape[0] == value.shape[1]:
+            yield f"{name} has axes 0 and 1 of one size"
