@@ -228,8 +228,17 @@ def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
     if bool(bad.any()):
         first = tuple(int(i) for i in bad.nonzero()[0])
         what = "NaN" if bool(torch.isnan(s[bad]).any()) else "infinite"
+        if s.numel() == 1:
+            return f"got {float(s)}"
         return f"{int(bad.sum())} of {s.numel()} values are {what}" + (f", the first at {list(first)}" if first else "")
-    return _how_many(e, s, tolerance, ("False", "True") if expected.dtype == torch.bool else ("too small", "too large"))
+    return _how_many(e, s, tolerance, _words(expected.dtype))
+
+
+def _words(dtype: torch.dtype) -> tuple[str, str]:
+    """What wrong numbers are called that are below the right ones, and above: whole numbers are often ids."""
+    if dtype == torch.bool:
+        return "False", "True"
+    return ("too small", "too large") if dtype.is_floating_point else ("", "")
 
 
 def _how_many(e: Tensor, s: Tensor, tolerance: float, words: tuple[str, str]) -> str:

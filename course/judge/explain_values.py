@@ -6,9 +6,9 @@ examined together, once all of them have been compared. Right answers are not ex
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -27,25 +27,44 @@ ENOUGH_BITS = 24.0
 """A relation is said where numbers that tell it from a right answer hold so many bits, in all failing cases together:
 two fractions compared to six places, or 24 times True or False. Some forty relations are tried for each answer."""
 
+MANY_NUMBERS = 6
+"""A dict of so many numbers is examined as a whole, and a smaller one number by number."""
+
 FEWEST_ALIKE, FEWEST_OTHERS = 1, 3
 """What all cases of one verdict have in common is said where so many have it, and so many of the other lack it."""
 
 
 def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, Recording]) -> list[Difference | None]:
     """`found`, the difference in each case, with a relation for the numbers where one holds in all failing cases."""
-    groups: dict[tuple[str, str], dict[int, Pair]] = defaultdict(dict)
-    for position, gap in enumerate(found):
-        if gap is not None and gap.kind == "values" and position in seen:
-            first = _first_wrong(key.cases[position], seen[position], key.signature)
-            if first is not None:
-                name, place, pair = first
-                groups[name, place][position] = pair
-    told = list(found)
-    for (_, place), pairs in groups.items():
-        for position, sentence in _sentences(place, pairs).items():
-            told[position] = Difference("values", sentence)
+    wrong = {
+        position: _wrong(key.cases[position], seen[position], key.signature)
+        for position, gap in enumerate(found)
+        if gap is not None and gap.kind == "values" and position in seen
+    }
+    said = _said(wrong)
     where = _where_it_passes(key, found)
-    return [replace(gap, message=gap.message + where) if gap and gap.kind == "values" else gap for gap in told]
+    told = list(found)
+    for position, gap in enumerate(found):
+        if gap is not None and gap.kind == "values":
+            told[position] = replace(gap, message=said.get(position, gap.message) + where)
+    return told
+
+
+def _said(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
+    """What is said of each case, by the first of its results of which a relation is known."""
+    said: dict[int, str] = {}
+    for place in dict.fromkeys(place for pairs in wrong.values() for place in pairs):
+        pairs = {position: pairs[place] for position, pairs in wrong.items() if place in pairs}
+        for position, sentence in _sentences(place, pairs).items():
+            said.setdefault(position, f"{sentence}{_beside(pairs.values())}")
+    return said
+
+
+def _beside(pairs: Collection[Pair]) -> str:
+    """That all the other results are right, where it is so in all of the cases."""
+    if not all(pair.others and pair.is_alone for pair in pairs):
+        return ""
+    return " (the other is right)" if all(len(pair.others) == 1 for pair in pairs) else " (all others are right)"
 
 
 def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
@@ -62,7 +81,7 @@ def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]
     held: dict[int, Relation] = {}
     for position, pair in pairs.items():
         one = relation(pair)
-        if one is None:
+        if one is None or any(one.kind != other.kind for other in held.values()):
             return {}
         held[position] = one
     return held
@@ -76,20 +95,23 @@ def _sentence(place: str, pair: Pair, relation: Relation) -> str:
 # -- the numbers of a case ---------------------------------------------------------------------------------------
 
 
-def _first_wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> tuple[str, str, Pair] | None:
-    """The name of the first output with wrong numbers, their place in it, and the numbers."""
+def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str, Pair]:
+    """The wrong tensors of the first output that has some, by what they are called in a sentence."""
     tolerance = held.case.tolerance or 0.0
     for name, right in held.expected.outputs.items():
         if name.startswith("gradients of "):
             continue
         placed = list(_placed(right, seen.outputs.get(name)))
-        for place, one, other in placed:
-            if one.shape != other.shape or one.numel() > MOST_NUMBERS:
-                return None
-            if not agree(one, other, tolerance):
-                others = {called.rstrip(":, "): right for called, right, _ in placed if called != place and called}
-                return name, place, Pair(one, other, tolerance, _inputs(held.case, name, signature), others)
-    return None
+        wrong = [one.shape != other.shape or not agree(one, other, tolerance) for _, one, other in placed]
+        inputs = _inputs(held.case, name, signature) if any(wrong) else {}
+        pairs: dict[str, Pair] = {}
+        for place, one, other in compress(placed, wrong):
+            others = {called.rstrip(":, "): right for called, right, _ in placed if called != place}
+            if one.shape == other.shape and one.numel() <= MOST_NUMBERS:
+                pairs[place] = Pair(one, other, tolerance, inputs, others, is_alone=sum(wrong) == 1)
+        if any(wrong):
+            return pairs
+    return {}
 
 
 def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Tensor, Tensor]]:
@@ -102,7 +124,7 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
         for index, pair in enumerate(zip(right, answer, strict=True)):
             yield from _placed(*pair, f"{place.replace(': ', ', ')}result {index + 1} of {len(right)}: ")
     elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
-        if all(map(_is_number, [*right.values(), *answer.values()])) and len(right) > 1:
+        if all(map(_is_number, [*right.values(), *answer.values()])) and len(right) >= MANY_NUMBERS:
             yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
             return
         for name, value in right.items():
@@ -192,7 +214,7 @@ def _facts_of(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, Tensor):
         if value.dtype == torch.bool and bool(value.all()):
             yield f"{name} is True everywhere"
+        if value.numel() and not bool(value.any()):
+            yield f"{name} is 0 everywhere"
         if value.dim() and value.shape[0] == 1:
             yield f"{name} has size 1 along axis 0"
-        if value.dim() > 1 and value.shape[0] == value.shape[1]:
-            yield f"{name} has axes 0 and 1 of one size"

@@ -26,13 +26,18 @@ MOST_NUMBERS = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Right numbers and an answer's, of one shape; `inputs` and `others` are what the answer was given and results."""
+    """Right numbers and an answer's, of one shape.
+
+    `inputs` are the tensors that the answer was given, by name, and `others` what its other results should be.
+    `is_alone` says that all of these are right.
+    """
 
     right: Tensor
     answer: Tensor
     tolerance: float
     inputs: Mapping[str, Tensor] = field(default_factory=dict)
     others: Mapping[str, Tensor] = field(default_factory=dict)
+    is_alone: bool = True
 
     @cached_property
     def expected(self) -> Tensor:
@@ -80,13 +85,15 @@ class Pair:
 class Relation:
     """A relation that holds: its sentence, how many bits of evidence it has, and what number was fitted for that.
 
-    `cost` is what the fitted number takes of the bits, once for all cases in which it is the same.
+    `cost` is what the fitted number takes of the bits, once for all cases in which it is the same. Where there are
+    several `kind`s, it must be one in all cases.
     """
 
     sentence: str
     bits: float
     fitted: float | None = None
     cost: float = 0.0
+    kind: str = ""
 
 
 def evidence(held: Collection[Relation]) -> float:
@@ -252,6 +259,10 @@ def a_function(pair: Pair) -> Claims:
         yield f"{pair.it} {words} the right one", function(pair.expected), pair.seen
     for name, function in BEFORE:
         yield f"the {name} of {_these(pair)} is the right answer", function(pair.seen), pair.expected
+    for name, back in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
+        for other, function in BEFORE:
+            words = f"this is the {other} of something, and the right answer is the {name} of the same"
+            yield words, function(back(pair.expected)), pair.seen
 
 
 def relu_of_it(pair: Pair) -> Relation | None:
@@ -357,6 +368,10 @@ def rounded(pair: Pair) -> Relation | None:
     return None
 
 
+PART_BITS = 6.0
+"""What a position tells that is right or wrong as a whole: other reasons can make the first of three sentences fail."""
+
+
 def right_in_part(pair: Pair) -> Relation | None:
     """Right at certain positions along an axis only."""
     for axis in _axes(pair):
@@ -368,8 +383,8 @@ def right_in_part(pair: Pair) -> Relation | None:
         words = _parts(n).get(pattern)
         if words:
             places = good.reshape([-1 if other == axis else 1 for other in range(pair.seen.dim())])
-            told = pair.bits(places & ~pair.wrong)
-            return Relation(f"the values are {words}{_along(pair, axis, of=True)}", told)
+            told = min(pair.bits(places & ~pair.wrong), PART_BITS * n)
+            return Relation(f"the values are {words}{_along(pair, axis, of=True)}", told, kind=words)
     return None
 
 

@@ -144,8 +144,8 @@ def test_what_holds_in_one_case_and_not_in_another_is_not_said():
 
 def test_results_and_inputs_are_known():
     h, c, x = (numbers(n, 3, 4) for n in range(3))
-    assert said(((h, c), (c, c)))[0] == "result 1 of 2: this is what result 2 of 2 should be"
-    assert said(((h, c), (h, -c)))[0] == "result 2 of 2: the sign is the other way round"
+    assert said(((h, c), (c, c)))[0] == "result 1 of 2: this is what result 2 of 2 should be (the other is right)"
+    assert said(((h, c), (h, -c)))[0] == "result 2 of 2: the sign is the other way round (the other is right)"
     case = call("case", x, grad=False, tolerance=1e-6)
     for answer, words in ((x, "these are the values of `x`, unchanged"), (h + x, "too large by `x`")):
         assert words in said((h, answer), cases=[case])[0]
