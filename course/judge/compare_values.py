@@ -74,8 +74,11 @@ def _numbers_differ(expected: float, seen: Any, tolerance: float) -> Difference 
     if not isinstance(seen, bool | int | float):
         return _wrong_type(expected, seen)
     if isinstance(expected, int) and isinstance(seen, int):
-        what = "answer" if isinstance(expected, bool) else "number"
-        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is not the right {what}")
+        if isinstance(expected, bool):
+            words = "not the right answer"
+        else:
+            words = "too large" if seen > expected else "too small"
+        return None if expected == seen else Difference("values", f"got {seen!r:.80}, which is {words}")
     found = _tensors_differ(
         torch.tensor(_as_float(expected), dtype=torch.float64),
         torch.tensor(_as_float(seen), dtype=torch.float64),
@@ -229,7 +232,7 @@ def _value_message(expected: Tensor, seen: Tensor, tolerance: float) -> str:
         first = tuple(int(i) for i in bad.nonzero()[0])
         what = "NaN" if bool(torch.isnan(s[bad]).any()) else "infinite"
         if s.numel() == 1:
-            return f"got {float(s)}"
+            return f"got {'NaN' if what == 'NaN' else 'an infinite number'}"
         return f"{int(bad.sum())} of {s.numel()} values are {what}" + (f", the first at {list(first)}" if first else "")
     return _how_many(e, s, tolerance, _words(expected.dtype))
 

@@ -30,6 +30,8 @@ two fractions compared to six places, or 24 times True or False. Some forty rela
 MANY_NUMBERS = 6
 """A dict of so many numbers is examined as a whole, and a smaller one number by number."""
 
+TRAINING = "the model is in training mode"
+
 FEWEST_ALIKE, FEWEST_OTHERS = 1, 3
 """What all cases of one verdict have in common is said where so many have it, and so many of the other lack it."""
 
@@ -108,7 +110,7 @@ def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str
         for place, one, other in compress(placed, wrong):
             others = {called.rstrip(":, "): right for called, right, _ in placed if called != place}
             if one.shape == other.shape and one.numel() <= MOST_NUMBERS:
-                pairs[place] = Pair(one, other, tolerance, inputs, others, is_alone=sum(wrong) == 1)
+                pairs[place] = Pair(one, other, tolerance, inputs, others, sum(wrong) == 1, _is_keyed(right))
         if any(wrong):
             return pairs
     return {}
@@ -124,11 +126,16 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
         for index, pair in enumerate(zip(right, answer, strict=True)):
             yield from _placed(*pair, f"{place.replace(': ', ', ')}result {index + 1} of {len(right)}: ")
     elif isinstance(right, dict) and isinstance(answer, dict) and right.keys() == answer.keys():
-        if all(map(_is_number, [*right.values(), *answer.values()])) and len(right) >= MANY_NUMBERS:
+        if _is_keyed(right) and _is_keyed(answer):
             yield place, _as_tensor(list(right.values())), _as_tensor([answer[key] for key in right])
             return
         for name, value in right.items():
             yield from _placed(value, answer[name], f"{place}at {name!r:.60}: ")
+
+
+def _is_keyed(value: Any) -> bool:
+    """Whether it is a dict that is examined as a whole."""
+    return isinstance(value, dict) and len(value) >= MANY_NUMBERS and all(map(_is_number, value.values()))
 
 
 def _as_tensor(value: Any) -> Tensor | None:
@@ -178,7 +185,7 @@ def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
     facts = {p: _facts(key.cases[p].case, key.signature) for p in asked}
     passing = [facts[p] for p in asked if found[p] is None]
     failing = [facts[p] for p in asked if found[p] is not None]
-    if fact := _in_common(passing, failing):
+    if fact := _in_common([each - {TRAINING} for each in passing], failing):  # where all is dropped, all is right
         return f". It is right only where {fact}"
     fact = _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
     return f". It is wrong only where {fact}" if fact else ""
@@ -195,7 +202,7 @@ def _facts(case: Case, signature: Sequence[str]) -> set[str]:
     """What can be said of the arguments of a case, and of the mode of its model."""
     step = next((step for step in case.steps if step.on == "answer" and step.verb == "call"), None)
     modes = {step.verb for step in case.steps}
-    facts = {"the model is in training mode" if "train" in modes else "the model is in `eval` mode"}
+    facts = {TRAINING if "train" in modes else "the model is in `eval` mode"}
     if step is None:
         return facts
     given = dict(zip(signature, step.args, strict=False)) | dict(step.kwargs)

@@ -29,7 +29,7 @@ class Pair:
     """Right numbers and an answer's, of one shape.
 
     `inputs` are the tensors that the answer was given, by name, and `others` what its other results should be.
-    `is_alone` says that all of these are right.
+    `is_alone` says that all of these are right, and `is_keyed` that the numbers have keys, and no order.
     """
 
     right: Tensor
@@ -38,6 +38,7 @@ class Pair:
     inputs: Mapping[str, Tensor] = field(default_factory=dict)
     others: Mapping[str, Tensor] = field(default_factory=dict)
     is_alone: bool = True
+    is_keyed: bool = False
 
     @cached_property
     def expected(self) -> Tensor:
@@ -197,7 +198,7 @@ def offset(pair: Pair) -> Relation | None:
         return None
     every = pair.it if bool(pair.wrong.all()) else "every wrong value is"
     sentence = f"{every} too {_size(gap)} by {abs(gap):.4g}"
-    return Relation(sentence, pair.bits(pair.wrong), gap, 2.0 if gap == round(gap) else FIT_BITS)
+    return Relation(sentence, pair.bits(pair.wrong), gap, 2.0 if abs(gap) == 1 else FIT_BITS)
 
 
 def offset_by_an_input(pair: Pair) -> Relation | None:
@@ -255,6 +256,8 @@ BEFORE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 @claimed
 def a_function(pair: Pair) -> Claims:
     """A function of the right values, number by number, or these one of it."""
+    if pair.right.dtype == torch.bool:
+        return
     for words, function in FUNCTIONS:
         yield f"{pair.it} {words} the right one", function(pair.expected), pair.seen
     for name, function in BEFORE:
@@ -276,7 +279,7 @@ def relu_of_it(pair: Pair) -> Relation | None:
 @claimed
 def normalised(pair: Pair) -> Claims:
     """A softmax, a division or a running sum along an axis of the right values."""
-    for axis in _axes(pair):
+    for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
         where = _along(pair, axis)
         yield f"this is the softmax of the right values{where}", pair.expected.softmax(axis), pair.seen
         yield f"the softmax of these values{where} is the right answer", pair.seen.softmax(axis), pair.expected
@@ -289,6 +292,8 @@ def normalised(pair: Pair) -> Claims:
 
 def adds_up_elsewhere(pair: Pair) -> Relation | None:
     """Sums of one along another axis than the right answer's."""
+    if not pair.right.is_floating_point():
+        return None
     one = [axis for axis in _axes(pair) if _sums_to_one(pair, pair.expected, axis)]
     other = [axis for axis in _axes(pair) if _sums_to_one(pair, pair.seen, axis)]
     if not one or not other or set(one) & set(other):
@@ -355,8 +360,8 @@ def in_another_order(pair: Pair) -> Claims:
         if rows.shape[1] > 1 or pair.seen.dim() == 1:
             words = f"the values are right, but in another order{_along(pair, axis)}"
             yield words, _sorted_rows(right), _sorted_rows(rows)
-    if pair.seen.dim() > 1 and pair.right.dtype != torch.bool:
-        words = "the values are the right ones, but in other places"
+    if (pair.seen.dim() > 1 or pair.is_keyed) and pair.right.dtype != torch.bool:
+        words = f"the values are the right ones, but {'at other keys' if pair.is_keyed else 'in other places'}"
         yield words, pair.expected.flatten().sort().values, pair.seen.flatten().sort().values
 
 
@@ -464,7 +469,7 @@ RELATIONS: tuple[Callable[[Pair], Relation | None], ...] = (
 
 
 def _axes(pair: Pair) -> list[int]:
-    return [axis for axis, size in reversed([*enumerate(pair.seen.shape)]) if size > 1]
+    return [] if pair.is_keyed else [axis for axis, size in reversed([*enumerate(pair.seen.shape)]) if size > 1]
 
 
 def _along(pair: Pair, axis: int, of: bool = False) -> str:
