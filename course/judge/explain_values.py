@@ -108,7 +108,7 @@ def _wrong(held: KeyCase, seen: Recording, signature: Sequence[str]) -> dict[str
         inputs = _inputs(held.case, name, signature) if any(wrong) else {}
         pairs: dict[str, Pair] = {}
         for place, one, other in compress(placed, wrong):
-            others = {called.rstrip(":, "): right for called, right, _ in placed if called != place}
+            others = {_alone(called): right for called, right, _ in placed if called != place}
             if one.shape == other.shape and one.numel() <= MOST_NUMBERS:
                 pairs[place] = Pair(one, other, tolerance, inputs, others, sum(wrong) == 1, _is_keyed(right))
         if any(wrong):
@@ -131,6 +131,11 @@ def _placed(right: Any, answer: Any, place: str = "") -> Iterator[tuple[str, Ten
             return
         for name, value in right.items():
             yield from _placed(value, answer[name], f"{place}at {name!r:.60}: ")
+
+
+def _alone(place: str) -> str:
+    """What a place is called within a sentence."""
+    return f"the value {place}".rstrip(": ") if place.startswith("at ") else place.rstrip(": ")
 
 
 def _is_keyed(value: Any) -> bool:
@@ -221,7 +226,7 @@ def _facts_of(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, Tensor):
         if value.dtype == torch.bool and bool(value.all()):
             yield f"{name} is True everywhere"
-        if value.numel() and not bool(value.any()):
+        if value.is_floating_point() and value.numel() and not bool(value.any()):
             yield f"{name} is 0 everywhere"
         if value.dim() and value.shape[0] == 1:
             yield f"{name} has size 1 along axis 0"
