@@ -251,6 +251,8 @@ def _how_many(e: Tensor, s: Tensor, tolerance: float, words: tuple[str, str]) ->
         return "it is not the right value"
     below, above = bool((s < e)[wrong].all()), bool((s > e)[wrong].all())
     which_way = words[above] if below or above else ""
+    if wrong.numel() == 1 and which_way in ("False", "True"):
+        return f"got {which_way}, which is not the right answer"
     if wrong.numel() == 1:
         return f"got {float(s):.6g}, which is {which_way}" if which_way else "it is not the right value"
     first = [int(i) for i in wrong.nonzero()[0]]

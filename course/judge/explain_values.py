@@ -30,6 +30,7 @@ two fractions compared to six places, or 24 times True or False. Some forty rela
 MANY_NUMBERS = 6
 """A dict of so many numbers is examined as a whole, and a smaller one number by number."""
 
+SIZE = "has size"
 TRAINING = "the model is in training mode"
 
 FEWEST_ALIKE, FEWEST_OTHERS = 1, 3
@@ -48,8 +49,15 @@ def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, R
     told = list(found)
     for position, gap in enumerate(found):
         if gap is not None and gap.kind == "values":
-            told[position] = replace(gap, message=said.get(position, gap.message) + where)
+            sentence = said.get(position) or f"{gap.message}{_beside(_alike(wrong, position))}"
+            told[position] = replace(gap, message=sentence + where)
     return told
+
+
+def _alike(wrong: Mapping[int, Mapping[str, Pair]], position: int) -> list[Pair]:
+    """The first wrong result of a case, in all the cases."""
+    place = next(iter(wrong.get(position, ())), None)
+    return [pairs[place] for pairs in wrong.values() if place in pairs] if place is not None else []
 
 
 def _said(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
@@ -64,7 +72,7 @@ def _said(wrong: Mapping[int, Mapping[str, Pair]]) -> dict[int, str]:
 
 def _beside(pairs: Collection[Pair]) -> str:
     """That all the other results are right, where it is so in all of the cases."""
-    if not all(pair.others and pair.is_alone for pair in pairs):
+    if not pairs or not all(pair.others and pair.is_alone for pair in pairs):
         return ""
     return " (the other is right)" if all(len(pair.others) == 1 for pair in pairs) else " (all others are right)"
 
@@ -74,16 +82,23 @@ def _sentences(place: str, pairs: Mapping[int, Pair]) -> dict[int, str]:
     for relation in RELATIONS:
         held = _held(relation, pairs)
         if evidence(held.values()) >= ENOUGH_BITS:
-            return {position: _sentence(place, pairs[position], one) for position, one in held.items()}
+            return {p: _sentence(place, pairs[p], one) for p, one in held.items() if one.sentence}
     return {}
 
 
 def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]) -> dict[int, Relation]:
-    """The relation in every one of the cases; empty where it fails in one."""
+    """The relation in every one of the cases that can tell; empty where it fails in one.
+
+    A case whose wrong numbers say too little by themselves, zeros alone say, cannot tell where others can.
+    """
     held: dict[int, Relation] = {}
+    most = max(pair.bits(pair.wrong) for pair in pairs.values())
     for position, pair in pairs.items():
         one = relation(pair)
-        if one is None or any(one.kind != other.kind for other in held.values()):
+        if one is None and pair.bits(pair.wrong) < ENOUGH_BITS <= most:
+            continue
+        kinds = {other.kind for other in held.values()} - {""}
+        if one is None or (one.kind and kinds - {one.kind}):
             return {}
         held[position] = one
     return held
@@ -200,7 +215,8 @@ def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:
     """The first fact that all of `some` share and none of the `others` has."""
     if len(some) < FEWEST_ALIKE or len(others) < FEWEST_OTHERS:
         return ""
-    return min(set.intersection(*some) - set().union(*others), default="")
+    facts = set.intersection(*some) - set().union(*others)
+    return min(facts, key=lambda fact: (SIZE in fact, fact), default="")
 
 
 def _facts(case: Case, signature: Sequence[str]) -> set[str]:
@@ -229,4 +245,4 @@ def _facts_of(name: str, value: Any) -> Iterator[str]:
         if value.is_floating_point() and value.numel() and not bool(value.any()):
             yield f"{name} is 0 everywhere"
         if value.dim() and value.shape[0] == 1:
-            yield f"{name} has size 1 along axis 0"
+            yield f"{name} {SIZE} 1 along axis 0"

@@ -164,7 +164,7 @@ def axes_exchanged(pair: Pair) -> Claims:
 
 def negated(pair: Pair) -> Relation | None:
     """True for False everywhere."""
-    if pair.right.dtype != torch.bool or not bool(pair.wrong.all()) or _distinct(pair.seen) < 2:
+    if pair.right.dtype != torch.bool or not bool(pair.wrong.all()):
         return None
     return Relation("every True should be False, and every False True", pair.bits(pair.wrong))
 
@@ -294,8 +294,9 @@ def adds_up_elsewhere(pair: Pair) -> Relation | None:
     """Sums of one along another axis than the right answer's."""
     if not pair.right.is_floating_point():
         return None
-    one = [axis for axis in _axes(pair) if _sums_to_one(pair, pair.expected, axis)]
-    other = [axis for axis in _axes(pair) if _sums_to_one(pair, pair.seen, axis)]
+    axes = range(pair.seen.dim())[::-1]
+    one = [axis for axis in axes if _sums_to_one(pair, pair.expected, axis)]
+    other = [axis for axis in axes if _sums_to_one(pair, pair.seen, axis)]
     if not one or not other or set(one) & set(other):
         return None
     words = f"the values add up to 1 along axis {other[0]}, and should do so along axis {one[0]}"
@@ -378,19 +379,18 @@ PART_BITS = 6.0
 
 
 def right_in_part(pair: Pair) -> Relation | None:
-    """Right at certain positions along an axis only."""
+    """Right at certain positions along an axis only: of two, one that is right does not say which they are."""
+    of_two = False
     for axis in _axes(pair):
         n = pair.seen.shape[axis]
-        if n < 3:
-            continue
         good = ~pair.wrong.movedim(axis, 0).reshape(n, -1).any(1)
-        pattern = "".join("x-"[not right] for right in good.tolist())
-        words = _parts(n).get(pattern)
+        of_two = of_two or (n == 2 and int(good.sum()) == 1)
+        words = _parts(n).get("".join("x-"[not right] for right in good.tolist())) if n > 2 else None
         if words:
             places = good.reshape([-1 if other == axis else 1 for other in range(pair.seen.dim())])
             told = min(pair.bits(places & ~pair.wrong), PART_BITS * n)
             return Relation(f"the values are {words}{_along(pair, axis, of=True)}", told, kind=words)
-    return None
+    return Relation("", 0.0) if of_two else None
 
 
 def _parts(n: int) -> dict[str, str]:
@@ -411,12 +411,18 @@ def _parts(n: int) -> dict[str, str]:
 
 
 def right_by_a_mask(pair: Pair) -> Relation | None:
-    """Right where an input of True and False says the one, and wrong nowhere but where it says the other."""
+    """Right where an input of True and False says the one, and wrong nowhere but where it says the other.
+
+    Where everything is wrong and a mask says the same everywhere, nothing speaks against it.
+    """
+    idle = False
     for name, mask in pair.inputs.items():
-        for here, words in _regions(pair, mask.bool()) if mask.dtype == torch.bool else ():
+        for here, words in _regions(pair, mask) if mask.dtype == torch.bool else ():
+            told = words.format(name)
+            idle = idle or not bool(here.any())
             if bool(here.any()) and not bool(here.all()) and not bool((pair.wrong & here).any()):
-                return Relation(f"the values are right {words.format(name)}, and wrong elsewhere", pair.bits(here))
-    return None
+                return Relation(f"the values are right {told}, and wrong elsewhere", pair.bits(here), kind=told)
+    return Relation("", 0.0) if idle else None
 
 
 def _regions(pair: Pair, mask: Tensor) -> Iterator[tuple[Tensor, str]]:
@@ -460,10 +466,10 @@ RELATIONS: tuple[Callable[[Pair], Relation | None], ...] = (
     shifted_by_one,
     factor_of_each_row,
     offset_of_each_row,
-    in_another_order,
     rounded,
     right_by_a_mask,
     right_in_part,
+    in_another_order,
 )
 """The likeliest first."""
 
@@ -503,7 +509,8 @@ def _fits(given: Tensor, values: Tensor) -> bool:
 
 def _sums_to_one(pair: Pair, values: Tensor, axis: int) -> bool:
     total = values.sum(axis)
-    return pair.agree(total, torch.ones_like(total))
+    empty = total.abs() <= pair.tolerance
+    return 2 * int(empty.sum()) < total.numel() and pair.agree(total + empty, torch.ones_like(total))
 
 
 def _sorted_rows(rows: Tensor) -> Tensor:
