@@ -105,8 +105,10 @@ def _held(relation: Callable[[Pair], Relation | None], pairs: Mapping[int, Pair]
 
 
 def _sentence(place: str, pair: Pair, relation: Relation) -> str:
-    got = f"got {pair.answer.item():.6g}: " if not pair.answer.dim() and pair.right.dtype != torch.bool else ""
-    return f"{place}{got}{relation.sentence}"
+    if pair.answer.dim() or pair.right.dtype == torch.bool:
+        return f"{place}{relation.sentence}"
+    got, words = f"{place}got {pair.answer.item():.6g}", relation.sentence
+    return f"{got}, which is {words.removeprefix('it is ')}" if words.startswith("it is ") else f"{got}: {words}"
 
 
 # -- the numbers of a case ---------------------------------------------------------------------------------------
@@ -206,9 +208,9 @@ def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
     passing = [facts[p] for p in asked if found[p] is None]
     failing = [facts[p] for p in asked if found[p] is not None]
     if fact := _in_common([each - {TRAINING} for each in passing], failing):  # where all is dropped, all is right
-        return f". It is right only where {fact}"
+        return f". Your answer is right only where {fact}"
     fact = _in_common(failing, passing) if len(failing) > 1 else ""  # of one case its title says as much
-    return f". It is wrong only where {fact}" if fact else ""
+    return f". Your answer is wrong only where {fact}" if fact else ""
 
 
 def _in_common(some: Sequence[set[str]], others: Sequence[set[str]]) -> str:

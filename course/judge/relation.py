@@ -172,7 +172,11 @@ def negated(pair: Pair) -> Relation | None:
 @claimed
 def sign(pair: Pair) -> Claims:
     """Minus the right values."""
-    yield "the sign is the other way round" if pair.seen.dim() else "its sign is wrong", pair.expected, -pair.seen
+    yield (
+        "the sign is the other way round" if pair.seen.dim() else "it is right but for its sign",
+        pair.expected,
+        -pair.seen,
+    )
 
 
 def factor(pair: Pair) -> Relation | None:
@@ -264,7 +268,7 @@ def a_function(pair: Pair) -> Claims:
         yield f"the {name} of {_these(pair)} is the right answer", function(pair.seen), pair.expected
     for name, back in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
         for other, function in BEFORE:
-            words = f"this is the {other} of something, and the right answer is the {name} of the same"
+            words = f"this is the {other} of numbers whose {name} is right"
             yield words, function(back(pair.expected)), pair.seen
 
 
@@ -309,7 +313,7 @@ def factor_of_each_row(pair: Pair) -> Relation | None:
         top = pair.expected.nan_to_num(0.0, 0.0, 0.0).abs().argmax(axis, keepdim=True)
         ratio = (pair.seen.gather(axis, top) / pair.expected.gather(axis, top)).nan_to_num(0.0, 0.0, 0.0)
         if pair.agree(pair.expected * ratio, pair.seen):
-            words = f"along axis {axis} the values have the right proportions, and the wrong size"
+            words = f"along axis {axis} the values are right up to a factor"
             return Relation(words, pair.bits(pair.wrong), cost=FIT_BITS * ratio.numel())
     return None
 
@@ -319,7 +323,7 @@ def offset_of_each_row(pair: Pair) -> Relation | None:
     for axis in _axes(pair) if pair.seen.dim() > 1 else ():
         gap = (pair.seen - pair.expected).nan_to_num(0.0, 0.0, 0.0).median(axis, keepdim=True).values
         if pair.agree(pair.expected + gap, pair.seen):
-            words = f"along axis {axis} the values are too large or too small by the same number"
+            words = f"along axis {axis} the values are right up to an added constant"
             return Relation(words, pair.bits(pair.wrong), cost=FIT_BITS * gap.numel())
     return None
 

@@ -28,12 +28,12 @@ def hears(exercise, words):
 # -- markov_ngrams and cbow --------------------------------------------------------------------------------------------
 
 
-@hears("perplexity", "it is the logarithm of the right one")
+@hears("perplexity", "which is the logarithm of the right one")
 def mean_negative_log_likelihood(log_probs):
     return (-log_probs.sum() / len(log_probs)).item()
 
 
-@hears("perplexity", "it is one divided by the right one")
+@hears("perplexity", "which is one divided by the right one")
 def minus_forgotten(log_probs):
     return math.exp(log_probs.sum().item() / log_probs.numel())
 
@@ -77,12 +77,12 @@ def loss_summed(logits, targets):
     return -log_p.gather(1, targets[:, None]).sum()
 
 
-@hears("cross_entropy", "its sign is wrong")
+@hears("cross_entropy", "which is right but for its sign")
 def likelihood(logits, targets):
     return torch.log_softmax(logits, -1)[range(len(targets)), targets].mean()
 
 
-@hears("cross_entropy", "it is the exponential of the right one")
+@hears("cross_entropy", "which is the exponential of the right one")
 def perplexity_instead(logits, targets):
     return (logits.logsumexp(1) - logits[torch.arange(len(targets)), targets]).mean().exp()
 
@@ -118,7 +118,7 @@ def linear_cell(x, h, W_x, W_h, b):
     return x @ W_x.T + h @ W_h.T + b
 
 
-@hears("rnn_cell", "this is the sigmoid of something, and the right answer is the tanh of the same")
+@hears("rnn_cell", "this is the sigmoid of numbers whose tanh is right")
 def sigmoid_cell(x, h, W_x, W_h, b):
     return torch.sigmoid(x @ W_x.T + h @ W_h.T + b)
 
@@ -217,7 +217,7 @@ def softmax_over_sentences(x, W_q, W_k, W_v):
     return e / e.sum(0, keepdim=True) @ v
 
 
-@hears("crossover_length", "it is the square of the right one")
+@hears("crossover_length", "which is the square of the right one")
 def where_the_products_cross(d):
     return float(d) ** 2
 
@@ -260,12 +260,12 @@ def padding_in_front(lengths, max_len):
     return torch.arange(max_len) >= max_len - lengths[:, None]
 
 
-@hears("masked_softmax", "the values have the right proportions, and the wrong size")
+@hears("masked_softmax", "the values are right up to a factor")
 def hidden_when_all_is_shared_out(scores, mask, dim=-1):
     return torch.softmax(scores, dim) * mask
 
 
-@hears("masked_mean", "the values have the right proportions, and the wrong size")
+@hears("masked_mean", "the values are right up to a factor")
 def divided_by_all(x, mask):
     return (x * mask.unsqueeze(-1)).sum(1) / x.shape[1]
 
@@ -283,7 +283,7 @@ def with_a_residual(x, W1, b1, W2, b2):
     return x + torch.relu(x @ W1.T + b1) @ W2.T + b2
 
 
-@hears("label_smoothing_loss", "It is right only where `epsilon` is 0")
+@hears("label_smoothing_loss", "Your answer is right only where `epsilon` is 0")
 def epsilon_forgotten(logits, targets, epsilon, mask):
     loss = -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     return (loss * mask).sum() / mask.sum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -63,8 +65,8 @@ RELATED = {
     "divided by their sum along axis 1": lambda x: x / x.sum(1, keepdim=True),
     "divided by their length along axis 0": lambda x: x / x.norm(dim=0, keepdim=True),
     "added up along axis 0": lambda x: x.cumsum(0),
-    "along axis 1 the values have the right proportions": with_row_factors,
-    "along axis 1 the values are too large or too small": lambda x: x + torch.arange(1.0, 1 + len(x))[:, None],
+    "along axis 1 the values are right up to a factor": with_row_factors,
+    "along axis 1 the values are right up to an added constant": lambda x: x + torch.arange(1.0, 1 + len(x))[:, None],
     "the same all along axis 0": lambda x: x[:1].expand_as(x),
     "reversed along axis 0": lambda x: x.flip(0),
     "reversed along axis 1": lambda x: x.flip(1),
@@ -124,8 +126,8 @@ def test_masks_that_say_the_opposite_or_lie_on_their_side():
 
 def test_one_number_tells_little_and_two_tell_enough():
     assert said((2.5, 7.5)) == ["got 7.5, which is too large"]
-    assert said((2.54, 7.62), (1.11, 3.33))[0] == "got 7.62: it is 3 times what it should be"
-    assert said((2.54, 7.62), (1.11, 2.22))[1] == "got 2.22: it is 2 times what it should be"
+    assert said((2.54, 7.62), (1.11, 3.33))[0] == "got 7.62, which is 3 times what it should be"
+    assert said((2.54, 7.62), (1.11, 2.22))[1] == "got 2.22, which is 2 times what it should be"
     assert said((2.54, 3.61), (1.11, 9.33))[0] == "got 3.61, which is too large"
 
 
@@ -176,8 +178,38 @@ def test_what_the_passing_cases_have_in_common_is_said():
     masks = [call(f"{n}", x, mask=x > n - 1, grad=False, tolerance=1e-6) for n in range(3)]
     bare = call("bare", x, grad=False, tolerance=1e-6)
     told = said((right, right), *wrong, cases=[bare, *masks])
-    assert told[0] == "" and told[1].endswith("It is right only where `mask` is not given")
+    assert told[0] == "" and told[1].endswith("Your answer is right only where `mask` is not given")
     train = [build(f"{n}", tolerance=1e-6).train().call(x) for n in range(3)]
     told = said((right, right), *wrong, cases=[build("quiet", tolerance=1e-6).call(x), *train])
-    assert told[1].endswith("It is right only where the model is in `eval` mode")
+    assert told[1].endswith("Your answer is right only where the model is in `eval` mode")
     assert "only where" not in said((right, right), *wrong[:2], cases=[bare, *masks[:2]])[1]
+
+
+ODD = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.3, 7.0, 1e-12, 1e300, math.inf, -math.inf, math.nan], dtype=torch.float64)
+
+
+@settings(max_examples=60)
+@given(
+    seed=SEEDS,
+    shape=st.lists(st.integers(1, 5), max_size=4),
+    dtype=st.sampled_from([torch.float64, torch.float32, torch.int64, torch.bool]),
+)
+def test_whatever_numbers_come_no_relation_fails(seed, shape, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    x, other, near = (ODD[torch.randint(len(ODD), shape, generator=generator)] for _ in range(3))
+    x, other = (
+        value.nan_to_num(0, 9, -9).clamp(-9, 9).to(dtype) if dtype in (torch.int64, torch.bool) else value.to(dtype)
+        for value in (x, other)
+    )
+    mask = torch.rand(shape[:2], generator=generator) < 0.5
+    pair = Pair(x, other, 1e-6, {"`x`": near, "`mask`": mask, "`b`": near.flatten()[:1]}, {"result 2 of 2": near})
+    for relation in RELATIONS:
+        found = relation(pair)
+        assert found is None or isinstance(found.sentence, str)
+
+
+def test_a_case_of_zeros_speaks_against_nothing():
+    x, none = numbers(1, 5, 4), torch.full((3, 3), 1 / 3, dtype=torch.float64)
+    told = said((x, x.flip(0)), (none, torch.zeros_like(none)))
+    assert told[0] == "the values are right, but reversed along axis 0"
+    assert told[1].startswith("9 of 9 values are off")
