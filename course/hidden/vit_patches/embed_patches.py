@@ -77,6 +77,10 @@ embed_patches.mistakes(
     "Which row of positions belongs to the first patch? Row 0 is for the word before it.",
     marks_one_off=_joined(lambda first, words, marks: _in_a_row(first, words + marks[:-1])),
 )
+embed_patches.mistakes(
+    "Exchange two patches of the image. Do the words tell where each of them stood?",
+    no_marks_at_all=_joined(lambda first, words, marks: _in_a_row(first, words) + 0 * marks),
+)
 
 
 @embed_patches.misconception("How wide is cls: like a patch, or like a word? What should W do to it?")
