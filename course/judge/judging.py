@@ -13,6 +13,7 @@ from ..exercise.watch import forbidden_in_source
 from .compare import difference, outgrown
 from .diagnose import recognise
 from .difference import Difference
+from .explain_values import explained
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
@@ -53,7 +54,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         found.append(difference(held, recording, key.signature))
         if not outgrown(held, recording):
             seen[position] = recording
-    verdict = _decide(key, found, seen, fault, points)
+    verdict = _decide(key, explained(key, found, seen), seen, fault, points)
     return _timed(verdict, time.perf_counter() - started)
 
 

@@ -184,6 +184,21 @@ class LayerLooksAtLayer(OpenModel):
         return self.decoder_norm(x)
 
 
+@Transformer.misconception("Print what goes into each encoder layer. Does the second one read what the first has made?")
+class EveryLayerReadsTheEmbeddings(OpenModel):
+    def encoded(self, src, src_mask):
+        x = self.embedded(src, self.src_embed)
+        return self.encoder_norm([layer(x, src_mask) for layer in self.encoder][-1])
+
+
+@Transformer.misconception(
+    "Translate a sentence alone, then as the second one of a batch. Are its logits the same? Which axis is time?"
+)
+class PlacesByTheBatch(OpenModel):
+    def placed(self, ids, embed):
+        return embed(ids) * embed.embedding_dim**0.5 + self.positions[: len(ids), None]
+
+
 @Transformer.misconception("In pre-norm, who norms what comes out at the top of a tower?")
 class NoNormAtTheEnd(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
@@ -193,9 +208,3 @@ class NoNormAtTheEnd(OpenModel):
         for layer in self.decoder:
             x = layer(x, memory, tgt_mask, src_mask)
         return x
-
-
-@Transformer.misconception("Sum one row of your result. Are these scores, or have they been through something already?")
-class ProbabilitiesForLogits(OpenModel):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        return super().forward(src, tgt_in, src_mask, tgt_mask).softmax(-1)

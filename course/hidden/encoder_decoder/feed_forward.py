@@ -41,21 +41,11 @@ def no_relu(x, W1, b1, W2, b2):
     return (x @ W1.T + b1) @ W2.T + b2
 
 
-@feed_forward.misconception("Can your result be negative? Where exactly does the formula bend?")
-def relu_at_the_end_too(x, W1, b1, W2, b2):
-    return reference.feed_forward(x, W1, b1, W2, b2).relu()
-
-
 @feed_forward.misconception(
     "Weights are stored (out, in). Square matrices hide the difference: try F different from D."
 )
 def weights_not_transposed(x, W1, b1, W2, b2):
     return (x @ W1 + b1).relu() @ W2 + b2
-
-
-@feed_forward.misconception("Set W2 and b2 to zero: nothing should be left. The road around comes with the layer.")
-def residual_inside(x, W1, b1, W2, b2):
-    return x + reference.feed_forward(x, W1, b1, W2, b2)
 
 
 @feed_forward.misconception(

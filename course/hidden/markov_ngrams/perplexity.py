@@ -69,8 +69,3 @@ def mean_of_probabilities(log_probs):
 )
 def mean_of_perplexities(log_probs):
     return float(torch.exp(-log_probs).mean())
-
-
-@perplexity.misconception("For a uniform guess over 10 tokens you get about 2.3. What is the unit of that number?")
-def still_a_logarithm(log_probs):
-    return float(-log_probs.mean())

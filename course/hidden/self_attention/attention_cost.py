@@ -29,10 +29,6 @@ def _costs(attention, recurrent):
 
 
 attention_cost.mistakes(
-    "Double the number of words: which of the two layers should cost four times as much?",
-    layers_exchanged=lambda n, d: _costs(n * d * d, n * n * d),
-)
-attention_cost.mistakes(
     "One comparison of two words is a dot product: how many multiplications does that take?",
     pairs_without_width=lambda n, d: _costs(n * n, n * d * d),
 )

@@ -22,10 +22,6 @@ def crossover_length(rng):
 
 
 crossover_length.mistakes(
-    "Put your n and d into attention_cost for d = 10: which layer is dearer there, and by how much?",
-    squared=lambda d: float(d * d),
-)
-crossover_length.mistakes(
     "Put your n and d into attention_cost: self-attention costs twice as much there. Where did the factor come from?",
     twice_the_width=lambda d: 2.0 * d,
 )
