@@ -55,12 +55,15 @@ def attend_in_heads(q: Tensor, k: Tensor, v: Tensor, n_heads: int, mask: Tensor 
 
 
 def without_unseen(x_kv: Tensor, T: int, n_heads: int, mask: Tensor | None) -> Tensor:
-    """x_kv (B, S, D) with zeros for the words that none of T queries may look at: a weight of 0 times NaN is NaN."""
+    """x_kv (B, S, D) with 0 for NaN and ±inf in words that none of T queries may look at: 0 times NaN is NaN.
+
+    Finite numbers stay, so that whoever cuts heads by a mistake of their own finds the same numbers in them.
+    """
     if mask is None:
         return x_kv
     B, S, _ = x_kv.shape
     seen = mask.expand(B, n_heads, T, S).flatten(1, 2).any(1)  # (B, h, T, S) -> (B, S)
-    return x_kv.masked_fill(~seen[..., None], 0.0)
+    return x_kv.masked_fill(~seen[..., None] & ~x_kv.isfinite(), 0.0)
 
 
 def multi_head_attention(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import torch
 from torch import nn
 
@@ -88,7 +86,9 @@ def _closest_call(model, row, beam):
     return min(*gaps, scores[0] - scores[1])
 
 
-def search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, lead=-inf, keep=True):
+def search(
+    model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, lead=-torch.inf, keep=True
+):
     """Beam search that adds up what is `scored` and keeps the hypotheses of the highest `rank(scores)`.
 
     At the end `worth(scores, length)` decides among the finished hypotheses, or those cut off if none has finished.
@@ -105,7 +105,7 @@ def search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(
             grown = sorted(grown, key=lambda one: -rank(one[1]))[: max(beam - len(finished), 1)]
             finished = (finished if keep else []) + [one for one in grown if one[0][-1] == model.eos]
             open_ = [one for one in grown if one[0][-1] != model.eos]
-            ended, ahead = (max((sum(s) for _, s in some), default=-inf) for some in (finished, open_))
+            ended, ahead = (max((sum(s) for _, s in some), default=-torch.inf) for some in (finished, open_))
             if not open_ or len(finished) >= beam or ended + lead >= ahead:
                 break
         compared = finished or open_
