@@ -17,8 +17,8 @@ from .explain_values import explained
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
-PUBLIC_ALONE = "right, and known to everybody: it counts once something is right that is asked for at grading only"
-ERROR_ALONE = "an error is right here, and counts once something is right where a value is asked for"
+PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
+ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
 
 
 class Unanswered(Exception):
@@ -47,7 +47,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
             fault = unanswered
             break
         except Malformed as malformed:
-            fault = Unanswered("error", f"what came back is no recording: {malformed}")
+            fault = Unanswered("error", f"the answer sent back something unreadable: {malformed}")
             break
         if recording.watched:
             return _forbidden(key, recording.watched, points)
@@ -105,7 +105,7 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
 def _alone(case: Case, failed: Container[str]) -> str:
     """Why a case that passes does not count: one that it counts with is asked for, and does not pass."""
     missed = next((title for title in case.needs if title in failed), "")
-    return f"{TOGETHER}: it counts together with {missed!r}, which does not pass" if missed else ""
+    return f"{TOGETHER} {missed!r}, which fails" if missed else ""
 
 
 def _has_value(case: Case) -> bool:

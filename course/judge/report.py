@@ -143,10 +143,10 @@ def _unlisted(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     failed, together = _failed(verdict)
     words = []
     if shown and len(failed) > len(shown):
-        words.append(f"{len(failed)} checks fail; of those that fail alike, one is shown.")
+        words.append(f"{len(failed)} checks fail. Of those that fail alike, one is shown.")
     if shown and failed and together:
-        what = "One more is right, and counts" if len(together) == 1 else f"{len(together)} more are right, and count"
-        words.append(f"{what} together with one that fails.")
+        what = "One more passes, but it earns" if len(together) == 1 else f"{len(together)} more pass, but they earn"
+        words.append(f"{what} points only together with one that fails.")
     return [f"({' '.join(words)})"] if words else []
 
 

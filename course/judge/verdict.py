@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..syllabus import FollowThrough
 
-TOGETHER = "right, and too little by itself"
+TOGETHER = "passes, but it earns points only together with"
 """How the message of a case begins that counts together with one that fails."""
 
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
