@@ -79,7 +79,7 @@ def test_what_is_public_counts_where_time_ran_out_before_anything_hidden_was_ask
 
 def test_in_a_notebook_what_is_public_is_all_there_is(tmp_path):
     write_key_file(tmp_path / "a.key", [clamped])
-    key = read_key_file(tmp_path / "a.key")["rnn_cell"]
+    key = read_key_file(tmp_path / "a.key").exercises["rnn_cell"]
     assert set(judged(known_by_heart, key)[1]) == {"drawn"}
     assert judged(refuses, key)[1].keys() == {"known to all", "drawn", "a bound above zero"}
 

@@ -27,6 +27,8 @@ LONGEST_CELL = 30
 """Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
 WIDEST_LINE = 100
 """Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
+QUESTION_HINTS = (2, 3)
+"""How many hints a written question may have."""
 
 # What notebooks may import: the course's public side, and libraries it installs.
 PUBLIC = frozenset({"blocks", "data", "show"})
@@ -66,6 +68,7 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     elif topic in TOPICS:
         complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
         complaints += [Complaint(topic.folder, fault) for fault in _predictions(topic, notebook)]
+        complaints += [Complaint(topic.folder, fault) for fault in _question_hints(topic)]
     return complaints
 
 
@@ -106,6 +109,22 @@ def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
             yield f'the prediction {name!r} needs one cell in the notebook, predict("{name}")'
     for call in calls.keys() - {f'predict("{name}")' for name in topic.predictions}:
         yield f"a cell asks for what {topic.named_in} does not name: {call}"
+
+
+def _question_hints(topic: Topic) -> Iterator[str]:
+    """What keeps the hints for the written question of one of our topics from helping to begin."""
+    from course.hidden import question_hints
+
+    try:
+        declared = question_hints(topic)
+    except ModuleNotFoundError:
+        yield f"there is no course/hidden/{topic.name}/question.py: write it, with HINTS for the written question"
+        return
+    for name, hints in declared.items():
+        if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
+            yield f"HINTS in course/hidden/{topic.name}/question.py is no tuple of two or three hints for {name}"
+        elif not all(hint.strip() for hint in hints):
+            yield f"a hint in course/hidden/{topic.name}/question.py is empty"
 
 
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import nbformat
 import pytest
@@ -160,9 +161,10 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
         monkeypatch.setattr(f"{module}.TOPICS", (topic,))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "course/data/streams.py has no batches for sample_task" in said[0]
-    assert said[1:] == [
+    assert said[1:-1] == [
         f"99_sample: there is no course/hidden/sample/{item.name}.py: write it first" for item in topic.judged
     ]
+    assert said[-1].startswith("99_sample: there is no course/hidden/sample/question.py: write it, with HINTS")
     for item in topic.judged:
         monkeypatch.setitem(sys.modules, f"course.hidden.sample.{item.name}", ModuleType(item.name))
         (tmp_path / "sample").mkdir(exist_ok=True)
@@ -170,7 +172,29 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "99_sample: course/hidden/sample/double.py declares no exercise double, which the syllabus names" in said
-    assert len(said) == 4
+    assert len(said) == 5
+
+
+@pytest.mark.parametrize(
+    ("hints", "fault"),
+    [
+        (("Draw it.",), "no tuple of two or three hints for sample_question"),
+        ("Draw it.", "no tuple of two or three hints for sample_question"),
+        (("Draw it.", " "), "a hint in course/hidden/sample/question.py is empty"),
+        (("Draw it.", "Begin with …"), ""),
+    ],
+)
+def test_a_written_question_has_two_or_three_hints(
+    hints: Any, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("question")
+    module.HINTS = hints  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "course.hidden.sample.question", module)
+    for path in ("course.syllabus", "course.grading.release.lint"):
+        monkeypatch.setattr(f"{path}.TOPICS", (SAMPLE,))
+    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course"), SAMPLE)]
+    found = [one for one in said if "question.py" in one]
+    assert [fault in one for one in found] == ([True] if fault else [])
 
 
 def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
