@@ -8,7 +8,7 @@ from typing import Any
 
 from course.exercise import Exercise
 from course.exercise.key import Key, NoKey, key_of
-from course.exercise.laws import LAWS
+from course.exercise.laws import LAWS, params_of
 from course.exercise.runner import run
 from course.judge import judge
 from course.syllabus import Topic
@@ -64,7 +64,7 @@ def _faults(exercise: Exercise, key: Key) -> Iterator[str]:
 def _misused_laws(key: Key) -> Iterator[str]:
     for held in key.cases:
         for use in held.case.laws:
-            if fault := _misfit(LAWS[use.name].holds, {}, **use.params):
+            if fault := _misfit(LAWS[use.name].holds, {}, **params_of(use)):
                 yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be used so: {fault}"
 
 
