@@ -13,12 +13,13 @@ from urllib.parse import unquote
 
 from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
+from course.grading.authoring.topic_boxes import faults, fitted
 from course.grading.authoring.widget_pictures import is_still
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.problem import Problem
 from course.source import parsed
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -139,6 +140,7 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
         *_lengths(cells),
         *_pictures(cells),
         *_links(cells, folders),
+        *_boxes(cells),
     ]
     return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
 
@@ -317,6 +319,16 @@ def _links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
                 yield index, f"the link {target} leads nowhere from {folders[0].name}/"
             elif not path and _anchor(anchor) not in anchors:
                 yield index, f"no heading is called {anchor!r}"
+
+
+def _boxes(cells: Sequence[NotebookNode]) -> Found:
+    known = {topic.folder for topic in (*OURS, *TOPICS)}
+    for index, cell in enumerate(cells):
+        if cell.cell_type == "markdown":
+            found = list(faults(cell.source, known))
+            yield from ((index, fault) for fault in found)
+            if not found and "nbgrader" in cell.metadata and fitted(cell.source, known) != cell.source:
+                yield index, "a graded cell holds a box that depends on topics: put it into a cell of its own"
 
 
 def _anchor(heading: str) -> str:

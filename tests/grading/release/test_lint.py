@@ -197,6 +197,15 @@ def test_a_written_question_has_two_or_three_hints(
     assert [fault in one for one in found] == ([True] if fault else [])
 
 
+def test_boxes_depend_on_topics_there_are_and_stand_outside_answers(tmp_path: Path) -> None:
+    box = "\n# %% [markdown]\n# > <!-- needs: 06_self -->\n# > As in topic 06.\n"
+    question = '# %% [markdown] question="sample_question"\n'
+    source = sample_source().replace(question, f"{question}# <!-- needs: 06_self_attention -->\n# In topic 06.\n#\n")
+    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course", source + box), SAMPLE)]
+    assert [one for one in said if "a box depends on '06_self', which is no topic" in one]
+    assert [one for one in said if "a graded cell holds a box that depends on topics" in one]
+
+
 def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     three = right("8", "Yes."), wrong("1", "No."), wrong("64", "No.")
     module = ModuleType("predictions")
