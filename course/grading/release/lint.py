@@ -18,6 +18,7 @@ from course.grading.authoring.widget_pictures import is_still
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.problem import Problem
+from course.grading.release.stated_time import NEAR, stated_minutes
 from course.source import parsed
 from course.syllabus import OURS, TOPICS, Topic
 
@@ -141,6 +142,7 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
         *_pictures(cells),
         *_links(cells, folders),
         *_boxes(cells),
+        *_stated_time(cells, topic),
     ]
     return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
 
@@ -203,6 +205,17 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
             if level > last + 1:
                 yield index, f"the heading {line!r} skips a level"
             last = level
+
+
+def _stated_time(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    """What the text above the first graded cell says of the notebook's minutes, where the syllabus has others."""
+    graded = (index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata)
+    opening = cells[: next(graded, len(cells))]
+    lines = (line for _, line in _markdown_lines(opening) if not line.startswith("#"))
+    stated, planned = stated_minutes("\n".join(lines)), sum(item.minutes for item in topic.items)
+    if stated and not stated[0] - NEAR <= planned <= stated[1] + NEAR:
+        said = " to ".join(dict.fromkeys(map(str, stated)))
+        yield 0, f"the notebook says that it takes {said} minutes; by {topic.named_in} it takes {planned}"
 
 
 def _imports(cells: Sequence[NotebookNode]) -> Found:

@@ -15,6 +15,7 @@ from course.exercise.prediction import Prediction, right, wrong
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import lint_release, lint_source, lint_topic
+from course.grading.release.stated_time import stated_minutes
 from course.syllabus import TOPICS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
 
@@ -195,6 +196,34 @@ def test_a_written_question_has_two_or_three_hints(
     said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course"), SAMPLE)]
     found = [one for one in said if "question.py" in one]
     assert [fault in one for one in found] == ([True] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("It takes about two hours, and trains in ten seconds.", (120, 120)),
+        ("One question; two to three hours. Stuck?", (120, 180)),
+        ("It takes about two and a half hours.", (150, 150)),
+        ("About an hour and a half.", (90, 90)),
+        ("**Time:** about 1 hour 50 minutes for five exercises.", (110, 110)),
+        ("about 2 h 05", (125, 125)),
+        ("They take about\n200 minutes. Training takes about 60 minutes less.", (200, 200)),
+        ("The first exercise takes 30 minutes, all of them 90 to 110 minutes.", (90, 110)),
+        ("Training takes half an hour, or two minutes on a GPU.", None),
+    ],
+)
+def test_how_long_a_notebook_says_that_it_takes(text: str, minutes: tuple[int, int] | None) -> None:
+    assert stated_minutes(text) == minutes
+
+
+@pytest.mark.parametrize(("time", "is_near"), [("two hours", False), ("an hour", False), ("65 minutes", True)])
+def test_a_notebook_agrees_with_the_minutes_of_the_syllabus(time: str, is_near: bool, tmp_path: Path) -> None:
+    items = (replace(SAMPLE.items[0], minutes=85 - sum(item.minutes for item in SAMPLE.items[1:])), *SAMPLE.items[1:])
+    source = f"# %% [markdown]\n# # 99 {SAMPLE.title}\n#\n# It takes about {time}.\n\n{sample_source()}"
+    said = [
+        str(complaint) for complaint in lint_topic(make_course(tmp_path / "c", source), replace(SAMPLE, items=items))
+    ]
+    assert ["it takes 85" in one for one in said if "the notebook says" in one] == ([] if is_near else [True])
 
 
 def test_boxes_depend_on_topics_there_are_and_stand_outside_answers(tmp_path: Path) -> None:
