@@ -33,7 +33,7 @@ class Measure:
         if (full >= bar) if self.at_most else (full <= bar):
             return f"{what} F{need[1:]}."
         passes = f"up to {bar:g}" if self.at_most else f"from {self._bar(bar)}"
-        return f"{what} This check passes {passes}, and {need}."
+        return f"{what} The public check passes {passes}, and {need}."
 
     def _towards_failing(self, found: float) -> str:
         """A number rounded so that it never looks as if it met a bar that it misses."""
