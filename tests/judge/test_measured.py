@@ -57,7 +57,7 @@ def test_a_measurement_is_shown_where_everything_passes_and_not_where_nothing_ca
 @pytest.mark.parametrize(
     ("measure", "found", "bar", "full", "words"),
     [
-        (Measure(lambda _, value, **__: value), 0.9599, 0.5, 0.96, "is 95.9%. The public check passes from 50%, and full"),
+        (Measure(lambda _, value, **__: value), 0.9599, 0.5, 0.96, "is 95.9%. The public check passes from 50%, and"),
         (Measure(lambda _, value, **__: value), 0.29, 0.29, 0.29, "is 29.0%. Full marks need 29% at grading."),
         (Measure(lambda _, value, **__: value, at_most=True, is_share=False), 1.1001, 1.6, 1.1,
          "is 1.101. The public check passes up to 1.6, and full marks need 1.1 or less at grading."),
