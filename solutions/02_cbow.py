@@ -6,7 +6,7 @@
 # common: a **vector** each, such that words of a kind point the same way. Nobody will say which words are of a kind.
 # They find out, from the company they keep.
 #
-# Six short exercises, one training task, one written question; about two hours. Stuck? `hint("build_vocab")` gives a
+# Six short exercises, one training task, one written question; about an hour and a half. Stuck? `hint("build_vocab")` gives a
 # hint, and a stronger one each time.
 
 # %%

@@ -11,7 +11,7 @@
 # learns to look back. It reads dates as people write them in five languages, writes them as machines want them, and shows you
 # at each character where it looked.
 #
-# Seven short exercises, one training task, one written question; about two and a half hours. Stuck?
+# Seven short exercises, one training task, one written question; about two hours. Stuck?
 # `hint("additive_scores")` gives a hint, and a stronger one each time.
 
 # %%

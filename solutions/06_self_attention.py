@@ -137,9 +137,12 @@ for firmness in (0, 1, 3, 10, 30):
 #
 # ## All words at once
 #
-# No word waits for another's result, so nothing needs a loop. Stack the queries as rows of $Q$, the keys as rows of $K$, the values as rows of $V$ (matrices, all three; in topic 05, $Q$ and $K$ were widths and $V$ counted tokens):
+# No word waits for another's result, so nothing needs a loop. Stack the queries as rows of $Q$, the keys as rows of $K$, the values as rows of $V$ (matrices, all three):
 #
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{QK^\top}{\sqrt{D}}\right) V .$$
+#
+# > <!-- needs: 05_bahdanau_attention -->
+# > In topic 05, $Q$ and $K$ were widths, and $V$ counted tokens.
 #
 # Row $i$ of $QK^\top$ holds the scores that query $i$ gives to all keys. So each *row* of weights sums to one: whoever asks distributes attention.
 #

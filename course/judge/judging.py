@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 
 from ..exercise.key import Key
 from ..exercise.recording import Recording
 from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
-from .compare import difference, outgrown
+from .compare import difference, outgrown, what_was_measured
 from .diagnose import recognise
 from .difference import Difference
 from .explain_values import explained
@@ -37,6 +38,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         return _forbidden(key, used, points)
     seen: dict[int, Recording] = {}
     found: list[Difference | None] = []
+    measured: list[str] = []
     fault: Unanswered | None = None
     recording: Recording | None = None
     for position, (held, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
@@ -52,10 +54,12 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         if recording.watched:
             return _forbidden(key, recording.watched, points)
         found.append(difference(held, recording, key.signature))
+        measured.append(what_was_measured(held, recording))
         if not outgrown(held, recording):
             seen[position] = recording
     verdict = _decide(key, explained(key, found, seen), seen, fault, points)
-    return _timed(verdict, time.perf_counter() - started)
+    cases = tuple(replace(case, measured=what) for case, what in zip(verdict.cases, measured, strict=True))
+    return replace(verdict, cases=cases, seconds=time.perf_counter() - started)
 
 
 def _decide(
@@ -139,7 +143,3 @@ def _forbidden(key: Key, used: Sequence[str], points: float) -> Verdict:
     calls = ", ".join(f"`{name}`" for name in used[:4])
     message = f"{calls} does the exercise for you: build it from simpler operations"
     return Verdict.without_points(key.name, "forbidden", points, message)
-
-
-def _timed(verdict: Verdict, seconds: float) -> Verdict:
-    return Verdict(**{**vars(verdict), "seconds": seconds})

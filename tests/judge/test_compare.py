@@ -109,8 +109,8 @@ def test_errors_asked_for():
     value_error = Raised(("UnicodeError", "ValueError", "Exception"), "no")
     assert compared(None, None, raises="ValueError", raised=value_error) is None
     assert "nothing was raised" in compared(None, None, raises="ValueError").message
-    other = compared(None, None, raises="ValueError", raised=Raised(("IndexError",), "no"))
-    assert "IndexError was raised" in other.message
+    other = compared(None, None, raises="ValueError", raised=Raised(("IndexError",), "no", "x[3]"))
+    assert other.message.endswith("IndexError was raised: no, at your line `x[3]`")
 
 
 def test_the_first_thing_said_is_the_first_thing_to_mend():

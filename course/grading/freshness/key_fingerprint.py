@@ -16,6 +16,9 @@ from course.syllabus import OUTLINE, Topic
 SHARED = ("exercise", "data")
 """Folders that every key is made with."""
 
+BESIDE = ("predictions.py", "question.py")
+"""What a key holds besides exercises, in the folder of one of our topics."""
+
 GROUND = ("syllabus.py", "outline.py", "source.py", "files.py", *(f"{folder}/__init__.py" for folder in OWN))
 
 
@@ -41,8 +44,9 @@ def _made_from(topic: Topic, package: Path) -> Iterator[Path]:
     for file in (*GROUND, *reached(package, modules_of(topic))):
         if (path := package / file).is_file():
             yield path
-    if not topic.own and (path := package / "hidden" / topic.name / "predictions.py").is_file():
-        yield path
+    for beside in () if topic.own else BESIDE:
+        if (path := package / "hidden" / topic.name / beside).is_file():
+            yield path
     for folder in SHARED:
         yield from (package / folder).rglob("*.py")
     yield from data_files(package)

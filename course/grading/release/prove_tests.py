@@ -12,7 +12,7 @@ from typing import Any
 from course.data.cache import cache_folder
 from course.exercise import Exercise
 from course.exercise.key import Key, NoKey, key_of
-from course.exercise.laws import LAWS
+from course.exercise.laws import LAWS, params_of
 from course.exercise.runner import run
 from course.files import write_atomically
 from course.grading.freshness.engine_fingerprint import fingerprint
@@ -91,7 +91,7 @@ def _faults(exercise: Exercise, key: Key) -> Iterator[str]:
 def _misused_laws(key: Key) -> Iterator[str]:
     for held in key.cases:
         for use in held.case.laws:
-            if fault := _misfit(LAWS[use.name].holds, {}, **use.params):
+            if fault := _misfit(LAWS[use.name].holds, {}, **params_of(use)):
                 yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be used so: {fault}"
 
 

@@ -89,12 +89,14 @@ def bahdanau_attention_task(rng):
     found = drawn(300, "validation")
     some = asked("better than chance: half of the dates", found, public=True)
     some = some.call(1, on="decoded", method="__getitem__", into="weights")
-    yield exact(some, found, 0.5)
+    dates_right = "the share of dates without an error"
+    yield exact(some, found, 0.5).shows("written_at_least", full=0.96, called=dates_right)
     yield exact(some.judged_again("a fifth of the dates", weight=0.1), found, 0.2)
     ends = some.judged_again("an answer ends", weight=0.1).counts_with("a fifth of the dates")
     because = "hardly an answer ends: a date is ten characters, and then eos"
     yield ends.law("says", of="ids", word=dates.EOS, share=0.5, because=because)
-    yield aligned(some.judged_again("where it looks", weight=1.5), found)
+    looks = aligned(some.judged_again("where it looks", weight=1.5), found)
+    yield looks.shows("aligned_at_least", full=ALIGNED, called="the share of digits that look at their word")
     few = drawn(11, "validation")
     yield (
         asked("other dates, other answers", few, public=True, weight=0.1)

@@ -90,7 +90,9 @@ def encoder_decoder_task(rng):
         return list(pair[2]) != sorted(pair[2])
 
     some, right = asked("half of some sentences", 60, keep=moves, public=True)
-    yield some.law("bleu_at_least", bar=0.4, **right).law("exact_match_at_least", bar=0.5, **right)
+    some = some.law("bleu_at_least", bar=0.4, **right).law("exact_match_at_least", bar=0.5, **right)
+    some = some.shows("exact_match_at_least", full=0.7, called="the share of sentences without an error")
+    yield some.shows("bleu_at_least", full=0.8, called="BLEU")
     new, right = asked("new sentences, 70 % right to the last word", 300, weight=3.0)
     yield new.law("exact_match_at_least", bar=0.7, **right)
     yield new.judged_again("new sentences, BLEU of 0.8", weight=2.0).law("bleu_at_least", bar=0.8, **right)

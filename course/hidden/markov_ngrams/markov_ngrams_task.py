@@ -36,7 +36,8 @@ ON_READ = (2.0, 4.0)
 )
 def markov_ngrams_task(rng):
     """Fitted here on a part of the corpus drawn by lot, asked about modules that `load` keeps back."""
-    yield _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    short = _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    yield short.shows("perplexity_within", full=FULL, called="perplexity, divided by that of the course's own model,")
     yield _judged("the text it has read", 12_000, 200, rng, *ON_READ, public=True, of_the_text=True, weight=0.5)
     yield _judged("new modules, after 20,000 characters", 20_000, 600, rng, PARTIAL)
     yield _judged("new modules, after 60,000 characters", 60_000, 2_000, rng, FULL, weight=3.0)

@@ -40,7 +40,7 @@ def self_attention_task(rng):
         )
 
     some = asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
-    yield some
+    yield some.shows("accuracy_at_least", full=0.99, called="accuracy")
     yield some.judged_again("nine of ten right", bar=0.9, weight=0.1)
     yield some.judged_again(HALF, bar=0.5, weight=0.1)
     yield some.judged_again("more than by guessing: 15 % right", bar=0.15, weight=0.1)
