@@ -159,7 +159,7 @@ NO_RESIDUAL = "Set all weights and biases of the sublayers to zero. Is anything 
 SUBLAYER_NORMED_ALONE = (
     "Build it with norm='post' and fresh norms. Is each word's mean 0 in the result? What goes into your norms?"
 )
-RESIDUAL_NORMED = "Build it with norm='pre', and multiply x by 10. The result should grow, too. Does a norm act on the residual stream?"
+RESIDUAL_NORMED = "In pre-norm, multiply x by 10. The result should grow, too. Does a norm act on the residual stream?"
 ALWAYS_POST = (
     "Build it with norm='pre', and set all weights and biases of the sublayers to zero. Does x come out unchanged?"
 )
