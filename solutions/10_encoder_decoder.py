@@ -36,9 +36,9 @@ from course import blocks, check, data, device, fit, hint, predict, progress, se
 show.encoder_decoder.whole_picture()
 
 # %% [markdown]
-# The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of equal layers.
+# The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of layers of the same build.
 #
-# Follow one of the two thick lines from the bottom to the top. It starts as a word's embedding plus its position, and at the top it is what the model knows about that word. Every sublayer *reads* the vector from this line and *adds* its result to it. So the line is called the **residual stream**. It is the memory that all layers share.
+# Follow one of the two thick lines from the bottom to the top. It carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from this line and *adds* its results to them. The line is called the **residual stream**. Layers tell each other nothing except through this stream.
 #
 # Here is one word with three numbers, in an encoder of one layer:
 #
@@ -48,7 +48,7 @@ show.encoder_decoder.whole_picture()
 # | self-attention reads it and adds (0.5, 0, −1) | (1.5, 2, 2) |
 # | the feed-forward network reads that and adds (0, 1, 0) | (1.5, 3, 2) |
 #
-# The final vector is the first one plus everything that was added on the way. A sublayer that has nothing to say adds zeros, and then the word passes unchanged. The norms are missing in this example, and they come first in the exercises.
+# The final vector is the first one plus everything that was added on the way. If a sublayer adds zeros, the word passes unchanged. The norms are missing in this example. You build them first.
 #
 # ## Sentences
 #
@@ -119,7 +119,7 @@ for before, after in zip(words, normed):
 #
 # ## The feed-forward network
 #
-# Attention moves information *between* words. Once its weights are given, its output is only a weighted sum of values. So after each attention every word passes through a small network alone, and this network bends. It is the same network at every position.
+# Attention moves information *between* words. Once its weights are given, its output is only a weighted sum of values. So after each attention every word passes alone through a small network with a ReLU. It is the same network at every position.
 #
 # Take a word $x = (1, -2)$ and three hidden numbers. Let the rows of $W_1$ be $(1, 0)$, $(0, 1)$ and $(1, 1)$, and let both biases be zero. Then $W_1 x = (1, -2, -1)$, and ReLU turns that into $(1, 0, 0)$. With the rows $(2, 1, 1)$ and $(0, 1, 1)$ in $W_2$, the result is $(2, 0)$. In general,
 #
@@ -152,8 +152,8 @@ check("feed_forward", feed_forward)
 #
 # Each sublayer has a layer norm, too. There are two places for it. Say the word is $x = (1, 3)$, and the sublayer returns $(2, -2)$ for whatever it reads.
 #
-# - **Post-norm**, as in 2017, norms the sum. The sum is $(3, 1)$, and its norm is $(1, -1)$.
-# - **Pre-norm**, common since GPT-2, norms what the sublayer reads. The sublayer reads $(-1, 1)$ instead of $(1, 3)$, and the result is $(1, 3) + (2, -2) = (3, 1)$.
+# - **Post-norm**, as in 2017, norms the sum. The sum is $(3, 1)$, so the result is $(1, -1)$.
+# - **Pre-norm**, common since GPT-2, norms what the sublayer reads. The sublayer reads $(-1, 1)$ instead of $(1, 3)$. Its output is added to $x$ as it was, so the result is $(1, 3) + (2, -2) = (3, 1)$.
 #
 # $$\text{post:} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre:} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
 #
@@ -163,9 +163,9 @@ check("feed_forward", feed_forward)
 #
 # The constructor is given. It makes these parts:
 #
-# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, which returns output and weights;
-# - `up` and `down` are the two linear maps of your `feed_forward`;
-# - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre";
+# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, which returns output and weights.
+# - `up` and `down` are the two linear maps of your `feed_forward`.
+# - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre".
 # - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the others, so that no layer relies on a single number. In `eval()` it does nothing.
 
 
@@ -232,8 +232,8 @@ show.encoder_decoder.sizes_by_height(sizes)
 #
 # A decoder layer has three sublayers, in this order:
 #
-# 1. **masked self-attention** over the words written so far, with `norm1`. The causal mask comes in as `tgt_mask`;
-# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of topic 05 did, with several heads. Its mask is `src_mask`;
+# 1. **masked self-attention** over the words written so far, with `norm1`. The causal mask comes in as `tgt_mask`.
+# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of topic 05 did, with several heads. Its mask is `src_mask`.
 # 3. the feed-forward network, with `norm3`.
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
@@ -287,7 +287,7 @@ check("DecoderLayer", DecoderLayer)
 #
 # Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`. The argument `kind` is "encoder", "decoder" or "encoder-decoder". A value is `None` where the architecture has no such attention. Otherwise it is a boolean mask that broadcasts to $(B, h, \text{rows}, \text{columns})$.
 #
-# Each **row** belongs to the word that looks, the query. Each **column** belongs to a word that it may look at, the key. So `mask[b, :, i, j]` is True if word $i$ of sentence $b$ may look at its word $j$. In `cross` the rows are words of the target, and the columns are words of the source.
+# Which row, and which column? Each **row** belongs to the word that looks, the query. Each **column** belongs to a word that it may look at, the key. So after broadcasting, `mask[b, :, i, j]` is True if word $i$ of sentence $b$ may look at word $j$. In `cross` the rows are words of the target, and the columns are words of the source.
 #
 # The lengths tell you which words are padding, and how many words there are. A text is as long as the longest sentence of its batch. For a pure decoder the lengths of its one text come as `src_lengths`. The rows of padded words do not matter, because nobody reads their results.
 
@@ -330,7 +330,7 @@ show.encoder_decoder.architectures(architecture_masks)
 #
 # Architecture A needs no new part. A decoder without a source has nothing to cross-attend to, so its layer is your `EncoderLayer`. A causal mask makes a decoder of it. The next cell is a free one and earns no points. It runs as it stands, but no word passes through a layer yet. Complete `forward`:
 #
-# 1. make a causal mask for the length of `ids`, for example with your `architecture_masks`;
+# 1. make a causal mask for the length of `ids`, for example with your `architecture_masks`.
 # 2. send `x` through the layers one after the other, each with that mask.
 
 
@@ -363,7 +363,7 @@ show.encoder_decoder.decoder_only(small, torch.arange(3, 3 + len(text))[None], t
 # - A full square means that no mask arrives in the layers. Then it is architecture B.
 # - A triangle is what you want. Every word reads itself and all words before it, and none behind it.
 #
-# In the layers' triangles, look at the rows. The first word has nobody else to look at. The last one spreads its attention nearly evenly, because no weight is trained yet.
+# In the layers' triangles, look at the rows. The first word has nobody else to look at. The last one spreads its attention roughly evenly, because no weight is trained yet.
 #
 # How large is a real one? GPT has 12 layers of width 768 with 12 heads, a vocabulary of 40,478 and 512 positions. The lectures say 117 million parameters. First estimate it by hand. A layer has $4D^2 + 8D^2 = 12D^2$ weights, so twelve layers have $12 \cdot 12 \cdot 768^2 \approx 85$ million. The embeddings have $40{,}478 \cdot 768 \approx 31$ million. Now count.
 
@@ -381,7 +381,7 @@ print(f"GPT                      {total:>11,}")
 print(f"BERT-Base                {bert:>11,}")
 
 # %% [markdown]
-# GPT has 116.5 million, as the lectures say. The output reuses the embedding's weights, so it adds none. BERT-Base has 109.5 million, and the lectures say 110. Its stack is the same. BERT adds a vector each for first and second sentence, one more norm, and a layer that reads the `[CLS]` token. Its vocabulary is smaller. What tells the two stacks apart is a triangle.
+# GPT has 116.5 million, as the lectures say. The output reuses the embedding's weights, so it adds none. BERT-Base has 109.5 million, and the lectures say 110. Its stack is the same. BERT adds a vector each for first and second sentence, one more norm, and a layer that reads the `[CLS]` token. Its vocabulary is smaller. Only the causal mask tells the two stacks apart.
 #
 # ## The Transformer
 #
@@ -608,7 +608,7 @@ def build_model(norm="pre", dropout=0.0):
 #
 # There are 625 steps on a CPU, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
 #
-# **How it is scored.** The grader draws 300 new sentences. Your model writes their translations, one word after the other. Full marks need two things. At least 70 % of the translations are right to the last word, and their BLEU is at least 0.8 (explained below). The public check is easier and asks for half of 60 sentences. So passing it does not mean full marks yet. You measure the same two numbers yourself after training.
+# **How it is scored.** The grader draws 300 new sentences. Your model writes their translations, one word after the other. Full marks need two things. At least 70 % of the translations are right to the last word, and their BLEU is at least 0.8 (explained below). The public check is easier. It asks for half of 60 sentences and a BLEU of 0.4, so passing it does not mean full marks yet. You measure the same two numbers yourself after training.
 
 
 # %% solution="encoder_decoder_task"
@@ -723,11 +723,11 @@ recurrent = fit("encoder_decoder_task", build_recurrent, train_recurrent, varian
 def fastest(work, *inputs, tries=3):
     """The result of `work(*inputs)`, and the seconds of its fastest run after one to warm up."""
     seconds = []
-    with blocks.one_thread(device()):
+    with blocks.one_thread():
         for _ in range(1 + tries):
             began = time.perf_counter()
             result = work(*inputs)
-            if device().type == "cuda":
+            if torch.cuda.is_available():
                 torch.cuda.synchronize()  # a GPU may still be at work
             seconds.append(time.perf_counter() - began)
     return result, min(seconds[1:])
@@ -795,12 +795,13 @@ def forwards_and_backwards(layer, x):
     (out[0] if isinstance(out, tuple) else out).sum().backward()  # a GRU gives its last state, too
 
 
-gru, layer = nn.GRU(64, 64, batch_first=True).to(device()), FastLayer(64).to(device())
+place = torch.device("cpu")
+gru, layer = nn.GRU(64, 64, batch_first=True).to(place), FastLayer(64).to(place)
 text_lengths, seconds = [8, 32, 128, 512, 2048], {"GRU": [], "Transformer layer": []}
 print("        steps one after another    milliseconds")
 print("tokens      GRU   layer             GRU   layer")
 for T in text_lengths:
-    x = torch.randn(1, T, 64, device=device())
+    x = torch.randn(1, T, 64, device=place)
     seconds["GRU"] += [fastest(forwards_and_backwards, gru, x)[1]]
     seconds["Transformer layer"] += [fastest(forwards_and_backwards, layer, x)[1]]
     took = "".join(f"{1000 * times[-1]:>8.1f}" for times in seconds.values())
@@ -808,13 +809,13 @@ for T in text_lengths:
 show.encoder_decoder.seconds_by_length(text_lengths, seconds)
 
 # %% [markdown]
-# Even one thread reads the text several times faster with the Transformer's layer. It does more arithmetic, but in a few large matrix products. The GRU does it in hundreds of tiny ones, and each has to be started. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. These are two columns of the paper's Table 1. *Sequential operations* are $T$ against a constant. *Complexity per layer* is $T D^2$ for the GRU, and the layer's attention adds $T^2 D$.
+# Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. These are two columns of the paper's Table 1. *Sequential operations* are $T$ against a constant. *Complexity per layer* is $T D^2$ for the GRU, and the layer's attention adds $T^2 D$.
 #
-# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, each large enough for all cores. So the same hardware can train on far more text, and this is why large language models are Transformers. If you have a GPU, run the last cell on it.
+# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, and each of them has work for many cores. So the same hardware can train on far more text. This is a main reason why large language models are Transformers. If you have a GPU, set `place = device()` in the last cell and run it again.
 #
 # ### The price in writing
 #
-# Writing shows the other side. In the table it is slower by ten times and more. `decode_greedy` sends the whole sentence so far through the model for each new word, while a GRU goes on from its hidden state.
+# Writing shows the other side. In the comparison above, the Transformer needs more than ten times as long. Its `decode_greedy` sends the whole sentence so far through the model for each new word, while a GRU goes on from its hidden state.
 #
 # Most of this work is done again and again. Real programs keep the keys and values that each attention layer has computed for earlier words, in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. You will build such a cache later in the course. Why may a program keep these numbers at all? The written question below asks you.
 #
