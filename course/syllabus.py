@@ -282,6 +282,7 @@ OURS: tuple[Topic, ...] = (
             _question("encoder_decoder"),
         ),
         builds_on=("bahdanau_attention", "positional_encoding", "masking"),
+        predictions=("best_lead_under_smoothing", "recurrent_layer_on_one_thread"),
     ),
     Topic(
         11,

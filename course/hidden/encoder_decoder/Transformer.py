@@ -15,10 +15,10 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
 @exercise(
     reference.Transformer,
     hints=(
-        "Follow one sentence: ids, embeddings times the root of D, places, encoder; print the shape after each step.",
-        "Change the last word of tgt_in: at which places do the logits move? Then change the padding of src.",
-        "Do the words of both languages get places? What is the size of an embedding before and after the root?",
-        "In pre-norm nothing has been normed on the road. What stands at the end of either tower?",
+        "Follow one sentence through embedding, scaling, positions and encoder. Print the shape after each step.",
+        "Change the last word of tgt_in. At which positions do the logits move? Then change the padding of src.",
+        "Do the words of both languages get positions? How large is an embedding before and after scaling?",
+        "In pre-norm nothing norms the residual stream inside the layers. What stands at the end of each stack?",
     ),
     forbidden=BUILT_IN_LAYERS,
     tolerance=1e-5,
@@ -105,26 +105,30 @@ class OpenModel(reference.Transformer):
         return x @ self.tgt_embed.weight.T
 
 
-@Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
+@Transformer.misconception(
+    "Print the size of an embedding and of a position's vector before you add them. How do they compare?"
+)
 class EmbeddingsNotScaled(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
-@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone sees a set.")
+@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone knows no order.")
 class NoPlaces(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5
 
 
-@Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
+@Transformer.misconception(
+    "Put it into training mode with a dropout of 1. Does anything of the embedded words still arrive?"
+)
 class WordsNotDropped(OpenModel):
     def embedded(self, ids, embed):
         return self.placed(ids, embed)
 
 
 @Transformer.misconception(
-    "Change the last word of tgt_in. At which places may the logits move, when no mask is given?"
+    "Change the last word of tgt_in. At which positions may the logits move when no mask is given?"
 )
 class FutureInSight(OpenModel):
     def past(self, T):
@@ -138,7 +142,7 @@ class PaddingInSight(OpenModel):
 
 
 @Transformer.misconception(
-    "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
+    "Change what stands in the source's padding. Which words still see it, the encoder's or the decoder's?"
 )
 class PaddingInTheDecodersSight(OpenModel):
     def decoded(self, tgt_in, memory, tgt_mask, src_mask):
@@ -164,7 +168,7 @@ class PadIsAlwaysZero(OpenModel):
 
 
 @Transformer.misconception(
-    "Change the second word of tgt_in. Which logits move first? Who shifts, the model or its caller?"
+    "Change the second word of tgt_in. Which logits move first? Does the model shift the target, or its caller?"
 )
 class ShiftsOnceMore(OpenModel):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
@@ -173,7 +177,7 @@ class ShiftsOnceMore(OpenModel):
 
 
 @Transformer.misconception(
-    "Which encoder layer does the first decoder layer look at? Every one looks at the finished source."
+    "Which encoder layer does your first decoder layer look at? Each should look at the finished memory."
 )
 class LayerLooksAtLayer(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
@@ -199,7 +203,9 @@ class PlacesByTheBatch(OpenModel):
         return embed(ids) * embed.embedding_dim**0.5 + self.positions[: len(ids), None]
 
 
-@Transformer.misconception("In pre-norm, who norms what comes out at the top of a tower?")
+@Transformer.misconception(
+    "In pre-norm, print the size of the vectors at the top of each stack. What should norm them?"
+)
 class NoNormAtTheEnd(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
         memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)

@@ -17,8 +17,8 @@ from course.reference import encoder_decoder as reference
     reference.decode_beam,
     hints=(
         "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
-        "Write down by hand all sentences of up to three words, log p and length of each. Which is worth the most?",
-        "What is added up along a hypothesis: scores, probabilities, or their logarithms? Over all words, or the last?",
+        "Write down all sentences of up to three words, with log p and length. Which has the best final score?",
+        "Do you add up logits, probabilities or log-probabilities? Over all words of a hypothesis, or the last one?",
         "May a finished hypothesis still win when an open one becomes better later? When can you stop?",
     ),
 )
@@ -124,12 +124,14 @@ def greedy_whatever_the_beam(model, src, beam, length_penalty=1.0):
 
 
 @decode_beam.misconception(
-    "What becomes of a hypothesis that ends before the last place? Print all that you compare at the end."
+    "Print all hypotheses that you compare at the end. Are those that finished early among them?"
 )
 def those_that_ended_early_are_lost(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, keep=False)
 
 
-@decode_beam.misconception("Was the first hypothesis that ended the best one? Others may end better, and later.")
+@decode_beam.misconception(
+    "Print all hypotheses at the end. Could one that finishes later score better than the first?"
+)
 def stops_at_the_first_end(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, lead=torch.inf)

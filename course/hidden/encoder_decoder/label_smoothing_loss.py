@@ -15,7 +15,7 @@ BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss", "F.kl_div", "nn.KLD
     hints=(
         "Write down the smoothed target of one token for V = 4 and epsilon = 0.2. Do its numbers sum to one?",
         "With epsilon = 0 it must be the cross-entropy you know. Is it, over the real tokens alone?",
-        "Make the logits of a padded place huge. May the loss move? Then add a column of padding: may it move now?",
+        "Make the logits of a padded position huge. May the loss move? Then add a column of padding. May it move now?",
     ),
     forbidden=BUILT_IN_LOSSES,
 )
@@ -61,12 +61,14 @@ def _smoothed(logits, targets, epsilon, share=None, right=None, scored=torch.log
     return -(right - share) * at_target - share * log_p.sum(-1)
 
 
-@label_smoothing_loss.misconception("Add five columns of padding. Should the loss change? Whose mean is it?")
+@label_smoothing_loss.misconception(
+    "Add five columns of padding. Should the loss change? Over which tokens do you take the mean?"
+)
 def padding_counts(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, epsilon).mean()
 
 
-@label_smoothing_loss.misconception("Padding adds nothing to your sum. By what do you divide it?")
+@label_smoothing_loss.misconception("Padding adds nothing to your sum. What do you divide the sum by?")
 def divided_by_all_places(logits, targets, epsilon, mask):
     return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
 
@@ -89,7 +91,7 @@ def shared_by_the_others(logits, targets, epsilon, mask):
 
 
 @label_smoothing_loss.misconception(
-    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+    "With logits of thousands, print the smallest probability and its logarithm. Where did it get lost?"
 )
 def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
     log_p = (logits.softmax(-1) + 1e-9).log()
@@ -133,7 +135,7 @@ label_smoothing_loss.mistakes(
 
 
 @label_smoothing_loss.misconception(
-    "Its gradient is the same, its value is lower by the target's own entropy. Cross-entropy is asked for.",
+    "Your gradient is right, and your value is lower by the entropy of the target. The text asks for cross-entropy.",
     convention="Kullback-Leibler divergence from the smoothed target",
 )
 def divergence(logits, targets, epsilon, mask):
