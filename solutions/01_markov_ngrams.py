@@ -76,21 +76,22 @@ ids[:12], decode(ids[:12])
 #
 # What you see through a window of $n$ tokens is called an **n-gram**. For $n = 1, 2, 3$ its names are unigram, bigram and trigram.
 #
-# Why count n-grams? The probability of a text is a product of guesses, and each guess may use everything that stands before. The first three letters of our
-# example have the probability
+# Why count n-grams? Suppose that a model reads `aba`. It gives 1/2 to `a` at the beginning, 2/3 to `b` after `a`, and 1 to `a` after `ab`. Then the whole
+# text has the probability
 #
-# $$P(\texttt{aba}) = P(\texttt{a}) \cdot P(\texttt{b} \mid \texttt{a}) \cdot P(\texttt{a} \mid \texttt{ab}).$$
+# $$P(\texttt{aba}) = P(\texttt{a}) \cdot P(\texttt{b} \mid \texttt{a}) \cdot P(\texttt{a} \mid \texttt{ab}) = \tfrac12 \cdot \tfrac23 \cdot 1 = \tfrac13 .$$
 #
-# A text $u_1, u_2, \dots, u_T$ has one such factor for each token:
+# By the same **chain rule**, a text $u_1, u_2, \dots, u_T$ has one factor for each token, and each factor may depend on everything before it:
 #
 # $$P(u_1, \dots, u_T) = \prod_{t=1}^{T} P(u_t \mid u_1, \dots, u_{t-1}).$$
 #
-# Late factors depend on long beginnings, and most beginnings occur in no training text. The **Markov assumption** therefore cuts the past short. It says that
-# only the last $n-1$ tokens matter:
+# Late factors depend on long beginnings, and most of these beginnings occur in no training text. The **Markov assumption** therefore cuts the past short.
+# With $n = 2$, only one token before matters, so $P(\texttt{a} \mid \texttt{ab})$ becomes $P(\texttt{a} \mid \texttt{b})$. In general, only the last $n-1$
+# tokens matter:
 #
 # $$P(u_t \mid u_1, \dots, u_{t-1}) \approx P(u_t \mid u_{t-n+1}, \dots, u_{t-1}).$$
 #
-# Under this assumption, the counts of its n-grams are all that a model needs from a text.
+# Under this assumption, a model needs nothing from a text but the counts of its n-grams.
 #
 # ### Exercise: `count_ngrams`, count the windows (about 10 minutes)
 #
@@ -139,17 +140,17 @@ show.markov_ngrams.windows_seen(train_counts, held_out_counts, V)
 # ## From counts to probabilities
 #
 # Take $n = 2$, so that one token is all the context there is. Our example `abacab` contains `ab` twice and `ac` once. So after `a` comes `b` with
-# probability 2/3 and `c` with probability 1/3. The same division in each row gives the left half of this table:
+# probability 2/3 and `c` with probability 1/3. Count the pairs that begin with `b` and with `c` in the same way, and you get the left half of this table:
 #
-# | after | `a` | `b` | `c` | | with 1 added: `a` | `b` | `c` |
+# | after | `a` | `b` | `c` | | `a`, 1 added | `b`, 1 added | `c`, 1 added |
 # |---|---|---|---|---|---|---|---|
 # | `a` | 0 | 2/3 | 1/3 | | 1/6 | 3/6 | 2/6 |
 # | `b` | 1 | 0 | 0 | | 2/4 | 1/4 | 1/4 |
 # | `c` | 1 | 0 | 0 | | 2/4 | 1/4 | 1/4 |
 #
-# On the left, `aa` has probability 0, and so the model holds it impossible for ever. But six letters are a short text, and perhaps `aa` is only rare.
+# On the left, `aa` has probability 0, so this model calls the pair impossible. But six letters are a short text, and perhaps `aa` is only rare.
 # **Additive smoothing** allows for that. It adds the same number $\alpha \ge 0$ to *every* count, as if each pair had already occurred $\alpha$ times
-# before the text began. The right half shows $\alpha = 1$. Its first row holds the counts $0 + 1$, $2 + 1$ and $1 + 1$, divided by their sum 6.
+# before the text began. The right half shows $\alpha = 1$. Its first row holds the counts $0 + 1$, $2 + 1$ and $1 + 1$, each divided by their sum 6.
 #
 # In the lecture's notation, $p_v(u)$ is the probability that token $u$ follows token $v$, and $c(v, u)$ counts how often it did:
 #
@@ -195,7 +196,7 @@ show.markov_ngrams.transition_map(P, alphabet)
 # %% [markdown]
 # ## How good is a model?
 #
-# A good model gives a high probability to a text that it has not seen. Let the left half of the table above read `acab`. It makes three guesses. The
+# A good model gives a high probability to a text that it has not seen. Let the model in the left half of the table read `acab`. It makes three guesses. The
 # probability of `c` after `a` was 1/3, that of `a` after `c` was 1, and that of `b` after `a` was 2/3.
 #
 # Their product is 2/9. A longer text has a smaller product, so texts of different lengths cannot be compared. After a few hundred tokens the product is even
@@ -207,7 +208,8 @@ show.markov_ngrams.transition_map(P, alphabet)
 # | its logarithm | −1.099 | 0.000 | −0.405 | −0.501 |
 #
 # Change the sign of the mean and undo the logarithm. The result is $\exp(0.501) = 1.65$. This is the model's **perplexity** on the text. It has a plain
-# meaning. The model was as unsure as if it had to choose among 1.65 equally likely tokens at each step. Choosing among all three gives 3. In general,
+# meaning. The model was as unsure as if it had to choose among 1.65 equally likely tokens at each step. A model that
+# holds all three letters equally likely has a perplexity of 3. In general,
 #
 # $$\text{perplexity} = \exp\Bigl(-\frac{1}{T} \sum_{t=1}^{T} \ln p(u_t)\Bigr),$$
 #
@@ -313,12 +315,12 @@ show.markov_ngrams.approximations(samples)
 # ## A longer memory
 #
 # A table for $n = 5$ would need $V^5$ numbers. That is eight billion, and nearly all of them would be zero. So you keep only the contexts that did occur, in a
-# dictionary. But then the first picture returns, because most long windows of a new text are unseen. What should a model say after an unseen context?
+# dictionary. But remember the first picture. Most long windows of a new text are unseen. What should a model say after an unseen context?
 #
 # It can **back off**, that is, ask a shorter context. Or it can **interpolate**, that is, mix the answers of all lengths each time. You will interpolate,
 # one length at a time, from short to long. Here is `abacab` once more. What comes after `ba`?
 #
-# 1. **No context.** Of the six letters, three are `a`, two are `b` and one is `c`. Call these frequencies $P_1$.
+# 1. **No context.** Of the six letters, three are `a`, two are `b` and one is `c`. Call these frequencies $P_1$. There is no smoothing here, so $\alpha = 0$.
 # 2. **The context `a`.** Three letters followed an `a`, twice `b` and once `c`. Give these counts a weight of 0.6, and leave 0.4 to $P_1$. The result
 #    is $P_2$.
 # 3. **The context `ba`.** One letter followed it, a `c`. A single example deserves less trust, so give it 0.5, and leave 0.5 to $P_2$.
@@ -341,12 +343,12 @@ show.markov_ngrams.approximations(samples)
 # and $P_1(u) = (c(u) + \alpha) / (T + \alpha V)$ begins the chain. If nothing ever followed $h$, set $\lambda(h) = 0$.
 #
 # How far should you trust a context? Any sensible $\lambda(h)$ is fine here. It may be a constant such as ½, or it may grow with the number of times that $h$
-# was seen. The example used a classic choice by Witten and Bell (1991). Let $N(h)$ be the number of *different* tokens that followed $h$. They take
+# was seen. The weights in the example follow a classic choice by Witten and Bell (1991). Let $N(h)$ be the number of *different* tokens that followed $h$. Then
 #
 # $$\lambda(h) = \frac{c(h)}{c(h) + N(h)}.$$
 #
-# Three letters followed `a`, and two of them were different, so $\lambda = 3/5$. The idea is that a context with many different followers will probably
-# have a new one soon, so it should leave more to the shorter context.
+# After `a` came three letters of two different kinds, so $\lambda = 3/5$. After `ba` came one letter of one kind, so $\lambda = 1/2$. The idea is that
+# a context with many different followers will probably have a new one soon, so it should leave more to the shorter context.
 #
 # ### Exercise: `NGramModel` (about 30 minutes)
 #
@@ -442,21 +444,22 @@ show.markov_ngrams.perplexity_by_order(list(models), on_train, on_held_out)
 #
 # ### Your model (about 20 minutes)
 #
-# Choose $n$ and $\alpha$ for characters of texts like this one, and return a model that has not been fitted yet. The judge fits it and measures it as `score`
-# does. Most of its questions come from modules that `data.load` keeps back.
+# Choose $n$ and $\alpha$ for characters of texts like this one, and return a model that has not been fitted yet. You choose them on the held-out text, so that
+# text can no longer judge your choice fairly. The judge therefore has a **test set**, modules that `data.load` keeps back. It fits your model on other modules and
+# measures its perplexity as `score` does.
 #
-# Your score is the perplexity of your model, divided by the perplexity of the course's own model on the same questions. Smaller is better. For full marks it
-# must stay within all four bars:
+# Your score is a ratio, the perplexity of your model divided by the perplexity of the course's own model on the same questions. Smaller is better. For full
+# marks, all four ratios must stay within their bars:
 #
-# | fitted on | asked about | score at most |
+# | fitted on | measured on | ratio at most |
 # |---|---|---|
-# | 12,000 characters | new modules | 1.25 (`check` measures this) |
+# | 12,000 characters | the test set | 1.25 (`check` measures this) |
 # | 12,000 characters | the same characters | 2 (`check` measures this too) |
-# | 20,000 characters | new modules | 1.32 |
-# | 60,000 characters | new modules | 1.1 (this earns the largest part) |
+# | 20,000 characters | the test set | 1.32 |
+# | 60,000 characters | the test set | 1.1 (this earns the largest part) |
 #
-# Suppose that your curve is lowest at $n = 5$, as ours is, and your model still misses a bar. Then look at $\lambda(h)$. Print the distribution after a context
-# that occurred once.
+# What if your held-out curve is lowest at $n = 5$, as ours is, and your model still misses a bar? Then look at $\lambda(h)$. Print the distribution after a
+# context that occurred once.
 
 
 # %% solution="markov_ngrams_task"
@@ -502,8 +505,8 @@ for temperature in (0.2, 0.5, 1.0, 2.0):
     print(f"temperature {temperature}:", [f"{q:.3f}" for q in (powers / powers.sum()).tolist()])
 
 # %% [markdown]
-# At $\tau = 1$ the model samples from its own probabilities. Below 1 it plays safe, and above 1 it gambles. A neural network computes its probabilities with a
-# softmax. There the same change is called **softmax temperature**.
+# At $\tau = 1$ the model samples from its own probabilities. Below 1 it plays safe, and above 1 it gambles. A neural network computes its probabilities by a
+# softmax over scores, its logits. Dividing the logits by $\tau$ has the same effect, so you will also read **softmax temperature**.
 #
 # Now write with your models. Here are some things to try.
 #
@@ -553,7 +556,7 @@ show.markov_ngrams.writer(models, alphabet)
 #
 # ## Going further
 #
-# - **Two choices of λ.** Our model with $\lambda = ½$ has its lowest held-out perplexity at $n = 6$, about 4.3. With the $\lambda(h)$ of Witten and Bell it is 4.5, at
+# - **Two choices of λ.** Our model with $\lambda = \tfrac12$ has its lowest held-out perplexity at $n = 6$, about 4.3. With the $\lambda(h)$ of Witten and Bell it is 4.5, at
 #   $n = 5$. Why might a constant do better here? Compare both on a training text of 5,000 characters.
 # - **Bits.** The logarithm to base 2 of the perplexity per character has a second meaning. A perfect compressor built on your model would need that many
 #   bits per character. How does yours compare with `gzip`? Shannon let people guess, and put printed English between 0.6 and 1.3 bits per character

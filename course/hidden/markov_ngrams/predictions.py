@@ -7,7 +7,7 @@ from course.exercise.prediction import Prediction, right, wrong
 PREDICTIONS = (
     Prediction(
         "perplexity_with_unseen_pairs",
-        "The uniform model has a perplexity of 96 on the held-out text, and the frequencies have about 24. "
+        "On the held-out text, the uniform model has a perplexity of 96, and the model of frequencies has about 24. "
         "Six in 1,000 pairs of neighbouring characters there never occurred in the training text. "
         "What is the perplexity of the matrix, without smoothing?",
         wrong(
