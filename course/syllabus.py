@@ -124,6 +124,7 @@ OURS: tuple[Topic, ...] = (
             _task("markov_ngrams", 4, 20),
             _question("markov_ngrams"),
         ),
+        predictions=("perplexity_with_unseen_pairs", "longer_windows_on_both_texts"),
     ),
     Topic(
         2,

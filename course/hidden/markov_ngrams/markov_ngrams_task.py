@@ -30,8 +30,8 @@ ON_READ = (2.0, 4.0)
     reference.language_model,
     name="markov_ngrams_task",
     hints=(
-        "Look at your curve of held-out perplexity: where is it lowest?",
-        "If n is fine and the score is not, look at the mixture: what does it say after a context that occurred once?",
+        "Look at your curve of held-out perplexity. At which n is it lowest?",
+        "If n is fine and the score is not, print what your mixture says after a context that occurred once.",
     ),
 )
 def markov_ngrams_task(rng):
@@ -57,7 +57,7 @@ def _judged(
         .call(text, method="fit", into="fitted")
         .map(contexts, method="next_distribution")
     )
-    because = "even on the text it has read, it is far more perplexed than it should be" if of_the_text else ""
+    because = "even on its own training text, the perplexity is far too high" if of_the_text else ""
     for factor in factors:
         case = case.law("perplexity_within", targets=targets, factor=factor, because=because)
     return case
@@ -74,21 +74,21 @@ def _encoded(text: str) -> Tensor:
 
 
 @markov_ngrams_task.misconception(
-    "How good is your model on the very text it has read? If not even there, how much of the past does it see?"
+    "Measure your model on its own training text. If it is bad even there, how much of the past does it see?"
 )
 def sees_too_little(vocab_size):
     return reference.NGramModel(2, vocab_size, 0.1)
 
 
 @markov_ngrams_task.misconception(
-    "On the text it has read it is excellent. Compare with the curve of the held-out text: where does that one turn?"
+    "Your model is excellent on its training text. Now look at the held-out curve. At which n does that curve turn?"
 )
 def recites(vocab_size):
     return reference.NGramModel(12, vocab_size, 0.1)
 
 
 @markov_ngrams_task.misconception(
-    "A model with your n can do better. How much does yours trust a context that it has met once?"
+    "A model with your n can do better. How much does yours trust a context that occurred once?"
 )
 def trusts_no_context(vocab_size):
     return _LongestKnown(5, vocab_size, 0.1)
