@@ -231,16 +231,21 @@ check("self_attention", self_attention)
 # %% [markdown]
 # ## What it costs
 #
-# The lecture's table, from section 4 of the paper, for $n$ words of width $d$ and without constant factors:
+# Begin with three words of two numbers each, so $n = 3$ and $d = 2$. Attention compares each of the 3 words with all 3. That makes 9 scores, and each multiplies 2 pairs of numbers:
+# $3 \cdot 3 \cdot 2 = 18$ multiplications. A recurrent layer multiplies its hidden state by a $2 \times 2$ matrix in each of 3 steps: $3 \cdot 2 \cdot 2 = 12$.
 #
-# | layer | multiplications | steps one after another | longest way between two words |
+# The lecture's table, from section 4 of the paper, says the same for $n$ words of width $d$. It leaves out constant factors, and it counts nothing but these two.
+#
+# | layer | multiplications | steps one after another | longest path between two words |
 # |---|---|---|---|
 # | self-attention | $n^2 \cdot d$ | $1$ | $1$ |
 # | recurrent | $n \cdot d^2$ | $n$ | $n$ |
 #
-# (The paper's table has two more rows: convolutions, and attention to a neighbourhood only.) The last two columns are the reason for all this: no step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first.
+# The last two columns are the reason for all this. No step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first column.
 #
 # ### Exercise: `attention_cost`, the price (about 5 minutes)
+#
+# Return the first column of the table, without constant factors.
 
 
 # %% solution="attention_cost"
@@ -258,16 +263,37 @@ def attention_cost(n: int, d: int) -> dict[str, int]:
 check("attention_cost", attention_cost)
 
 # %% [markdown]
+# Both costs of the table are equal at $n = d$. But the table leaves out most of what a layer does, on both sides:
+#
+# - **A whole attention layer** multiplies each word by four $d \times d$ matrices, the projections. You know $W_q$, $W_k$ and $W_v$. The output projection $W_o$ follows the mixture (topic 07). Then the scores take $n^2 d$ multiplications,
+#   and mixing the values takes another $n^2 d$. Last comes a **feed-forward network** that takes each word from $d$ numbers to $4d$ and back to $d$ (topic 10).
+# - **A whole recurrent layer** of 2017 is an LSTM (topic 04). It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets
+#   the same feed-forward network behind it.
+#
+# Here is every part, for three words of two numbers first. Each count is exact but for biases, softmax and products number by number, which are few.
+#
+# | part | $n = 3$, $d = 2$ | any $n$ and $d$ |
+# |---|---|---|
+# | four projections | $4 \cdot 3 \cdot 2^2 = 48$ | $4nd^2$ |
+# | scores and mixing | $2 \cdot 3^2 \cdot 2 = 36$ | $2n^2d$ |
+# | feed-forward, up and down | $2 \cdot 3 \cdot 2 \cdot 8 = 96$ | $8nd^2$ |
+# | **whole attention layer** | $180$ | |
+# | eight matrices of the LSTM | $8 \cdot 3 \cdot 2^2 = 96$ | $8nd^2$ |
+# | feed-forward, the same | $96$ | $8nd^2$ |
+# | **whole recurrent layer** | $192$ | |
+#
+# At three words the whole attention layer is cheaper. At five words of two numbers it costs 340 and the recurrent layer 320.
+#
 # ### Exercise: `crossover_length`, where they meet (about 5 minutes)
 #
-# At which number of words do both layers of width $d$ cost the same?
+# At which number of words $n$ do the two **whole** layers of width $d$ cost the same? Add up the parts of each layer, set the totals equal, and solve for $n$. For $d = 2$ your answer must lie between 3 and 5.
 
 
 # %% solution="crossover_length"
 def crossover_length(d: int) -> float:
-    """The n at which self-attention and recurrence of width d cost the same."""
+    """The n at which whole layers of width d cost the same, everything in the table counted."""
     ### BEGIN SOLUTION
-    return float(d)
+    return 2.0 * d  # 4 n d² + 2 n² d + 8 n d² = 16 n d²
     ### END SOLUTION
 
 
@@ -278,8 +304,11 @@ check("crossover_length", crossover_length)
 show.self_attention.costs(attention_cost, crossover_length, d=512)
 
 # %% [markdown]
-# In 2017 a sentence had some tens of words, and the paper's layers were 512 wide: attention was the cheaper one, far to the left of the crossing. Today's contexts of 100,000 words lie far to the right
-# of it, and a whole field looks for attention that costs less.
+# The paper's layers were 512 wide, and a sentence of 2017 had about 30 words. By the paper's table attention is 17 times cheaper there. Whole layers tell a soberer story. Attention saves a quarter of the multiplications,
+# and its scores and mixing are one in a hundred of what is left. So fewer multiplications cannot be what made the Transformer fast. The second column did. All words are computed at once, where an LSTM takes 30 steps.
+#
+# Today's texts are longer. A layer of width 4096 meets the LSTM at 8192 words. With 100,000 words it costs 3.8 times as much as the LSTM, and four fifths of that are scores and mixing. This is why a whole field looks for
+# attention that costs less.
 #
 # ## What it cannot see
 #

@@ -107,31 +107,51 @@ def costs(
     crossover_length: Callable[[int], float],
     d: int = 512,
 ) -> Figure:
-    """Left, both costs over n at width `d`, crossing where `crossover_length` says; right, that length against d."""
+    """Left, what self-attention costs beside recurrence, by the paper's table and for whole layers; right, its parts.
+
+    `attention_cost` gives the paper's table, and `crossover_length` says where the curve of whole layers meets 1.
+    """
     import matplotlib.pyplot as plt
 
-    lengths = [2**i for i in range(4, 15)]
-    both = [attention_cost(n, d) for n in lengths]
+    lengths = [2**i for i in range(4, 18)]
+    table = [attention_cost(n, d) for n in lengths]
+    parts = [_parts_of_attention(n, d) for n in lengths]
+    whole = [sum(part.values()) / _recurrent_layer(n, d) for n, part in zip(lengths, parts)]
     meeting = float(crossover_length(d))
-    widths = [32, 64, 128, 256, 512, 1024, 2048]
-    meetings = [float(crossover_length(width)) for width in widths]
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
-        left.loglog(lengths, [cost["recurrent"] for cost in both], color=ORANGE, marker="s", label="recurrent")
-        left.loglog(lengths, [cost["self_attention"] for cost in both], color=BLUE, marker="o", label="self-attention")
-        left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
-        left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
-        left.set(title=f"Multiplications, d = {d}", xlabel="number of words n")
+        by_table = [cost["self_attention"] / cost["recurrent"] for cost in table]
+        left.loglog(lengths, by_table, color=ORANGE, marker="s", label="the paper's table")
+        left.loglog(lengths, whole, color=BLUE, marker="o", label="whole layers")
+        left.axhline(1, color=GREY, linewidth=1.2)
+        if meeting > 0:
+            left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
+            left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
+        left.set(title="Attention's cost / recurrence's", xlabel="number of words n")
+        left.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
         left.legend(loc="upper left")
-        right.loglog(widths, meetings, color=INK, marker="o")
-        right.fill_between(widths, meetings, max(meetings), color=ORANGE, alpha=0.15, linewidth=0)
-        right.fill_between(widths, min(meetings), meetings, color=BLUE, alpha=0.15, linewidth=0)
-        right.text(0.06, 0.88, "recurrence is cheaper", transform=right.transAxes, color=ORANGE)
-        right.text(0.94, 0.08, "self-attention is cheaper", transform=right.transAxes, color=BLUE, ha="right")
-        right.set(title="Where they cost the same", xlabel="width d", ylabel="number of words n")
-        right.set_xticks(widths[::2], [str(width) for width in widths[::2]])
-        right.minorticks_off()
-        return finished(figure, f"Self-attention is cheaper up to n = {meeting:.4g} words at width {d}.")
+        shares = [[100 * part[name] / sum(part.values()) for part in parts] for name in parts[0]]
+        right.stackplot(lengths, shares, colors=(GREEN, PINK, BLUE), alpha=0.5)
+        for name, (x, y), side in zip(parts[0], ((0.04, 0.1), (0.04, 0.6), (0.96, 0.75)), ("left", "left", "right")):
+            right.text(x, y, name, transform=right.transAxes, ha=side)
+        right.set(title="Inside the whole attention layer", xlabel="number of words n", ylabel="multiplications, %")
+        right.set(xscale="log", xlim=(lengths[0], lengths[-1]), ylim=(0, 100))
+        return finished(
+            figure,
+            f"At width {d} a whole attention layer costs {whole[0]:.2f} of a recurrent one for {lengths[0]} words and "
+            f"{whole[-1]:.0f} times as much for {lengths[-1]}; they are said to meet at n = {meeting:.4g}. Scores and "
+            f"mixing grow from {shares[-1][0]:.0f} to {shares[-1][-1]:.0f} % of the attention layer.",
+        )
+
+
+def _parts_of_attention(n: int, d: int) -> dict[str, int]:
+    """Multiplications of a whole attention layer over n words of width d, part by part."""
+    return {"projections": 4 * n * d * d, "feed-forward": 8 * n * d * d, "scores and mixing": 2 * n * n * d}
+
+
+def _recurrent_layer(n: int, d: int) -> int:
+    """Multiplications of an LSTM over n words of width d, and of a feed-forward network behind it."""
+    return 8 * n * d * d + 8 * n * d * d
 
 
 def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], trained_on: int) -> Figure:
