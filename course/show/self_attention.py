@@ -39,30 +39,30 @@ STARTING_VECTORS = {
     "k": [[2.5, 1.0], [-1.5, 0.5], [0.5, -2.0], [-0.5, 2.0]],
     "v": [[2.0, 2.0], [-2.0, 1.0], [-1.5, -2.0], [2.0, -1.5]],
 }
-"""Four words in two dimensions, so that they can be drawn: `her` asks for somebody, and `Ada` is somebody."""
+"""Four words in two dimensions, so that they can be drawn. `her` looks for a name, and `Ada` is one."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
 def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
-    """Bars: how often the value of the first, second, ..., last pair can be read from the last state of an RNN."""
+    """Bars of how often the digit of the first, second, ..., last pair can be read from the last state of an RNN."""
     import matplotlib.pyplot as plt
 
-    places = range(1, len(accuracy) + 1)
+    positions = range(1, len(accuracy) + 1)
     with styled():
         figure, axes = plt.subplots(figsize=SMALL)
-        bars = axes.bar(places, [100 * a for a in accuracy], color=BLUE, width=0.7)
+        bars = axes.bar(positions, [100 * a for a in accuracy], color=BLUE, width=0.7)
         axes.bar_label(bars, [f"{100 * a:.0f}" for a in accuracy], padding=2, fontsize=9)
         axes.axhline(100 * chance, color=ORANGE, linestyle="--", linewidth=1.5)
         axes.annotate(f"guessing, {chance:.0%}", (0.5, 100 * chance), (0, 26), textcoords="offset points", color=ORANGE)
-        axes.set(title="What is left in the last state?", xlabel="place of the pair in the list", ylim=(0, 112))
-        axes.set(ylabel="value read back, %", xticks=list(places))
+        axes.set(title="What is left in the last hidden state?", xlabel="position of the pair", ylim=(0, 112))
+        axes.set(ylabel="digits read back, %", xticks=list(positions))
         axes.grid(axis="x", visible=False)
         return finished(
             figure,
-            f"Bar chart: the value of the last of {len(accuracy)} pairs is read back in {accuracy[-1]:.0%} of lists, "
-            f"that of the first in {accuracy[0]:.0%}.",
+            f"Bar chart. The digit of the last of {len(accuracy)} pairs is read back in {accuracy[-1]:.0%} of lists, "
+            f"the digit of the first in {accuracy[0]:.0%}.",
         )
 
 
@@ -86,7 +86,9 @@ def scores_by_width(
         for axes in (left, right):
             axes.set_xticks(list(widths), [str(width) for width in widths])
             axes.minorticks_off()
-        return finished(figure, "Without the division the variance grows like D and one key takes all the attention.")
+        return finished(
+            figure, "Without the division the variance of a score grows like D, and one key takes all the attention."
+        )
 
 
 def attention_map(weights: Tensor, queries: Sequence[str], keys: Sequence[str], title: str = "") -> Figure:
@@ -139,7 +141,7 @@ def costs(
         return finished(
             figure,
             f"At width {d} a whole attention layer costs {whole[0]:.2f} of a recurrent one for {lengths[0]} words and "
-            f"{whole[-1]:.0f} times as much for {lengths[-1]}; they are said to meet at n = {meeting:.4g}. Scores and "
+            f"{whole[-1]:.0f} times as much for {lengths[-1]}. A line marks n = {meeting:.4g}. Scores and "
             f"mixing grow from {shares[-1][0]:.0f} to {shares[-1][-1]:.0f} % of the attention layer.",
         )
 
@@ -172,7 +174,7 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
         axes.set_xticks(list(slots))
         axes.legend(loc="center right")
         last = ", ".join(f"{name} {values[-1]:.0%}" for name, values in accuracy.items())
-        return finished(figure, f"Accuracy against the number of pairs; at {slots[-1]} pairs: {last}.")
+        return finished(figure, f"Accuracy against the number of pairs in a list. At {slots[-1]} pairs: {last}.")
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
@@ -184,9 +186,9 @@ def playground(attend: Attend) -> VBox:
 
     vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
     figure = _three_panels()
-    picture, spoken = live.picture("keys and a query, the weights, and the values mixed"), live.spoken()
+    picture, spoken = live.picture("keys and one query, the weights, and the mixture of values"), live.spoken()
     words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
-    reset = widgets.Button(description="start again", tooltip="put all vectors back")
+    reset = widgets.Button(description="start again", tooltip="put all vectors back where they began")
     sliders = _vector_sliders(vectors, words.value)
     busy = False
 
@@ -248,7 +250,7 @@ def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int
     output, weights = attend(q[None], k[None], v[None])
     shares = ", ".join(f"{WORDS[j]} {float(weight):.0%}" for j, weight in enumerate(weights[0, chosen]))
     x, y = (float(number) for number in output[0, chosen])
-    return f"“{WORDS[chosen]}” looks at: {shares}. It takes home ({x:.2f}, {y:.2f})."
+    return f"“{WORDS[chosen]}” looks at: {shares}. Its output is ({x:.2f}, {y:.2f})."
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------
