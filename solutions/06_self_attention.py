@@ -19,7 +19,7 @@
 # - count what it costs beside a recurrent layer, and show what it cannot see
 # - train it on the puzzle above until it makes no mistakes.
 #
-# **You need** matrix products, a training loop in PyTorch (topic 02), and the idea of a weighted mean whose weights are learned (topic 05). One fact from statistics helps. The variance of a sum
+# **You need** matrix products, a training loop in PyTorch (topic 02), the hidden state of a recurrent network (topic 03), and the idea of a weighted mean whose weights are learned (topic 05). One fact from statistics helps. The variance of a sum
 # of independent numbers is the sum of their variances.
 #
 # Seven short exercises, one training task and one written question take about 100 minutes. Everything trains in seconds on a laptop. Are you stuck? `hint("softmax")` gives a hint, and a stronger one
@@ -167,7 +167,7 @@ for length in (0, 1, 3, 10, 30):
 # ## All words at once
 #
 # No word waits for another's result, so nothing needs a loop. Let a second word ask the same three keys with the query $(0, 2, 0, 0)$. Its scores are 1, 0 and 0, its weights 0.58, 0.21 and 0.21, and its
-# output is 22.7. Now stack the two queries as the rows of a matrix $Q$, the keys as the rows of $K$, and the values as the rows of $V$. Each step of the table becomes a matrix with one row for each query:
+# output is 22.7. Now stack the two queries as the rows of a matrix $Q$, the keys as the rows of $K$, and the values as the rows of $V$. Each step of the table becomes a matrix with one row for each query, and softmax works on each row:
 #
 # $$\frac{QK^\top}{\sqrt{D}} = \begin{pmatrix} 0 & 1 & 2 \\ 1 & 0 & 0 \end{pmatrix} \qquad
 # \text{softmax} \begin{pmatrix} 0 & 1 & 2 \\ 1 & 0 & 0 \end{pmatrix} = \begin{pmatrix} 0.09 & 0.24 & 0.67 \\ 0.58 & 0.21 & 0.21 \end{pmatrix} \qquad
@@ -290,11 +290,11 @@ check("self_attention", self_attention)
 # | self-attention | $n^2 \cdot d$ | $1$ | $1$ |
 # | recurrent | $n \cdot d^2$ | $n$ | $n$ |
 #
-# The last two columns are the reason for all this. No step waits for another, and the first word is as near to the last as to its neighbour. The price stands in the first column.
+# The last two columns are the reason for all this. No step waits for another, and the first word is as near to the last as to its neighbour. The price is the number of multiplications.
 #
 # ### Exercise: `attention_cost`, the price (about 5 minutes)
 #
-# Return the first column of the table, without constant factors.
+# Return the multiplications of both layers, as in the table and without constant factors.
 
 
 # %% solution="attention_cost"
@@ -319,7 +319,7 @@ check("attention_cost", attention_cost)
 # - **A whole recurrent layer** of 2017 is an LSTM (topic 04). It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets
 #   the same feed-forward network behind it.
 #
-# Here is every part, for three words of two numbers first. Each count is exact but for biases, softmax and products number by number, which are few.
+# Here is every part, for three words of two numbers first. Unlike the table above, this one keeps constant factors. It leaves out only biases, softmax and the element-wise products of the LSTM, which are few.
 #
 # | part | $n = 3$, $d = 2$ | any $n$ and $d$ |
 # |---|---|---|
@@ -353,11 +353,15 @@ check("crossover_length", crossover_length)
 show.self_attention.costs(attention_cost, crossover_length, d=512)
 
 # %% [markdown]
-# The paper's layers were 512 wide, and a sentence of 2017 had about 30 words. By the paper's table attention is 17 times cheaper there. Whole layers tell a soberer story. Attention saves a quarter of the multiplications,
-# and its scores and mixing are one in a hundred of what is left. So fewer multiplications cannot be what made the Transformer fast. The second column did. All words are computed at once, where an LSTM takes 30 steps.
+# The left picture divides the cost of attention by the cost of recurrence, so attention is cheaper where a curve is below 1. The dashed line is your answer. The right picture shows where the multiplications of the
+# whole attention layer go.
 #
-# Today's texts are longer. A layer of width 4096 meets the LSTM at 8192 words. With 100,000 words it costs 3.8 times as much as the LSTM, and four fifths of that are scores and mixing. This is why a whole field looks for
-# attention that costs less.
+# The paper's layers were 512 wide, and a sentence of 2017 had about 30 words. That is far to the left of both crossings. By the paper's table, attention takes 17 times fewer multiplications there. Whole layers tell a soberer story.
+# Attention saves a quarter, and its scores and mixing are one in a hundred of what is left. So fewer multiplications cannot be what made the Transformer fast. All words are computed at once, where an LSTM takes 30 steps
+# one after another.
+#
+# Today's texts lie far to the right. With 100,000 words, a whole attention layer of width 4096 takes 3.8 times the multiplications of the recurrent one, and four fifths of them are scores and mixing. This is why a whole field
+# looks for attention that costs less.
 #
 # ## What it cannot see
 #
@@ -421,7 +425,7 @@ for name, layer in layers.items():
 # Write `forward` around your own `self_attention`. The matrix of a linear layer is its `.weight`. Then write `train`, which takes batches until there are no more. Call `batches.log(loss)` once
 # for each batch. It records the loss and draws the curve below the cell.
 #
-# Your score is the accuracy on lists that are held out from training, drawn anew when your work is graded. Full marks need 99 % of the answers right. Accuracies of 50 % and 90 % earn part of the points.
+# Your score is the accuracy on held-out lists, 500 in `check` and 2,000 more when your work is graded. Full marks need 99 % of the answers right. Accuracies of 50 % and 90 % earn part of the points.
 
 
 # %% solution="self_attention_task"
@@ -570,7 +574,7 @@ show.self_attention.playground(scaled_dot_product_attention)
 # | `softmax` | softmax, shifted to be safe | `torch.softmax` |
 # | `scaled_dot_product_attention` | scaled dot-product attention | `F.scaled_dot_product_attention` |
 # | `self_attention` | single-head self-attention | `nn.MultiheadAttention` with one head |
-# | `crossover_length` | the quadratic cost of attention | section 4 of the paper |
+# | `attention_cost`, `crossover_length` | the quadratic cost of attention | section 4 of the paper |
 # | `is_permutation_equivariant` | permutation equivariance | topics 08 and 11 |
 #
 # ## Going further

@@ -275,7 +275,7 @@ def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend,
         middle.set_title("weights")
         outline = {"fill": False, "edgecolor": ORANGE, "linewidth": 2.5, "clip_on": False}
         middle.add_patch(_rectangle((-0.5, chosen - 0.5), len(WORDS), 1, **outline))
-        _plane(right, "values, mixed")
+        _plane(right, "values and their mixture")
         (x, y) = output[0, chosen].tolist()
         for word, (a, b), weight in zip(WORDS, v.tolist(), weights[0, chosen].tolist()):
             right.plot([a, x], [b, y], color=ORANGE, linewidth=0.3 + 6 * weight, alpha=0.5, zorder=1)
