@@ -299,7 +299,7 @@ def test_what_is_unpacked_is_graded(course: Path, tmp_path: Path, capsys: pytest
     needs = (
         "def softmax(x, dim):\n    p = (x - helper.largest(x, dim)).exp()\n    return int(ONE) * p / p.sum(dim, True)"
     )
-    wrong = answers({"crossover_length": "def crossover_length(d):\n    return 2.0 * d", "softmax": needs})
+    wrong = answers({"crossover_length": "def crossover_length(d):\n    return float(d)", "softmax": needs})
 
     def edit(nb: NotebookNode) -> None:
         wrong(nb)
