@@ -332,8 +332,8 @@ show.positional_encoding.properties(found)
 #
 # BERT and GPT-2 are language models, and topics 09 and 10 say how they differ. Both use something humbler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
-# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price, and
-# the picture above shows it in the row of the table of 40 positions.
+# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price.
+# The picture above shows it, in the row of the table of 40 positions.
 #
 # ### Exercise: `LearnedPositions` (about 10 minutes)
 #
@@ -342,7 +342,7 @@ show.positional_encoding.properties(found)
 
 # %% solution="LearnedPositions"
 class LearnedPositions(nn.Module):
-    """A learned vector for each of max_len places: x (B, T, D) -> x + positions[:T].
+    """A learned vector for each of max_len positions: x (B, T, D) -> x + positions[:T].
 
     Raises ValueError when T is larger than max_len.
     """
@@ -371,8 +371,8 @@ check("LearnedPositions", LearnedPositions)
 #
 # Look again at the four parts of the dot product. With added encodings, $x_t + p_t$ and $x_s + p_s$ go through $W_q$ and $W_k$, and the layer must *learn* to make "how far apart" out of all four parts. Could the distance be built in?
 #
-# Put the query itself on a clock. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** it by an angle that grows with its position $t$. Rotate the key in the same way by its own position $s$.
-# The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by the difference of the two rotations, and so it knows the distance $t - s$ and nothing else about the positions.
+# Put the query itself on a clock. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$, where each pair has its own speed $w_i$. Rotate the key in the same way by its own position $s$.
+# The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$, and on nothing else about the positions.
 #
 # Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
 #
@@ -399,9 +399,9 @@ check("LearnedPositions", LearnedPositions)
 def rope(
     x: torch.Tensor, positions: torch.Tensor | None = None, base: float = 10000.0
 ) -> torch.Tensor:
-    """Turn each pair of x (B, h, T, D) by its place's angle.
+    """Rotate each pair of x (B, h, T, D) by the angle of its position.
 
-    positions (T,) are the places, None for 0, 1, ..., T - 1.
+    positions (T,) may be None, which means 0, 1, ..., T - 1.
 
     Raises ValueError when D is odd.
     """
@@ -488,7 +488,7 @@ show.positional_encoding.turning_pairs(rope)
 
 # %% solution="alibi_bias"
 def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
-    """What is added to the scores, (h, T, T): row t is the query's place, column s the key's."""
+    """What is added to the scores, (h, T, T): row t for the query, column s for the key."""
     ### BEGIN SOLUTION
     m = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     t = torch.arange(T)
@@ -528,7 +528,7 @@ for row in heard:
 #
 # Write `forward`, and write `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
 #
-# **How it is scored.** The grader draws new lists and counts the letters that are right, without the first three positions. Full marks need 99 % on lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. Each length earns its own points. `check` below tries lists of 16 letters only.
+# **How it is scored.** The grader draws new lists as a held-out set and counts the letters that are right, without the first three positions. Full marks need 99 % on lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. Each length earns its own points. `check` below tries lists of 16 letters only.
 
 
 # %% solution="positional_encoding_task"
@@ -671,7 +671,7 @@ show.positional_encoding.explorer(sinusoidal)
 # %% [markdown]
 # ## What you built
 #
-# Attention knows of order only what it is told, and you have told it in four ways. On the lengths of training three of them cannot be told apart. Test a model where it has never been before you believe that it has understood.
+# Attention knows of order only what it is told, and you have told it in four ways. On the lengths of training, three of them cannot be told apart. Before you believe that a model has understood, test it where it has never been.
 #
 # | you built | the field's name | where you meet it next |
 # |---|---|---|

@@ -241,7 +241,7 @@ def turning_pairs(rope: Rotate) -> VBox:
     grid = {"left": 0.015, "right": 0.965, "bottom": 0.24, "top": 0.84, "wspace": 0.12}
     figure = live.stage((8.6, 2.3), columns=_PAIRS + 1, **grid, width_ratios=[1] * _PAIRS + [1.8])
     figure.axes[-1].yaxis.tick_right()
-    position, distance = _slider("key at s", 10, 0, 60), _slider("distance t − s", 5, 0, _FAR)
+    position, distance = _slider("key at s", 10, 0, 60), _slider("distance", 5, 0, _FAR)
     picture, spoken = live.picture("pairs of a query and a key, and their score over the distance"), live.spoken()
 
     def redraw(_: Any = None) -> None:
