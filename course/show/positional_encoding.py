@@ -313,7 +313,7 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, position: int) -
         room = 0.05 * (high - low) + 1e-6
         right.plot(range(n), dots[position].tolist(), color=GREEN, linewidth=1.5)
         right.axvline(position, color=INK, linewidth=1.5)
-        right.set(title=f"dot product with position {position}", xlabel="position", ylim=(low - room, high + room))
+        right.set(title=f"dot product with t = {position}", xlabel="position", ylim=(low - room, high + room))
 
 
 def _in_words(encode: Encode, n: int, d_model: int, position: int) -> str:
