@@ -238,8 +238,8 @@ def turning_pairs(rope: Rotate) -> VBox:
 
     The key is the query, turned by three positions. So the score is largest where the query stands three further on.
     """
-    grid = {"left": 0.015, "right": 0.965, "bottom": 0.24, "top": 0.84, "wspace": 0.12}
-    figure = live.stage((8.6, 2.3), columns=_PAIRS + 1, **grid, width_ratios=[1] * _PAIRS + [1.8])
+    grid: dict[str, Any] = {"left": 0.015, "right": 0.965, "bottom": 0.24, "top": 0.84, "wspace": 0.12}
+    figure = live.stage((8.6, 2.3), columns=_PAIRS + 1, width_ratios=[1] * _PAIRS + [1.8], **grid)
     figure.axes[-1].yaxis.tick_right()
     position, distance = _slider("key at s", 10, 0, 60), _slider("distance", 5, 0, _FAR)
     picture, spoken = live.picture("pairs of a query and a key, and their score over the distance"), live.spoken()
@@ -341,7 +341,8 @@ def _draw_pairs(figure: Figure, rope: Rotate, key_at: int, distance: int) -> lis
         *dials, curve = live.wiped(figure)
         for i, axes in enumerate(dials):
             _dial(axes, *queries[distance, i].tolist())
-            _hand(axes, *keys[0, i].tolist(), colour=ORANGE, width=1.5)
+            across, up = keys[0, i].tolist()
+            _hand(axes, across, up, ORANGE, 1.5)
             axes.set_title(f"pair {i}", fontsize=10, loc="center")
             axes.text(0, -1.25, f"q · k = {float(scores[distance, i]):.2f}", ha="center", va="top", fontsize=9)
         dials[0].text(-1.1, 1.02, "q", color=BLUE, fontsize=10, weight="bold")
