@@ -243,6 +243,7 @@ OURS: tuple[Topic, ...] = (
             _task("positional_encoding", 5, 20, Budget(cpu=25_000, gpu=100_000)),
             _question("positional_encoding"),
         ),
+        predictions=("size_of_word_times_position", "accuracy_beyond_trained_length"),
     ),
     Topic(
         9,
