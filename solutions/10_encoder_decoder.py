@@ -795,13 +795,13 @@ def forwards_and_backwards(layer, x):
     (out[0] if isinstance(out, tuple) else out).sum().backward()  # a GRU gives its last state, too
 
 
-place = torch.device("cpu")
-gru, layer = nn.GRU(64, 64, batch_first=True).to(place), FastLayer(64).to(place)
+hardware = torch.device("cpu")
+gru, layer = nn.GRU(64, 64, batch_first=True).to(hardware), FastLayer(64).to(hardware)
 text_lengths, seconds = [8, 32, 128, 512, 2048], {"GRU": [], "Transformer layer": []}
 print("        steps one after another    milliseconds")
 print("tokens      GRU   layer             GRU   layer")
 for T in text_lengths:
-    x = torch.randn(1, T, 64, device=place)
+    x = torch.randn(1, T, 64, device=hardware)
     seconds["GRU"] += [fastest(forwards_and_backwards, gru, x)[1]]
     seconds["Transformer layer"] += [fastest(forwards_and_backwards, layer, x)[1]]
     took = "".join(f"{1000 * times[-1]:>8.1f}" for times in seconds.values())
@@ -811,7 +811,7 @@ show.encoder_decoder.seconds_by_length(text_lengths, seconds)
 # %% [markdown]
 # Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. These are two columns of the paper's Table 1. *Sequential operations* are $T$ against a constant. *Complexity per layer* is $T D^2$ for the GRU, and the layer's attention adds $T^2 D$.
 #
-# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, and each of them has work for many cores. So the same hardware can train on far more text. This is a main reason why large language models are Transformers. If you have a GPU, set `place = device()` in the last cell and run it again.
+# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, and each of them has work for many cores. So the same hardware can train on far more text. This is a main reason why large language models are Transformers. If you have a GPU, set `hardware = device()` in the last cell and run it again.
 #
 # ### The price in writing
 #

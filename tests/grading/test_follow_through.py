@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from course.outline import read_outline
+from tests.commands import output_of
 
 from .classes import given_out
 from .lesson import NAME, answers, hand_in, make_course
@@ -66,10 +67,7 @@ def kept(tmp_path_factory) -> Path:
     hand_in(root, "cy", given_out(root), answers({**SHARES, **REVERSED}))
     hand_in(root, "dan", given_out(root))
     hand_in(root, "eve", given_out(root), answers({"softmax": "def softmax(x, dim:"}))
-    here = {**os.environ, "USER": os.environ.get("USER", "grader")}
-    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--create"]
-    done = subprocess.run(command, cwd=root, env=here, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    output_of(root, "nbgrader", "autograde", NAME, "--create")
     return root
 
 
@@ -85,14 +83,14 @@ def test_the_table_of_a_page_is_one(tmp_path, page):
     assert read_outline(tmp_path / "course.toml").follow_through == "keep"
 
 
-def test_from_autograding_to_feedback_report_and_export(kept, run_nbgrader):
+def test_from_autograding_to_feedback_report_and_export(kept):
     assert [points(kept, student) for student in ("ada", "dan")] == [(2, False), (2, False)]
     for student in ("bea", "cy", "eve"):
         by_tests, waits = points(kept, student)
         assert by_tests is not None and by_tests < 2 and waits, student
     with grade_of(kept, "ada") as ada:
         assert ada.notebook.score == sum(one.score for one in ada.notebook.grades)
-    run_nbgrader(kept, "generate_feedback", NAME)
+    output_of(kept, "nbgrader", "generate_feedback", NAME)
     pages = {who: (kept / "feedback" / who / NAME / f"{NAME}.html").read_text("utf-8") for who in ("ada", "bea", "eve")}
     assert "This answer is right but for your" in pages["ada"] and "It keeps its points" in pages["ada"]
     for student, page in pages.items():

@@ -22,12 +22,12 @@ ARCHIVE = f"{SOURCE}/archive/refs/heads/{BRANCH}.zip"
 
 JUPYTERLITE = """\
     if sys.platform == "emscripten":
-        error = RuntimeError(
+        stop = RuntimeError(
             "JupyterLite has no PyTorch, so the course does not run there. Open this notebook on "
             "Colab or Binder, or install the course on a computer."
         )
-        error._render_traceback_ = lambda: [str(error)]  # what Jupyter shows
-        raise error
+        stop._render_traceback_ = lambda: [str(stop)]  # what Jupyter shows
+        raise stop
 """
 """What the cell says where Python runs in the browser and nothing can be installed for it."""
 
@@ -44,40 +44,40 @@ except ModuleNotFoundError:
 
 {JUPYTERLITE}
     ours = "*sequence_course*.whl"
-    found = [*Path().glob(ours), *Path("/kaggle/input").rglob(ours)]
+    wheel_files = [*Path().glob(ours), *Path("/kaggle/input").rglob(ours)]
 """
 
 _OURS = f"""\
-    wheels = sorted(str(path) for path in found if zipfile.is_zipfile(path))
+    wheels = sorted(str(path) for path in wheel_files if zipfile.is_zipfile(path))
     otherwise = (
         "The course could not be downloaded. Turn the internet on, or put the course's .whl file "
         "beside this notebook (on Kaggle, as an input), and then run this cell again."
     )
-    line = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "1"]
-    line += ["{ARCHIVE}"]
+    arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "1"]
+    arguments += ["{ARCHIVE}"]
 """
 
 _THEIRS = """\
-    found = [path for path in found if zipfile.is_zipfile(path)]
-    wheels = sorted(str(path) for path in found if "+" in str(zipfile.ZipFile(path).namelist()))
+    wheel_files = [path for path in wheel_files if zipfile.is_zipfile(path)]
+    wheels = sorted(str(path) for path in wheel_files if "+" in str(zipfile.ZipFile(path).namelist()))
     otherwise = (
         "This notebook belongs to a class, and the class's package is not here. Put the .whl file "
         "that you were given beside it (on Kaggle, as an input), and then run this cell again."
     )
-    line = ["-c", "exit(1)"]  # there is nothing to download
+    arguments = ["-c", "exit(1)"]  # there is nothing to download
 """
 
 _END = """\
     if wheels:
-        code = "import sys; sys.path.insert(0, sys.argv[-1])\\n"
-        code += "from course.notebook.setting_up import main; main(sys.argv[1:])"
-        line = ["-c", code, *wheels]
-    done = subprocess.run([sys.executable, *line], capture_output=True, text=True)
-    if done.returncode:
-        pips = "" if "Retrying (" in done.stderr else done.stderr
-        error = RuntimeError(done.stdout.strip() or pips or otherwise)
-        error._render_traceback_ = lambda: [str(error)]  # what Jupyter shows
-        raise error
+        installing = "import sys; sys.path.insert(0, sys.argv[-1])\\n"
+        installing += "from course.notebook.setting_up import main; main(sys.argv[1:])"
+        arguments = ["-c", installing, *wheels]
+    pip = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    if pip.returncode:
+        pips = "" if "Retrying (" in pip.stderr else pip.stderr
+        stop = RuntimeError(pip.stdout.strip() or pips or otherwise)
+        stop._render_traceback_ = lambda: [str(stop)]  # what Jupyter shows
+        raise stop
     import course
 
     course.set_up()

@@ -27,6 +27,7 @@ a { text-decoration: underline !important; color: #23527c !important; }
 .highlight .c1, .highlight .c { color: #2f6363 !important; }
 .highlight .ow { color: #7a00c2 !important; }
 .highlight .ne { color: #b3261e !important; }
+.highlight .se, .highlight .si { color: #8f4a12 !important; }
 th, td { padding: 2px 10px; }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
 code { overflow-wrap: anywhere; }

@@ -35,7 +35,7 @@ def _place(path: Path) -> None:
 
 
 def _submit(capsys: pytest.CaptureFixture[str], what: str = NAME) -> tuple[int, str]:
-    status = cli.main(["submit", what, "--student", "ada"])
+    status = cli.main(["submit", what, "--student", "ada", "--blank"])
     said = capsys.readouterr()
     return status, said.err or said.out
 

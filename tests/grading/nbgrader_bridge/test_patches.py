@@ -25,6 +25,7 @@ from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
 from course.grading.nbgrader_bridge.patches import economise, one_gradebook
 from course.grading.nbgrader_bridge.sanitise import RestoreCells, RestoreKernelspec
 from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
+from course.judge import Verdict
 
 from ..lesson import NAME, TOPIC, find, hand_in, make_course, solved
 
@@ -142,7 +143,9 @@ def class_of_two(tmp_path) -> Path:
 
 def test_all_scores_at_once_are_the_scores_one_by_one(class_of_two):
     nb = scored(solved(class_of_two), {"softmax": "1.5", "attention_cost": "0.0"})
-    nb.metadata[METADATA] = {"verdicts": {name: {"kind": "partial"} for name in checks_in(nb).values()}}
+    nb.metadata[METADATA] = {
+        "verdicts": {name: Verdict(name, "partial", 0.0, 1.0).to_dict() for name in checks_in(nb).values()}
+    }
     for student, step in zip(EVERYBODY, (SaveAutoGrades, SaveVerdicts)):
         step().preprocess(deepcopy(nb), about(class_of_two, student))
     first, second = (saved(class_of_two, student) for student in EVERYBODY)
