@@ -72,11 +72,12 @@ for row in corpus["train"].select(range(8)):
 # ## A look back, by hand
 #
 # Before any formula, follow one look back with numbers that you can check. The source has six words, and the encoder
-# has left three numbers for each of them. These are its **hidden states**. We made them up. The decoder is about to
-# write the month, and its own state, the **query**, is $(-1, 2, 0)$. Four steps lead to what it gets from the source:
+# has left three numbers for each of them. These are its **hidden states**. We made these numbers up. The decoder is
+# about to write the month, and its own state, the **query**, is $(-1, 2, 0)$. Four steps lead to what it gets from
+# the source:
 #
-# 1. **Scores.** Multiply query and state number by number and add up. For `July` that is $-1 \cdot 0 + 2 \cdot 2 + 0
-#    \cdot 1 = 4$.
+# 1. **Scores.** Multiply query and state number by number and add up. For `July` that is
+#    $-1 \cdot 0 + 2 \cdot 2 + 0 \cdot 1 = 4$.
 # 2. **Exponentials.** $\exp(4) = 54.60$. Every result is positive, also where the score is not.
 # 3. **Weights.** Divide by the sum of the exponentials. For `July` that is $54.60 / 59.82 = 0.913$. The six weights
 #    add up to 1.
@@ -115,8 +116,8 @@ print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
 #
 # ## Three ways to score
 #
-# Now the query is the decoder's state $s_{t-1}$ before step $t$, and the keys are the encoder's states $h_1, \dots,
-# h_S$. Steps 2 to 4 will stay as they are. Step 1 can be done in several ways.
+# Now the query is the decoder's state $s_{t-1}$ before step $t$, and the keys are the encoder's states
+# $h_1, \dots, h_S$. Steps 2 to 4 will stay as they are. Step 1 can be done in several ways.
 #
 # Bahdanau, Cho and Bengio (2015) let a small network compare query and key. Take one with a single unit. Query and
 # key both enter it with weight 1, and its output weight is 2. For the query $0.5$ it gives
@@ -133,7 +134,7 @@ print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
 #
 # ### Exercise: `additive_scores` (about 10 minutes)
 #
-# Each sentence has one query and many keys. As always, the weights have the shape (out, in).
+# Each sentence has one query and many keys. As in `nn.Linear`, the weights have the shape (out, in).
 
 
 # %% solution="additive_scores"
@@ -197,8 +198,9 @@ check("dot_scores", dot_scores)
 #
 # $$W = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 0 \end{pmatrix}.$$
 #
-# The matrix turns the query into $(1, 2)\, W = (1, 2, 1)$, and the dot product with the key is $1 \cdot 3 + 2 \cdot 1
-# + 1 \cdot 0 = 5$. Luong and others call this the **general score**. It is also known as a bilinear score:
+# The matrix turns the query into $(1, 2)\, W = (1, 2, 1)$, and the dot product with the key is
+# $1 \cdot 3 + 2 \cdot 1 + 1 \cdot 0 = 5$. Luong and others call this the **general score**. It is also known as a
+# bilinear score:
 #
 # $$e_j = s^\top W\, h_j$$
 
@@ -237,16 +239,16 @@ for name, (parameters, once, each) in costs.items():
     print(f"{name:<8} {parameters:>6,} parameters, {once:>8,} once, {each:>7,} at each step")
 
 # %% [markdown]
-# The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. It is the score that
-# Transformers will use.
+# The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. Transformers use this
+# score and divide it by $\sqrt{D}$ (topic 06).
 #
 # ## From scores to a context vector
 #
-# Steps 2 to 4 remain, and one complication. Sentences of a batch have different lengths, and the decoder must not
-# look at padding. So there is a **mask**, which is True where looking is allowed. Take the scores 1, 2 and 3, and let
-# the third position be padding. The exponentials of the other two are 2.72 and 7.39, and their sum is 10.11. The
-# weights are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20 and 60,
-# the context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
+# Steps 2 to 4 remain, and they meet one complication. Sentences of a batch have different lengths, and the decoder
+# must not look at padding. So there is a **mask**, which is True where looking is allowed. Take the scores 1, 2 and
+# 3, and let the third position be padding. The exponentials of the other two are 2.72 and 7.39, and their sum is
+# 10.11. The weights are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20
+# and 60, the context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
 #
 # In general, with sums over the allowed positions only, the weights and the context are
 #
@@ -254,7 +256,7 @@ for name, (parameters, once, each) in costs.items():
 #
 # ### Exercise: `attend` (about 10 minutes)
 #
-# Return the context and the weights. Three things are asked of them:
+# Return the context and the weights. They have to meet three conditions:
 #
 # - The weights of the allowed positions add up to 1. All other weights are exactly 0.
 # - Large scores do no harm. $\exp(1000)$ is infinite in every number format of PyTorch, and infinity divided by
@@ -294,8 +296,8 @@ for n, row in zip(real.tolist(), weights):
 #
 # In training, the decoder reads the right answer instead of its own. This is **teacher forcing**. At step $t$ it has
 # read the tokens *before* $t$ and should write token $t$. So its input is the target, one position later, with the
-# special token `sos` (start of sequence) in front. If the target is `7 5 9 2` and `sos` is 1, the decoder reads `1 7
-# 5 9`. The 2 is `eos` (end of sequence). Nothing follows it, so the decoder never needs to read it.
+# special token `sos` (start of sequence) in front. If the target is `7 5 9 2` and `sos` is 1, the decoder reads
+# `1 7 5 9`. The 2 is `eos` (end of sequence). Nothing follows it, so the decoder never needs to read it.
 #
 # ### Exercise: `shift_right` (about 5 minutes)
 #
@@ -329,9 +331,9 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 #
 # - **Encoder.** A bidirectional GRU reads the source and leaves a state $h_j$ at each position. Such a state knows
 #   what stands before and after it. The last states of the two directions make the decoder's first state $s_0$.
-# - **Decoder.** Each step scores the keys with $s_{t-1}$ and computes the context $c_t$. Then $s_t =
-#   \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before. A linear layer
-#   turns $s_t$, $c_t$ and $y_{t-1}$ into logits.
+# - **Decoder.** Each step scores the keys with $s_{t-1}$ and computes the context $c_t$. Then
+#   $s_t = \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before. A linear
+#   layer turns $s_t$, $c_t$ and $y_{t-1}$ into logits.
 #
 # The model of Luong's team uses another order, in which the new state $s_t$ scores the keys. That is fine here as
 # well, as long as your decoder attends.
@@ -356,7 +358,7 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 
 # %%
 class Reader(nn.Module):
-    """All the layers, and the encoder: `attention` is the width A, 0 for none."""
+    """The layers and the encoder. `attention` is the width A, and 0 means none."""
 
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__()
@@ -551,7 +553,7 @@ show.bahdanau_attention.alignments(pictures)
 def alignment_error_rate(weights: Tensor, gold: Tensor, lengths: Tensor) -> float:
     """The share of the first lengths (B,) target tokens whose largest weight misses gold.
 
-    weights are (B, T, S), gold (B, T) holds places of the source.
+    weights are (B, T, S), gold (B, T) holds positions of the source.
     """
     ### BEGIN SOLUTION
     real = torch.arange(gold.shape[1], device=gold.device) < lengths[:, None]
