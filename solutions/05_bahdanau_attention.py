@@ -648,10 +648,10 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # until they are needed. More training moves the lower curve to the right and does not make it flat. In 2014 the
 # answer was a larger state, and the sentences of Sutskever's team passed through 8,000 numbers.
 #
-# Towards 12 digits, the curve with attention falls as well, and beyond 12 it drops to nothing. This is another
-# problem, called **length generalization**. To fetch the twelfth digit, the decoder must know that it has come to the
-# twelfth. It has seldom practised that, and it has never met a thirteenth. Attention removes the bottleneck. It does
-# not remove the need for training data.
+# Towards 12 digits, the curve with attention falls as well, and at 16 it is close to zero. This is another problem,
+# called **length generalization**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
+# It has seldom practised that, and it has never met a thirteenth. Attention removes the bottleneck. It does not
+# remove the need for training data.
 #
 # And the dates? On the same 32,000 dates and without attention, our model wrote 39 to 57 % of new dates without an
 # error in three trainings. The longest dates did worse than the others. After twice as many dates it wrote nearly all
