@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 done with complaints, 2 not possible as asked."""
     arguments = _parser().parse_args(argv)
     _see_to_streams()
+    _say_what_takes_long(arguments.command)
     end_politely()
     resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
     try:
@@ -49,6 +50,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     """Run the command; what it could not do is told in a sentence, with `resume` where it can go on from there."""
     run: Run = arguments.run
     try:
+        _demand_posix(arguments.command)
         status = run(arguments)
         sys.stdout.flush()
         return status
@@ -82,6 +84,20 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
         return 2
 
 
+POSIX_ONLY = frozenset({"demo", "export", "grade", "release", "report"})
+"""Commands that need what Windows does not have, in their own code or in the grading they rest on."""
+
+
+def _demand_posix(command: str) -> None:
+    """Refuse on Windows what does not run there; the student edition says that it lacks the command.
+
+    Raises:
+        Problem: this is Windows, and the command is one of `POSIX_ONLY`.
+    """
+    if sys.platform == "win32" and command in POSIX_ONLY and find_spec("course.hidden") is not None:
+        raise Problem("Windows runs the notebooks, but not this command. Run it in WSL, the Linux inside Windows")
+
+
 def _lacks(command: str) -> str:
     """Why a command is none of the student edition's, and what to do instead."""
     from course.syllabus import SOURCE
@@ -111,6 +127,15 @@ def _see_to_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader's, of what it raises as well
+
+
+def _say_what_takes_long(command: str) -> None:
+    """Write what the package logs of its own progress to standard error, with the command before it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(f"course {command}: %(message)s"))
+    logger = logging.getLogger("course")
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
 
 
 def _tell(sentence: str) -> None:
@@ -162,8 +187,6 @@ def release(arguments: argparse.Namespace) -> int:
 
 def grade(arguments: argparse.Namespace) -> int:
     """Grade a class's submissions of topics into the gradebook, or a notebook for yourself."""
-    if sys.platform == "win32":
-        raise Problem("Windows can do the notebooks, but not grade: use WSL there")
     from course.grading.classroom.grade_command import grade_stale, grade_topic
     from course.grading.self_study.grade_one import grade_one
 
@@ -307,7 +330,8 @@ def submit(arguments: argparse.Namespace) -> int:
     """Zip a notebook, its checkpoints and the files that it needs for handing in, and say what is missing."""
     from course.grading.intake.submit import hand_in
 
-    return hand_in(arguments.what, arguments.student, arguments.folder)
+    options = {"blank": arguments.blank, "variants": arguments.variants}
+    return hand_in(arguments.what, arguments.student, arguments.folder, **options)
 
 
 def _topics(names: Sequence[str]) -> list:
@@ -446,6 +470,8 @@ def _handing_in(command: argparse.ArgumentParser) -> None:
     add("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
     add("--student", help="the name your class knows you by; your login name by default")
     add("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
+    add("--blank", action="store_true", help="pack a notebook without an answer, and do not ask")
+    add("--variants", action="store_true", help="pack the weights of models to compare with, too")
 
 
 def _demonstrating(command: argparse.ArgumentParser) -> None:

@@ -124,6 +124,7 @@ OURS: tuple[Topic, ...] = (
             _task("markov_ngrams", 4, 20),
             _question("markov_ngrams"),
         ),
+        predictions=("perplexity_with_unseen_pairs", "longer_windows_on_both_texts"),
     ),
     Topic(
         2,
@@ -243,6 +244,7 @@ OURS: tuple[Topic, ...] = (
             _task("positional_encoding", 5, 20, Budget(cpu=25_000, gpu=100_000)),
             _question("positional_encoding"),
         ),
+        predictions=("size_of_word_times_position", "accuracy_beyond_trained_length"),
     ),
     Topic(
         9,
@@ -283,6 +285,7 @@ OURS: tuple[Topic, ...] = (
             _question("encoder_decoder"),
         ),
         builds_on=("bahdanau_attention", "positional_encoding", "masking"),
+        predictions=("best_lead_under_smoothing", "recurrent_layer_on_one_thread"),
     ),
     Topic(
         11,

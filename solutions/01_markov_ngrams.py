@@ -1,39 +1,49 @@
 # %% [markdown]
 # # 1 Markov n-grams
 #
-# Guess the next letter: `Raise an error if it is not a st`. A programmer needs no second look. Now cover all but the last letter: `t`. Almost anything could come.
-# How much of a text must one see to guess how it goes on?
+# Guess the next letter of `Raise an error if it is not a st`. A programmer needs no second look. Now cover everything but the last letter, `t`.
+# Almost anything could follow. How much of a text do you have to see before you can guess how it goes on?
 #
-# Claude Shannon asked this in 1948, with a book, a pencil and random page numbers. A **language model** answers it with numbers: for every
-# context it hands out a probability to every token that could follow. In this notebook you build the oldest one, from nothing but counting. You will
-# measure how good it is, let it write, and find the point where looking further back makes it *worse*. All that follows in this course is an answer to
-# that.
+# Claude Shannon asked this in 1948, with a book, a pencil and random page numbers. A **language model** answers it with numbers. For every context,
+# it gives a probability to every token that could follow. In this notebook you build the oldest language model there is, and all it does is count.
 #
-# Five short exercises, one task, one written question; about two hours, no network needed, no GPU. Right below each exercise, `check` tries your answer on a few examples, and says
-# which misunderstanding your numbers show; more examples wait at grading. Stuck? `hint("count_ngrams")` gives a hint, and a stronger one each time you ask.
+# **You will**
+#
+# - count **n-grams**, and turn counts into probabilities with **smoothing**,
+# - measure a model by its **perplexity** on a **held-out set**,
+# - mix short and long contexts, let the mixture write, and find out how far back it should look.
+#
+# **You need** Python, and two facts. The probabilities of everything that can come next sum to one. The logarithm turns a product into a sum. No earlier
+# topic is needed.
+#
+# **Time:** about 1 hour 50 minutes for five short exercises, one task and one written question. Everything runs without a network and without a GPU.
+#
+# Below each exercise, `check` tries your solution on a few examples. If it fails, `check` names the misconception that your numbers show. Hidden examples
+# follow at grading. Are you stuck? `hint("count_ngrams")` gives a hint, and a stronger one each time you ask. Twice `predict` asks you to guess a result
+# before you see it. Predictions earn no points.
 
 # %%
 from collections import Counter
 
 import torch
 
-from course import check, data, hint, progress, show
+from course import check, data, hint, predict, progress, show
 
 # %% [markdown]
 # ## The text
 #
-# English that every computer with Python has: the docstrings of the standard library. Whole modules are set aside as `held_out`: text by the same people
-# on the same subjects, which no model below may learn from.
+# Every computer with Python holds a book in English, the docstrings of the standard library. The **training text** comes from some of its modules. Other
+# modules are the **held-out set**. Its text is by the same people on the same subjects, but no model below may learn from it.
 
 # %%
 docstrings = data.load("docstrings")
-text = "\n".join(docstrings["train"]["text"])[:150_000]
-new_text = "\n".join(docstrings["held_out"]["text"])
-print(f"{len(text):,} characters to learn from, {len(new_text):,} held out\n")
-print(text[:300])
+train_text = "\n".join(docstrings["train"]["text"])[:150_000]
+held_out_text = "\n".join(docstrings["held_out"]["text"])
+print(f"{len(train_text):,} characters to learn from, {len(held_out_text):,} held out\n")
+print(train_text[:300])
 
 # %% [markdown]
-# Our tokens are characters: the printable ones and the line end, $V = 96$ in all. A model sees only their numbers.
+# Our tokens are single characters. There are $V = 96$ of them, the printable characters of ASCII and the line end. A model sees only their numbers.
 
 # %%
 alphabet = "\n" + "".join(map(chr, range(32, 127)))
@@ -51,28 +61,42 @@ def decode(ids: torch.Tensor) -> str:
     return "".join(alphabet[i] for i in ids.tolist())
 
 
-ids, new_ids = encode(text), encode(new_text)
+ids, held_out_ids = encode(train_text), encode(held_out_text)
 ids[:12], decode(ids[:12])
 
 # %% [markdown]
-# **Dimensions**, here and in all that follows: $T$ tokens of text, $V$ tokens in the vocabulary, $n$ the length of a window, $k$ the length of a context.
+# **Dimensions.** A text has $T$ tokens, and the vocabulary has $V$ different ones. A window is $n$ tokens long, and a context is $k$ tokens long.
 #
 # ## A window slides over the text
 #
-# Write the text as $u_1, u_2, \dots, u_T$. Its probability is a product of guesses, each given all that stands before:
+# Let us begin with a text of six letters, `abacab`. It is small enough to do everything by hand, so it comes back in each section.
+#
+# Put a window of two letters over its beginning, write down what you see, and move the window on by one letter. You see `ab`, `ba`, `ac`, `ca`
+# and `ab`. So `ab` occurs twice and the other three occur once. A window of three letters sees `aba`, `bac`, `aca` and `cab`.
+#
+# What you see through a window of $n$ tokens is called an **n-gram**. For $n = 1, 2, 3$ its names are unigram, bigram and trigram.
+#
+# Why count n-grams? Suppose that a model reads `aba`. It gives 1/2 to `a` at the beginning, 2/3 to `b` after `a`, and 1 to `a` after `ab`. Then the whole
+# text has the probability
+#
+# $$P(\texttt{aba}) = P(\texttt{a}) \cdot P(\texttt{b} \mid \texttt{a}) \cdot P(\texttt{a} \mid \texttt{ab}) = \tfrac12 \cdot \tfrac23 \cdot 1 = \tfrac13 .$$
+#
+# By the same **chain rule**, a text $u_1, u_2, \dots, u_T$ has one factor for each token, and each factor may depend on everything before it:
 #
 # $$P(u_1, \dots, u_T) = \prod_{t=1}^{T} P(u_t \mid u_1, \dots, u_{t-1}).$$
 #
-# Nobody has read every possible beginning, so Markov's assumption cuts the past short: only the last $n-1$ tokens matter,
+# Late factors depend on long beginnings, and most of these beginnings occur in no training text. The **Markov assumption** therefore cuts the past short.
+# With $n = 2$, only one token before matters, so $P(\texttt{a} \mid \texttt{ab})$ becomes $P(\texttt{a} \mid \texttt{b})$. In general, only the last $n-1$
+# tokens matter:
 #
 # $$P(u_t \mid u_1, \dots, u_{t-1}) \approx P(u_t \mid u_{t-n+1}, \dots, u_{t-1}).$$
 #
-# Then all there is to know about a text is how often each **n-gram** occurs, each window of $n$ neighbours. Windows overlap: `abcd` has the 2-grams `ab`, `bc` and `cd`.
+# Under this assumption, a model needs nothing from a text but the counts of its n-grams.
 #
 # ### Exercise: `count_ngrams`, count the windows (about 10 minutes)
 #
-# Count every window of $n$ tokens that lies wholly inside the text. Tokens may be anything that can be counted: characters, words, numbers. A text shorter than $n$ has no
-# window; a window shorter than 1 makes no sense and is a `ValueError`.
+# Count every window of $n$ tokens that lies wholly inside the text. Neighbouring windows overlap, as in the example. A token may be anything that can be
+# counted, for example a character, a word or a number. A text shorter than $n$ has no window. A window shorter than 1 makes no sense, so raise a `ValueError`.
 
 
 # %% solution="count_ngrams"
@@ -89,7 +113,7 @@ def count_ngrams(tokens: list, n: int) -> Counter:
 check("count_ngrams", count_ngrams)
 
 # %% [markdown]
-# It counts words as well as characters:
+# Your function counts words as well as characters. Here are the five most frequent n-grams of words, each after its count.
 
 # %%
 words = "\n".join(docstrings["train"]["text"]).split()
@@ -98,31 +122,44 @@ for n in (1, 2, 3):
     print(n, " | ".join(f"{count:6} {' '.join(gram)}" for gram, count in most))
 
 # %% [markdown]
-# How much of what is possible does a text show? Count the windows of 1 to 10 characters in both texts, and ask for each window of the new text whether it has ever been read.
+# How many of all possible windows does a text contain? Count the windows of 1 to 10 characters in both texts. Then ask of each window of the held-out
+# text whether the training text contains it too.
 
 # %%
-read = [count_ngrams(list(text), n) for n in range(1, 11)]
-met_later = [count_ngrams(list(new_text), n) for n in range(1, 11)]
-show.markov_ngrams.windows_seen(read, met_later, V)
+train_counts = [count_ngrams(list(train_text), n) for n in range(1, 11)]
+held_out_counts = [count_ngrams(list(held_out_text), n) for n in range(1, 11)]
+show.markov_ngrams.windows_seen(train_counts, held_out_counts, V)
 
 # %% [markdown]
-# This picture holds the whole notebook. On the left, $V^n$ runs away: there are 85 million possible windows of four characters, and our text has shown us some twenty thousand of them.
-# On the right, the price: the longer the windows, the more of them are new in a new text. Long windows know a lot about the next character, and mostly
-# have nothing to say.
+# This picture holds the whole notebook. On the left, the number of possible windows, $V^n$, runs away. There are 85 million possible windows of four
+# characters, and the training text contains about 23,000 of them.
+#
+# On the right you see the price. About 9 % of the held-out windows of four characters never occur in the training text. For windows of ten characters it is
+# more than 70 %. A long window knows much about the next character, but most long windows of a new text were never counted.
 #
 # ## From counts to probabilities
 #
-# Take $n = 2$, where one token is all the context there is. In the lecture's notation, $p_v(u)$ is the probability that token $u$ follows token $v$:
+# Take $n = 2$, so that one token is all the context there is. Our example `abacab` contains `ab` twice and `ac` once. So after `a` comes `b` with
+# probability 2/3 and `c` with probability 1/3. Count the pairs that begin with `b` and with `c` in the same way, and you get the left half of this table:
+#
+# | after | `a` | `b` | `c` | | `a`, 1 added | `b`, 1 added | `c`, 1 added |
+# |---|---|---|---|---|---|---|---|
+# | `a` | 0 | 2/3 | 1/3 | | 1/6 | 3/6 | 2/6 |
+# | `b` | 1 | 0 | 0 | | 2/4 | 1/4 | 1/4 |
+# | `c` | 1 | 0 | 0 | | 2/4 | 1/4 | 1/4 |
+#
+# On the left, `aa` has probability 0, so this model calls the pair impossible. But six letters are a short text, and perhaps `aa` is only rare.
+# **Additive smoothing** allows for that. It adds the same number $\alpha \ge 0$ to *every* count, as if each pair had already occurred $\alpha$ times
+# before the text began. The right half shows $\alpha = 1$. Its first row holds the counts $0 + 1$, $2 + 1$ and $1 + 1$, each divided by their sum 6.
+#
+# In the lecture's notation, $p_v(u)$ is the probability that token $u$ follows token $v$, and $c(v, u)$ counts how often it did:
 #
 # $$p_v(u) = \frac{c(v, u) + \alpha}{\sum_{u'} c(v, u') + \alpha V}.$$
 #
-# $c(v, u)$ counts how often $u$ came right after $v$. The $\alpha \ge 0$ is added to *every* count, as if each pair had been met $\alpha$ times before the first page: without it, a pair never
-# read would be impossible for ever.
-#
 # ### Exercise: `transition_matrix` (about 15 minutes)
 #
-# Row $v$ of the matrix is the distribution $p_v$ over the next token: previous token down, next token across. Where nothing was ever seen after a token, and nothing was
-# added, all next tokens are equally likely.
+# Row $v$ of the matrix is the distribution $p_v$ over the next token. The previous token chooses the row, and the next token chooses the column. If $\alpha = 0$
+# and nothing ever followed a token, all next tokens are equally likely.
 
 
 # %% solution="transition_matrix"
@@ -142,7 +179,15 @@ def transition_matrix(ids: torch.Tensor, vocab_size: int, alpha: float = 0.0) ->
 check("transition_matrix", transition_matrix)
 
 # %% [markdown]
-# What follows what? Find the row of `q`. Then find the letters that like to end a word, in the column of the blank, which is drawn as ␣.
+# On `abacab`, with `a`, `b`, `c` as 0, 1, 2, your function should give both halves of the table.
+
+# %%
+example = torch.tensor([0, 1, 0, 2, 0, 1])
+print(transition_matrix(example, 3))
+print(transition_matrix(example, 3, alpha=1.0))
+
+# %% [markdown]
+# What follows what in the training text? Find the row of `q`. Then look down the column of the space, drawn as ␣, for the letters that often end a word.
 
 # %%
 P = transition_matrix(ids, V)
@@ -151,17 +196,28 @@ show.markov_ngrams.transition_map(P, alphabet)
 # %% [markdown]
 # ## How good is a model?
 #
-# A good model gives a high probability to text that it has not seen. Products of thousands of probabilities are hopelessly small, so one takes the mean of their logarithms and comes back
-# with the exponential:
+# A good model gives a high probability to a text that it has not seen. Let the model in the left half of the table read `acab`. It makes three guesses. The
+# probability of `c` after `a` was 1/3, that of `a` after `c` was 1, and that of `b` after `a` was 2/3.
+#
+# Their product is 2/9. A longer text has a smaller product, so texts of different lengths cannot be compared. After a few hundred tokens the product is even
+# too small for a computer to hold. So take the mean of the logarithms instead:
+#
+# | | `c` after `a` | `a` after `c` | `b` after `a` | mean |
+# |---|---|---|---|---|
+# | probability | 0.333 | 1.000 | 0.667 | |
+# | its logarithm | −1.099 | 0.000 | −0.405 | −0.501 |
+#
+# Change the sign of the mean and undo the logarithm. The result is $\exp(0.501) = 1.65$. This is the model's **perplexity** on the text. It has a plain
+# meaning. The model was as unsure as if it had to choose among 1.65 equally likely tokens at each step. A model that
+# holds all three letters equally likely has a perplexity of 3. In general,
 #
 # $$\text{perplexity} = \exp\Bigl(-\frac{1}{T} \sum_{t=1}^{T} \ln p(u_t)\Bigr),$$
 #
-# where $p(u_t)$ is the probability that the model gave to the token that really came, knowing those before it.
-# Perplexity has a plain meaning: the model is as unsure as if it chose among that many equally likely tokens each time.
+# where $p(u_t)$ is the probability that the model gave to the token that really came, and $T$ is the number of guesses.
 #
 # ### Exercise: `perplexity` (about 10 minutes)
 #
-# You are given the logarithms $\ln p(u_t)$; return a plain number.
+# You are given the logarithms $\ln p(u_t)$. Return a plain number.
 
 
 # %% solution="perplexity"
@@ -176,19 +232,23 @@ def perplexity(log_probs: torch.Tensor) -> float:
 check("perplexity", perplexity)
 
 # %% [markdown]
-# Three guesses for the new text: every character equally likely, every character as frequent as in the text we read, and our matrix.
+# Three models guess the held-out text. The first holds all 96 characters equally likely. The second knows how frequent each character is in the training text.
+# The third is your matrix, without smoothing.
+
+# %%
+predict("perplexity_with_unseen_pairs")
 
 # %%
 frequency = torch.bincount(ids, minlength=V) / len(ids)
-previous, following = new_ids[:-1], new_ids[1:]
+previous, following = held_out_ids[:-1], held_out_ids[1:]
 
 print(f"uniform      {perplexity(torch.full((len(following),), 1 / V).log()):.1f}")
 print(f"frequencies  {perplexity(frequency[following].log()):.1f}")
 print(f"matrix       {perplexity(P[previous, following].log()):.1f}")
 
 # %% [markdown]
-# Infinity! A single pair that was never read has probability 0, its logarithm is $-\infty$, and one such pair spoils the whole text. That is what $\alpha$ is for. How large should it be? Try
-# many, with a short text and with a long one:
+# The perplexity of the matrix is infinite. One pair that was never counted has probability 0, its logarithm is $-\infty$, and so is the mean. Smoothing
+# repairs this. How large should $\alpha$ be? Try 24 values, with training texts of three lengths.
 
 # %%
 alphas = torch.logspace(-4, 1.5, 24).tolist()
@@ -199,17 +259,21 @@ for length in (1_500, 15_000, 150_000):
 show.markov_ngrams.smoothing_curves(alphas, curves)
 
 # %% [markdown]
-# A ring marks the best of each curve. Too little, and every surprise is a shock. Too much, and the model forgets what it read. The more one has read, the less the choice matters. Note the numbers: with one character of context,
-# the 96 possibilities have come down to about a dozen.
+# A ring marks the best $\alpha$ of each curve. With too small an $\alpha$, every unseen pair costs the model dearly. With too large an $\alpha$, it forgets what
+# it counted. The longer the training text, the less the choice matters. Look at the lowest value as well. One character of context brings 96 equally
+# likely choices down to about a dozen.
 #
 # ## Let it write
 #
-# Shannon opened a book at random, looked for the letter he had written last, and wrote down the one after it. Then he opened the book elsewhere and went on. That is a walk through the transition matrix: the row of
-# the current token says how likely each next one is, one is *drawn*, and its row comes next.
+# Shannon opened a book at random, looked for the letter that he had written last, and wrote down the letter after it. Then he opened the book at another
+# page and did it again. In today's words, he **sampled** from a transition matrix.
+#
+# You can do the same with the left half of the table above. Start after `a`. Its row is (0, 2/3, 1/3), so draw `b` with probability 2/3 or `c` with
+# probability 1/3. Say you draw `b`. The row of `b` is (1, 0, 0), so `a` comes next for certain, and then the row of `a` decides again. Your text is `ba` so far.
 #
 # ### Exercise: `sample_text` (about 15 minutes)
 #
-# Return `length` drawn tokens, without `start` itself. All randomness comes from `generator`, so that the same seed writes the same text.
+# Return `length` sampled tokens, without `start` itself. Take all randomness from `generator`, so that the same seed writes the same text.
 
 
 # %% solution="sample_text"
@@ -230,7 +294,8 @@ def sample_text(
 check("sample_text", sample_text)
 
 # %% [markdown]
-# The first three of Shannon's approximations to English: all characters alike, each with its own frequency, each with its frequency after the one before.
+# Here are the first three of Shannon's approximations to English. The first knows nothing about the characters. The second knows how frequent each one is,
+# and the third how frequent each one is after the character before it.
 
 # %%
 approximations = {
@@ -245,30 +310,54 @@ for name, matrix in approximations.items():
 show.markov_ngrams.approximations(samples)
 
 # %% [markdown]
-# The third line is no English, but one can nearly pronounce it. Two characters of context would do better, three better still.
+# The third line is not English, but you can almost pronounce it. Two characters of context would do better, and three better still.
 #
 # ## A longer memory
 #
-# A table for $n = 5$ would need $V^5$ numbers, eight billion, nearly all of them never touched. So one keeps only the contexts that did occur, in a dictionary. But then the picture from the
-# beginning returns: in new text most long windows are new. What does a model say after a context it has never met?
+# A table for $n = 5$ would need $V^5$ numbers. That is eight billion, and nearly all of them would be zero. So you keep only the contexts that did occur, in a
+# dictionary. But remember the first picture. Most long windows of a new text are unseen. What should a model say after an unseen context?
 #
-# It **backs off**: it asks what a shorter context says. Better still, it **interpolates**: it always listens to all lengths, and mixes what they say. One order at a time, from short to long,
+# It can **back off**, that is, ask a shorter context. Or it can **interpolate**, that is, mix the answers of all lengths each time. You will interpolate,
+# one length at a time, from short to long. Here is `abacab` once more. What comes after `ba`?
+#
+# 1. **No context.** Of the six letters, three are `a`, two are `b` and one is `c`. Call these frequencies $P_1$. There is no smoothing here, so $\alpha = 0$.
+# 2. **The context `a`.** Three letters followed an `a`, twice `b` and once `c`. Give these counts a weight of 0.6, and leave 0.4 to $P_1$. The result
+#    is $P_2$.
+# 3. **The context `ba`.** One letter followed it, a `c`. A single example deserves less trust, so give it 0.5, and leave 0.5 to $P_2$.
+#
+# | | `a` | `b` | `c` |
+# |---|---|---|---|
+# | $P_1$ | 0.500 | 0.333 | 0.167 |
+# | counted after `a` | 0 | 0.667 | 0.333 |
+# | $P_2$ = 0.6 × counted + 0.4 × $P_1$ | 0.200 | 0.533 | 0.267 |
+# | counted after `ba` | 0 | 0 | 1 |
+# | $P_3$ = 0.5 × counted + 0.5 × $P_2$ | 0.100 | 0.267 | 0.633 |
+#
+# Every row sums to one. The pair `aa` never occurred, and yet `a` keeps a probability, because $P_1$ has its share in the mixture.
+#
+# Now in general. Let $h$ be the last $n-1$ tokens, and let $h'$ be $h$ without its oldest token. $c(h, u)$ counts how often $u$ followed $h$, and
+# $c(h) = \sum_u c(h, u)$ counts how often anything followed $h$. The weight of the counts is $\lambda(h)$. Then
 #
 # $$P_n(u \mid h) = \lambda(h)\,\frac{c(h, u)}{c(h)} + \bigl(1 - \lambda(h)\bigr)\, P_{n-1}(u \mid h'),$$
 #
-# where $h$ holds the last $n-1$ tokens, $h'$ is $h$ without its oldest token, $c(h) = \sum_u c(h, u)$ says how often something *followed* $h$, and $P_1(u) = (c(u) + \alpha) / (T + \alpha V)$. If nothing ever followed $h$, $\lambda(h) = 0$.
+# and $P_1(u) = (c(u) + \alpha) / (T + \alpha V)$ begins the chain. If nothing ever followed $h$, set $\lambda(h) = 0$.
 #
-# How far should one trust a context, that is, which $\lambda(h)$? Any sensible answer is fine here: a constant such as ½, or one that grows with the number of times $h$ was seen. A classic choice
-# (Witten and Bell, 1991) is $\lambda(h) = c(h) / \bigl(c(h) + N(h)\bigr)$ with $N(h)$ the number of *different* tokens seen after $h$: a context that has often been followed by something new
-# will be so again.
+# How far should you trust a context? Any sensible $\lambda(h)$ is fine here. It may be a constant such as ½, or it may grow with the number of times that $h$
+# was seen. The weights in the example follow a classic choice by Witten and Bell (1991). Let $N(h)$ be the number of *different* tokens that followed $h$. Then
+#
+# $$\lambda(h) = \frac{c(h)}{c(h) + N(h)}.$$
+#
+# After `a` came three letters of two different kinds, so $\lambda = 3/5$. After `ba` came one letter of one kind, so $\lambda = 1/2$. The idea is that
+# a context with many different followers will probably have a new one soon, so it should leave more to the shorter context.
 #
 # ### Exercise: `NGramModel` (about 30 minutes)
 #
-# `fit(ids)` counts, anew each time. `next_distribution(context)` takes a context of any length $k$, looks at its last $n - 1$ tokens and returns all $V$ probabilities. It must hold that
+# `fit(ids)` counts the text, and forgets any text it counted before. `next_distribution(context)` takes a context of any length $k$, looks at its last $n - 1$
+# tokens and returns all $V$ probabilities. Three things must hold:
 #
-# - they sum to one, and are never NaN, whatever the context;
-# - a token that occurred in the text has a positive probability after *any* context, and with $\alpha > 0$ every token has;
-# - no context at all gives $P_1$, the frequencies of single tokens, and a context shorter than $n - 1$ is used as far as it goes.
+# - The probabilities sum to one and are never NaN, whatever the context is.
+# - A token that occurred in the text has a positive probability after *any* context. With $\alpha > 0$, every token has one.
+# - Without any context the answer is $P_1$. A context shorter than $n - 1$ is used as far as it goes.
 #
 # Your `count_ngrams` is a good start.
 
@@ -315,17 +404,22 @@ class NGramModel:
 check("NGramModel", NGramModel)
 
 # %% [markdown]
-# What does each further character of context tell? The sentence from the beginning, seen through longer and longer windows:
+# What does each further character of context add? Look at the sentence from the beginning through longer and longer windows.
 
 # %%
 model = NGramModel(n=6, vocab_size=V, alpha=0.1).fit(ids)
 show.markov_ngrams.next_symbols(model, "if it is not a st", alphabet, lengths=[0, 1, 2, 3, 4])
 
 # %% [markdown]
+# After `t` alone, `h` is the likeliest, as in *the*. After `␣st` our own model gives about one half to `r`, and after `a␣st` it is nearly certain.
+#
 # ## The task: how far back should it look?
 #
-# Fit a model for each $n$, and measure it twice: on the text it has read, and on the text it has not. To measure, cut a text into windows of 13 characters; the model sees twelve and
-# is asked for the thirteenth.
+# Fit a model for each $n$ from 1 to 8, and measure each one twice, on the training text and on the held-out text. To measure, `score` cuts a text into
+# windows of 13 characters. The model sees the first twelve and is asked for the thirteenth. The result is the perplexity of these thirteenth characters.
+
+# %%
+predict("longer_windows_on_both_texts")
 
 
 # %%
@@ -337,21 +431,35 @@ def score(model: NGramModel, ids: torch.Tensor, windows: int = 1500) -> float:
 
 
 models = {n: NGramModel(n, V, alpha=0.1).fit(ids) for n in range(1, 9)}
-on_read = [score(model, ids) for model in models.values()]
-on_new = [score(model, new_ids) for model in models.values()]
-show.markov_ngrams.perplexity_by_order(list(models), on_read, on_new)
+on_train = [score(model, ids) for model in models.values()]
+on_held_out = [score(model, held_out_ids) for model in models.values()]
+show.markov_ngrams.perplexity_by_order(list(models), on_train, on_held_out)
 
 # %% [markdown]
-# On the text it has read, the model gets better and better: with a window long enough, every context is unique, and the model recites. On new text it gets better, and then worse. The gap between the two
-# curves is **overfitting**, and it is the reason why one never judges a model by the text it learned from.
+# On the training text, the perplexity falls with every $n$. If the window is long enough, every context is unique, and the model recites. On the held-out text,
+# the perplexity falls at first and then rises. With the $\lambda(h)$ of Witten and Bell, it is lowest at $n = 5$, where it is about 4.5.
+#
+# Shorter windows still count in the mixture. But a longer model also trusts long contexts that it saw once or twice, and a new text often goes on in another
+# way. The gap between the two curves is **overfitting**. It is the reason to judge a model only on a held-out set.
 #
 # ### Your model (about 20 minutes)
 #
-# Choose $n$ and $\alpha$ for characters of text like this, and return a model that has not been fitted yet. The judge fits it on texts of its own, up to 60,000 characters long, and asks it about modules
-# that `data.load` keeps back. For full marks its perplexity there is at most 1.1 times that of the course's own model; a reasonable one earns part of the points. On the text that
-# it has read, it may be at most twice as perplexed as the course's own.
+# Choose $n$ and $\alpha$ for characters of texts like this one, and return a model that has not been fitted yet. You choose them on the held-out text, so that
+# text can no longer judge your choice fairly. The judge therefore has a **test set**, modules that `data.load` keeps back. It fits your model on other modules and
+# measures its perplexity as `score` does.
 #
-# If your curve turns where ours does (at $n = 5$) and the judge is still not content, think about $\lambda(h)$: print the distribution after a context that occurred once.
+# Your score is a ratio, the perplexity of your model divided by the perplexity of the course's own model on the same questions. Smaller is better. For full
+# marks, all four ratios must stay within their bars:
+#
+# | fitted on | measured on | ratio at most |
+# |---|---|---|
+# | 12,000 characters | the test set | 1.25 (`check` measures this) |
+# | 12,000 characters | the same characters | 2 (`check` measures this too) |
+# | 20,000 characters | the test set | 1.32 |
+# | 60,000 characters | the test set | 1.1 (this earns the largest part) |
+#
+# What if your held-out curve is lowest at $n = 5$, as ours is, and your model still misses a bar? Then look at $\lambda(h)$. Print the distribution after a
+# context that occurred once.
 
 
 # %% solution="markov_ngrams_task"
@@ -368,7 +476,8 @@ check("markov_ngrams_task", language_model)
 # %% [markdown]
 # ## Read what it writes
 #
-# Shannon's series of approximations, by your model. The characters first; then the same class with words for tokens: nothing in it knows what a token is.
+# Your model continues Shannon's series. First its tokens are characters. Then the same class takes words for tokens, because nothing in it depends on what a
+# token is.
 
 # %%
 lines = {}
@@ -377,8 +486,8 @@ for n in (1, 2, 3, 4, 5, 8):
     lines[f"{n} character{'s' * (n > 1)}"] = "".join(written)
 
 lexicon = sorted(set(words))
-place = {word: i for i, word in enumerate(lexicon)}
-word_ids = torch.tensor([place[word] for word in words])
+word_number = {word: i for i, word in enumerate(lexicon)}
+word_ids = torch.tensor([word_number[word] for word in words])
 for n in (1, 2, 3):
     by_word = NGramModel(n, len(lexicon), alpha=0.0).fit(word_ids)
     written, _ = show.markov_ngrams.write(by_word, lexicon, length=26, seed=n)
@@ -386,11 +495,24 @@ for n in (1, 2, 3):
 show.markov_ngrams.approximations(lines)
 
 # %% [markdown]
-# Now write with it. The **temperature** $\tau$ changes how boldly tokens are drawn: from $p^{1/\tau}$, normalised. At $\tau = 1$ the model draws what it believes; below, it plays safe; above, it gambles. Some things to try:
+# You can also change how boldly the model samples. Take three tokens with the probabilities 0.6, 0.3 and 0.1. Raise each to the power $1/\tau$, and divide by
+# the sum, so that they sum to one again. The number $\tau$ is called the **temperature**.
+
+# %%
+p = torch.tensor([0.6, 0.3, 0.1])
+for temperature in (0.2, 0.5, 1.0, 2.0):
+    powers = p ** (1 / temperature)
+    print(f"temperature {temperature}:", [f"{q:.3f}" for q in (powers / powers.sum()).tolist()])
+
+# %% [markdown]
+# At $\tau = 1$ the model samples from its own probabilities. Below 1 it plays safe, and above 1 it gambles. A neural network computes its probabilities by a
+# softmax over scores, its logits. Dividing the logits by $\tau$ has the same effect, so you will also read **softmax temperature**.
 #
-# - $n = 8$ with a temperature of 0.2. What happens after a line or two, and why?
-# - $n = 2$: does any temperature save it?
-# - Begin with something that no docstring says. How soon is the model back on its own ground?
+# Now write with your models. Here are some things to try.
+#
+# - Set $n = 8$ and a temperature of 0.2. What happens after a line or two, and why?
+# - Set $n = 2$. Does any temperature save it?
+# - Begin with something that no docstring says. How soon does the model write docstrings again?
 
 # %%
 show.markov_ngrams.writer(models, alphabet)
@@ -398,34 +520,56 @@ show.markov_ngrams.writer(models, alphabet)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Someone fits your model with $n = 30$ and is proud of a training perplexity close to 1. (a) What does that model do when it writes, and why does its perplexity on new text not come down as well? (b) You give them a thousand times as much text. Which $n$ would you
-# expect to be best now, and what would still be out of reach, however much they read? Use the first picture of this notebook. Five to eight sentences.
+# Someone fits your model with $n = 30$ and is proud of a training perplexity close to 1.
+#
+# (a) What does that model do when it writes? Why does its perplexity on new text not come down as well?
+#
+# (b) You give them a thousand times as much text. Which $n$ would you expect to be best now? What would still be out of reach, however much text the model
+# counts?
+#
+# Use the first picture of this notebook. Five to eight sentences are enough.
 
 # %% [markdown] question="markov_ngrams_question"
-# (a) Almost every context of 29 characters occurs once in the text, with one follower. The model has learned the text by heart: after a few characters it recites a passage until its end. On new text nearly all such contexts
-# are unknown, and it falls back on the short ones, as a smaller model would; worse, where a context of ten characters is known from a single place, the model trusts that one example too much.
+# (a) Almost every context of 29 characters occurs once in the training text, with one follower. The model has learned the text by heart. After a few characters
+# it recites a passage to its end. On new text nearly all such contexts are unknown, so the model falls back on the short ones, as a smaller model would.
+# Some contexts of ten characters are known from a single place, and there it does worse, because it trusts that one example too much.
 #
-# (b) With more text, more of the possible windows have been read, and read often enough to be trusted, so the best $n$ grows. But slowly: each further character multiplies the number of windows, and a thousand times
-# the text pays for three or four more. Out of reach remains all that depends on something further back than the window: the subject of the sentence, the bracket that was opened, the topic. And a context that
-# differs in one character is a different context: the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of places, and words that have something in common.
+# (b) With more text, more of the possible windows occur, and they occur often enough to be trusted. So the best $n$ grows, but slowly. Each further character
+# multiplies the number of windows, and a thousand times the text pays for three or four more characters. Everything that depends on something further back than the
+# window remains out of reach, for example the subject of the sentence, a bracket that was opened, or the topic. And a context that differs in one character is
+# a different context, so the model cannot see that "the red car" and "the blue car" are alike. That takes a memory that is not a list of windows, and
+# words that have something in common.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# A language model hands out a probability to every token that could come next. Perplexity says among how many it
-# hesitates, and only text that it has not read can tell. Counting makes a model; smoothing and mixing make one that can
-# bear a surprise.
+# You built a language model from counts alone. Smoothing and interpolation prepare it for what it has not seen, and perplexity on a held-out set tells you how
+# well.
+#
+# | you built | the field calls it | where you meet it next |
+# |---|---|---|
+# | `count_ngrams` | n-gram counts | `CountVectorizer(ngram_range=...)` in scikit-learn |
+# | `transition_matrix` | first-order Markov chain, bigram model with additive (Lidstone) smoothing | `nltk.lm.Lidstone` |
+# | `perplexity` | the exponential of the cross-entropy | `torch.nn.CrossEntropyLoss`, whose value is its logarithm |
+# | `sample_text` | sampling from the model, token by token | `generate(do_sample=True, temperature=...)` in Hugging Face Transformers |
+# | `NGramModel` | interpolated n-gram model | `nltk.lm.WittenBellInterpolated` |
 #
 # ## Going further
 #
-# - **Bits.** The logarithm to base 2 of a perplexity per character is the number of bits per character that a perfect compressor built on your model would need. How does yours compare with `gzip`?
-#   Shannon let people guess, and put printed English between 0.6 and 1.3 bits per character (*Prediction and Entropy of Printed English*, 1951).
-# - **Better mixtures.** Take a fixed 0.75 off every count instead (absolute discounting), and let the lower order ask *after how many different contexts* a token occurs, not how often (Kneser and Ney, 1995). *Francisco* is frequent, yet it follows hardly any word but *San*.
-# - **More text.** `docstrings["train"]` holds about a million characters; we used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings any text of the Hugging Face hub, `data.load("path/to/file.txt")` your own.
+# - **Two choices of λ.** Our model with $\lambda = \tfrac12$ has its lowest held-out perplexity at $n = 6$, about 4.3. With the $\lambda(h)$ of Witten and Bell it is 4.5, at
+#   $n = 5$. Why might a constant do better here? Compare both on a training text of 5,000 characters.
+# - **Bits.** The logarithm to base 2 of the perplexity per character has a second meaning. A perfect compressor built on your model would need that many
+#   bits per character. How does yours compare with `gzip`? Shannon let people guess, and put printed English between 0.6 and 1.3 bits per character
+#   (*Prediction and Entropy of Printed English*, 1951).
+# - **Better mixtures.** Absolute discounting takes a fixed 0.75 off every count instead. Kneser and Ney (1995) also let the lower order ask *after how many
+#   different contexts* a token occurs, not how often. *Francisco* is frequent, yet it follows hardly any word but *San*.
+# - **More text.** `docstrings["train"]` holds about a million characters, and you used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings
+#   any text of the Hugging Face hub, and `data.load("path/to/file.txt")` brings your own.
 # - **The original.** C. E. Shannon, *A Mathematical Theory of Communication* (1948), sections 2 and 3, is a pleasure to read.
-# - **Next.** To an n-gram model two contexts are equal or they have nothing in common. This is mended twice: topic 02 gives words vectors, so that similar words are similar, and topic 03 builds a network that carries a memory of its own along the text.
+# - **Next.** To an n-gram model two contexts are equal, or they have nothing in common. Topic 02 gives words vectors, so that similar words are similar. Topic 03
+#   builds a network that carries a memory of its own along the text.
 #
-# `progress()` shows where you stand:
+# `progress()` shows where you stand.
 
 # %%
 progress()

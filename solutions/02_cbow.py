@@ -6,7 +6,7 @@
 # common: a **vector** each, such that words of a kind point the same way. Nobody will say which words are of a kind.
 # They find out, from the company they keep.
 #
-# Six short exercises, one training task, one written question; about two hours. Stuck? `hint("build_vocab")` gives a
+# Six short exercises, one training task, one written question; about an hour and a half. Stuck? `hint("build_vocab")` gives a
 # hint, and a stronger one each time.
 
 # %%
@@ -97,7 +97,8 @@ print(vocab)
 # ### Exercise: `bag_of_words` (about 10 minutes)
 #
 # The same table lying on its side, as everywhere in this course: a row for each sentence, a column for each id. Words
-# that the vocabulary does not have are counted in column 0.
+# that the vocabulary does not have are counted in column 0, and words are compared as they are written, so `No` is not
+# `no`.
 
 
 # %% solution="bag_of_words"

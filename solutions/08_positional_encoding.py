@@ -3,14 +3,22 @@
 #
 # *Man eats small dinosaur. Small dinosaur eats man.* The same four words, and two very different afternoons.
 #
-# Topic 06 ended with a theorem: self-attention is permutation equivariant. Turn the sentence round, and the words' new vectors come out in the other order, and otherwise
-# unchanged. Heads do not help (topic 07), and neither do layers: attention sees a *set*. Whoever wants it to read must write on each word **where it stands**.
-# (Without a mask, that is: one that hides the future already tells each word something of its place. Topic 09 comes back to it.)
+# Topic 06 ended with a theorem. Self-attention is permutation equivariant, so a sentence in another order gives the same outputs in that other order. More heads do not change this (topic 07), and more layers do not
+# change it either, because attention sees a *set* of words. If a model is to read a sentence, each word must say **where it stands**.
+# (This holds without a mask. A mask that hides the future already tells each word something about its position, as you will see in topic 09.)
 #
-# How? Counting is the obvious answer, and a poor one. In this notebook you build four better ones, from the waves of the first Transformer to the rotations inside today's language
-# models, measure what each can do, and then send all of them to a place where they have never been: further along than anything they were trained on.
+# Counting the words is the obvious answer, and a poor one. In this notebook you build four better answers, from the sinusoids of the first Transformer to the rotations inside today's language models. Then you send
+# all of them where they have never been, into texts that are longer than any they were trained on.
 #
-# Six short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("sinusoidal")` gives a hint, and a stronger one each time.
+# **You will**
+#
+# - build four positional encodings, namely sinusoidal, learned, rotary (RoPE) and ALiBi
+# - measure what an encoding can express, and put RoPE into an attention layer yourself
+# - train with each encoding on lists of 16 letters, and test on lists of up to 128
+#
+# **You need** self-attention (topic 06), its heads (topic 07) and two facts about angles, $\sin(a + b) = \sin a \cos b + \cos a \sin b$ and $\cos(a + b) = \cos a \cos b - \sin a \sin b$.
+#
+# **Time.** Six short exercises, one training task and one written question take about two hours. Everything trains in seconds on a laptop. If you are stuck, `hint("sinusoidal")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -19,12 +27,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 
 # %% [markdown]
 # ## Two sentences, one set
 #
-# `blocks.MultiHeadAttention` is the layer of topic 07. It reads the dinosaur's sentence forwards and then turned round; below you see by how much each word's new vector differs.
+# `blocks.MultiHeadAttention` is the layer of topic 07. It reads the dinosaur's sentence in both orders. The cell prints how much each word's output differs between the two sentences.
 
 # %%
 seed(0)
@@ -34,11 +42,11 @@ one = torch.tensor([0, 1, 2, 3])
 other = torch.tensor([2, 3, 1, 0])  # small dinosaur eats man
 
 
-def compare(marks=0.0):
-    """How much each word's new vector depends on which of the two sentences it stands in."""
+def compare(encoding=0.0):
+    """How much each word's output depends on which of the two sentences it stands in."""
     with torch.no_grad():
         first, second = (
-            attend(x, x)[0][0] for x in (embed(ids)[None] + marks for ids in (one, other))
+            attend(x, x)[0][0] for x in (embed(ids)[None] + encoding for ids in (one, other))
         )
     for i, word in enumerate(words):
         change = (first[one.tolist().index(i)] - second[other.tolist().index(i)]).abs().max()
@@ -48,31 +56,50 @@ def compare(marks=0.0):
 compare()
 
 # %% [markdown]
-# Nothing, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
+# Nothing changes, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ places in each, $h$ heads, $D$ the width of a word's vector (of one head's share of it, in RoPE and ALiBi). Places are counted from 0 and called $t$ (where there are two, $t$ is the query's and $s$ the key's). A shift moves on by $k$ places; $q_t$ and $k_s$, with an index, are a query and a key.
+# **Dimensions:** $B$ sentences in a batch, $T$ positions in each, $h$ heads, $D$ the width of a word's vector. In RoPE and ALiBi, $D$ is the width of one head. Positions are counted from 0 and called $t$. Where there are two of them, $t$ belongs to the query and $s$ to the key. A shift
+# moves on by $k$ positions. With an index, $q_t$ and $k_s$ are a query and a key.
 #
-# ## What a mark must do
+# ## What a positional encoding must do
 #
-# Give each place $t$ a vector $p_t$ as wide as a word, and add it to whatever word stands there. The lectures ask five things of such marks:
+# Give each position $t$ a vector $p_t$ that is as wide as a word, and add it to the word that stands there. This vector is the **positional encoding** of $t$. The lectures ask five things of it.
 #
-# - **unique**: no two places share one;
-# - **bounded**: place 5,000 must not drown its word;
-# - **deterministic**: place 7 is marked alike today and tomorrow;
-# - **any length**: a longer text has more places, and the first ones keep their marks;
-# - **relative**: "three places back" is one simple operation, the same wherever you stand.
+# - **Unique.** No two positions share a vector.
+# - **Bounded.** The vector of position 5,000 must not drown its word.
+# - **Deterministic.** Position 7 gets the same vector today and tomorrow.
+# - **Any length.** A longer text has more positions, and the first ones keep their vectors.
+# - **Relative.** "Three positions back" is one simple operation, and it is the same everywhere.
 #
-# The number $t$ itself fails the second (and the last, in a way that you will measure). Divided by the length of the text it fails the fourth. Its binary digits come close: the last digit flips at every step, the one before it at every
-# second, and so on, each half as fast as the one to its right. Now make the switches smooth. What flips back and forth smoothly is a wave, and what shows a wave without ambiguity is **the hand of a clock**: one number for how far it points to
-# the right (the sine), one for how far up (the cosine).
+# The number $t$ itself is not bounded, and it is not relative either, as you will measure. Divided by the length of the text, it changes as the text grows. Its binary digits come closer. Here they are for the first nine positions:
+
+# %%
+for t in range(9):
+    print(f"position {t}:", *f"{t:04b}")
+
+# %% [markdown]
+# The last digit flips at every step, the digit before it at every second step, and each one half as often as its neighbour on the right. These rows are unique and bounded. But each step is a different operation. From 0 to 1 a single digit
+# flips, and from 7 to 8 all four of them do.
 #
-# So: $D/2$ hands on $D/2$ clocks, the first a second hand, the last one slower than an hour hand. Pair $i$ holds columns $2i$ and $2i+1$:
+# Now let the switches turn smoothly. A number that swings smoothly to and fro is a **sinusoid**. One sinusoid is ambiguous, because it passes each height on its way up and again on its way down. The sine and the cosine of an angle together are not. They
+# are **the hand of a clock**, where the sine says how far the hand points to the right, and the cosine how far it points up.
+#
+# So take $D/2$ clocks, each with one hand and a speed of its own. For $D = 4$ there are two. The first hand turns by 1 radian at each step, and the second one by 1/100:
+#
+# | position | first angle | sine | cosine | second angle | sine | cosine |
+# |---|---|---|---|---|---|---|
+# | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
+# | 1 | 1 | 0.841 | 0.540 | 0.01 | 0.010 | 1.000 |
+# | 2 | 2 | 0.909 | −0.416 | 0.02 | 0.020 | 1.000 |
+# | 3 | 3 | 0.141 | −0.990 | 0.03 | 0.030 | 1.000 |
+#
+# So $p_3 = (0.141, -0.990, 0.030, 1.000)$. In general, pair $i$ consists of columns $2i$ and $2i+1$, and each pair turns more slowly than the one before it:
 #
 # $$p_{t,\,2i} = \sin\!\left(\frac{t}{10000^{2i/D}}\right) \qquad p_{t,\,2i+1} = \cos\!\left(\frac{t}{10000^{2i/D}}\right), \qquad i = 0, \dots, D/2 - 1 .$$
 #
 # ### Exercise: `sinusoidal`, the table of waves (about 15 minutes)
 #
-# A table for `n_positions` places. A sine without its cosine makes no clock: an odd width raises `ValueError`.
+# Return the table for `n_positions` positions, with one row for each. There may be thousands of them. A sine without its cosine makes no clock, so an odd width raises `ValueError`.
 
 
 # %% solution="sinusoidal"
@@ -94,7 +121,7 @@ def sinusoidal(n_positions: int, d_model: int) -> torch.Tensor:
 check("sinusoidal", sinusoidal)
 
 # %% [markdown]
-# The lecture prints the first five dimensions of the first five places. Its table is five numbers wide, so its clocks tick at $10000^{-2i/5}$: at the same speeds as every *second* clock of a table of width 10, and it ends in the middle of one.
+# The lecture prints the first five dimensions of the first five positions. Its table is five numbers wide, so it ends in the middle of a pair. Its clocks turn by $10000^{-2i/5}$ at each step, which is the speed of every *second* clock in a table of width 10.
 
 # %%
 lecture = sinusoidal(5, 10)[:, [0, 1, 4, 5, 8]].T
@@ -103,32 +130,83 @@ for number, row in enumerate(lecture, 1):
     print(f"dimension {number}", "".join(f"{value:8.3f}" for value in row))
 
 # %%
-show.positional_encoding.clocks(sinusoidal, places=[0, 1, 2, 3, 10, 100], d_model=8)
+show.positional_encoding.clocks(sinusoidal, positions=[0, 1, 2, 3, 10, 100], d_model=8)
 
 # %% [markdown]
-# At place 0 all hands stand at twelve. The first moves on by one radian a step, the second by a tenth of it, and so on. To know the place, read all the clocks: the slow ones say roughly where you are, the fast ones exactly. As a picture, with many clocks:
+# At position 0 all hands point straight up. The first one moves on by one radian a step, the second one by a tenth of it, and so on. To know the position, read all the clocks. The slow ones say roughly where you are, and the fast ones say exactly. Here is a table of 32 clocks as a picture:
 
 # %%
 show.positional_encoding.heat_map(sinusoidal(128, 64))
 
 # %% [markdown]
-# And the two sentences?
+# ## Does the position spoil the word?
+#
+# Back to the two sentences:
 
 # %%
-compare(marks=sinusoidal(4, 16))
+compare(encoding=sinusoidal(4, 16))
 
 # %% [markdown]
-# Who eats is no longer who is eaten. Adding looks rough (does the mark not spoil the word?), but in a wide space two vectors of different kinds hardly disturb each other, and the layer's matrices can learn to read one and overlook the other.
+# Now the outputs differ, so the layer can know who eats and who is eaten. But adding looks rough. Word and position share the same $D$ numbers, and a sum does not show its parts. How can attention tell them apart?
 #
-# ## One step on is one turn
+# Attention compares vectors by dot products. Let the word $x$ stand at position $t$ and the word $y$ at position $s$. Their dot product has four parts:
 #
-# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$: a matrix that takes *every* place to the next. Clocks have one. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**. For one pair, the addition theorems put it like this:
+# $$(x + p_t) \cdot (y + p_s) = x \cdot y \;+\; x \cdot p_s \;+\; p_t \cdot y \;+\; p_t \cdot p_s .$$
+#
+# The first part compares the words, and the last one compares the positions. The two in the middle compare a word with a position, which means nothing. Here are all four for vectors so small that you can check them by hand:
+
+# %%
+x, y = torch.tensor([1.0, -1.0, 2.0, 0.0]), torch.tensor([2.0, 0.0, 1.0, 1.0])
+p_0, p_1 = sinusoidal(2, 4)
+print("p_0 =", p_0.tolist(), " p_1 =", [round(value, 2) for value in p_1.tolist()])
+print(f"word · word          {x @ y:5.2f}")
+print(f"word · position      {x @ p_1:5.2f}")
+print(f"position · word      {p_0 @ y:5.2f}")
+print(f"position · position  {p_0 @ p_1:5.2f}")
+print(f"sum                  {(x + p_0) @ (y + p_1):5.2f}")
+
+# %% [markdown]
+# With four numbers, the two parts in the middle are not small. Now make the vectors wider. Words are random vectors with mean 0 and variance 1, and the same word stands at two neighbouring positions.
+
+# %%
+predict("size_of_word_times_position")
+
+# %%
+seed(0)
+widths = [4, 64, 512]
+names = ["word · word", "word · position", "position · word", "position · position"]
+sizes = {name: [] for name in names}
+for D in widths:
+    word, p = torch.randn(1000, D), sinusoidal(1001, D)
+    here, after = p[:-1], p[1:]  # positions t and t + 1
+    pairs = [(word, word), (word, after), (here, word), (here, after)]
+    for name, (a, b) in zip(names, pairs):
+        products = (a * b).sum(-1)  # a thousand dot products
+        sizes[name].append(products.square().mean().sqrt().item())
+    print(f"D = {D:>3}:", ", ".join(f"{name} {sizes[name][-1]:.1f}" for name in names))
+show.positional_encoding.four_products(widths, sizes)
+
+# %% [markdown]
+# The products of a word with itself are all squares, so their sum grows like $D$. Neighbouring positions have similar vectors, and their sum grows like $D/2$. A word and a position have nothing in common. Their products have random signs and nearly cancel, so the sum grows only like
+# $\sqrt{D}$. At $D = 512$ it is 3 % of the first bar.
+#
+# In a wide space, two vectors of different kinds are nearly at right angles and hardly disturb each other. The layer's matrices can learn to read one of them and to overlook the other.
+#
+# ## One step on is one rotation
+#
+# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$. It asks for one matrix that takes *every* position to the next. Clocks have one. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**.
+#
+# Take a hand that makes a quarter turn at each step. Its sine and cosine are $(0, 1)$ at first, then $(1, 0)$, $(0, -1)$, $(-1, 0)$, and again $(0, 1)$. One matrix makes all of these steps. Here are the first two:
+#
+# $$\begin{pmatrix} 0 & 1 \\ -1 & 0 \end{pmatrix} \begin{pmatrix} 0 \\ 1 \end{pmatrix} = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad \begin{pmatrix} 0 & 1 \\ -1 & 0 \end{pmatrix} \begin{pmatrix} 1 \\ 0 \end{pmatrix} = \begin{pmatrix} 0 \\ -1 \end{pmatrix} .$$
+#
+# For a pair of any speed $w$ and a shift by $k$ positions, the two facts about angles give such a matrix, too:
 #
 # $$\begin{pmatrix} \sin((t+k)\,w) \\ \cos((t+k)\,w) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t w) \\ \cos(t w) \end{pmatrix}, \qquad w = 10000^{-2i/D} .$$
 #
 # ### Exercise: `shift_matrix`, the matrix that moves on (about 15 minutes)
 #
-# Fill in the four numbers (they may depend on $k$ and $w$, not on $t$), and put one such block for each pair along the diagonal of $M_k$. Negative offsets go back.
+# Find the four numbers. They may depend on $k$ and $w$, but not on $t$. Put one such block for each pair along the diagonal of $M_k$. A negative offset moves back.
 
 
 # %% solution="shift_matrix"
@@ -153,35 +231,34 @@ check("shift_matrix", shift_matrix)
 # %%
 table, M = sinusoidal(100, 64), shift_matrix(5, 64)
 for t in (0, 30, 90):
-    print(
-        f"from place {t:>2} to {t + 5:>2}: off by {(M @ table[t] - table[t + 5]).abs().max():.6f}"
-    )
+    off = (M @ table[t] - table[t + 5]).abs().max()
+    print(f"from position {t:>2} to {t + 5:>2}: off by {off:.6f}")
 print(f"M.T @ M is the identity, off by {(M.T @ M - torch.eye(64)).abs().max():.6f}")
 
 # %% [markdown]
-# $M$ turns the vectors and does nothing else to them. This is why the waves are there. A head that wants to look five places back needs $q_t \cdot k_s$ large exactly where $s = t - 5$; with $W_q$ and $W_k$ linear maps, it only has to learn this one matrix, once, for all places.
+# $M$ rotates the vectors and does nothing else to them. This is why the first Transformer uses sinusoids. A head that wants to look five positions back needs $q_t \cdot k_s$ to be large exactly where $s = t - 5$. Its $W_q$ and $W_k$ are linear maps, so the head only has to learn this one matrix, once, for all positions.
 #
-# And since turns change no angle between two vectors, the dot product $p_t \cdot p_s$ depends on the distance $s - t$ alone:
+# A rotation also keeps the angle between two vectors. So the dot product $p_t \cdot p_s$ depends on the distance $s - t$ alone:
 
 # %%
-show.positional_encoding.distances(sinusoidal(128, 64), places=[16, 48, 96])
+show.positional_encoding.dot_products(sinusoidal(128, 64), positions=[16, 48, 96])
 
 # %% [markdown]
-# Neighbours are alike, distant places are not, and the three curves are one. It is symmetric, too: by itself this product says how far, and not in which direction.
+# Neighbours are alike, distant positions are not, and on the right the three curves are one. The curve is also symmetric, so by itself this product says how far away a position is, but not in which direction.
 #
 # ## Five wishes, measured
 #
-# Do not take the lectures' word for it. Measure. An encoding is a function `encode(n, d)` that gives the marks of the first `n` places, `(n, d)`.
+# Do not take the lectures' word for it. Measure. An encoding is a function `encode(n, d)` that returns the vectors of the first `n` positions as a tensor `(n, d)`.
 #
 # ### Exercise: `order_properties`, what an encoding is good for (about 20 minutes)
 #
-# Return a dictionary of five booleans. `n` is larger than `2 * d`, and every encoding you will meet has a property clearly or lacks it clearly, so any sensible tolerance will do.
+# Return a dictionary of five booleans. `n` is larger than `2 * d`. Every encoding you will meet clearly has a property or clearly lacks it, so any sensible tolerance will do.
 #
-# - `unique`: no two of the `n` vectors are the same, neighbours or not;
-# - `bounded`: no value is much larger in size than 1;
-# - `deterministic`: asked twice, `encode(n, d)` answers the same;
-# - `any_length`: `encode(2 * n, d)` begins with `encode(n, d)`. An encoding that has run out of places raises `ValueError`, and then the answer is `False`;
-# - `relative`: **one** matrix takes the vector of each place to that of the next, with no constant added. (Its $k$-th power then goes on by $k$.) Of all matrices, `torch.linalg.pinv(A) @ B` is the one that takes the rows of `A` nearest to the rows of `B`.
+# - `unique` means that no two of the `n` vectors are the same, whether they are neighbours or not.
+# - `bounded` means that no value is much larger in size than 1.
+# - `deterministic` means that `encode(n, d)` returns the same when it is called again.
+# - `any_length` means that `encode(2 * n, d)` begins with `encode(n, d)`. An encoding that has run out of positions raises `ValueError`, and then the answer is `False`.
+# - `relative` means that **one** matrix takes the vector of each position to that of the next, with no constant added. Its $k$-th power then moves on by $k$. Of all matrices, `torch.linalg.pinv(A) @ B` is the one that takes the rows of `A` nearest to the rows of `B`.
 
 
 # %% solution="order_properties"
@@ -211,7 +288,7 @@ def order_properties(encode, n: int, d: int) -> dict[str, bool]:
 check("order_properties", order_properties)
 
 # %% [markdown]
-# Now for the candidates, in double precision: `pinv` deserves it.
+# Here are the candidates. They are computed in double precision, because `pinv` needs it.
 
 
 # %%
@@ -219,53 +296,53 @@ def count(n, d):
     return torch.arange(n).double()[:, None].expand(n, d)
 
 
-def digits(n, d):
+def binary_digits(n, d):
     return (torch.arange(n)[:, None] >> torch.arange(d)).remainder(2).double()
 
 
-known = torch.rand(40, 8).double()
+stored = torch.rand(40, 8).double()
 
 
 def from_a_table(n, d):
-    if n > len(known):
-        raise ValueError("no more places")
-    return known[:n, :d]
+    if n > len(stored):
+        raise ValueError("no more positions")
+    return stored[:n, :d]
 
 
 candidates = {
     "t": count,
     "t / length": lambda n, d: count(n, d) / n,
-    "binary digits of t": digits,
-    "dice": lambda n, d: torch.rand(n, d).double(),
-    "one wave of 12 places": lambda n, d: torch.stack(
-        [count(n, d)[:, 0] * math.pi / 6] * d, 1
-    ).sin(),
-    "a table of 40 places": from_a_table,
+    "binary digits of t": binary_digits,
+    "new random numbers": lambda n, d: torch.rand(n, d).double(),
+    "one sine, period 12": lambda n, d: (count(n, d) * math.pi / 6).sin(),
+    "a table of 40 positions": from_a_table,
     "powers of 0.9 and 0.8": lambda n, d: (
         torch.tensor([0.9, 0.8]).double().repeat(d // 2) ** count(n, d)
     ),
-    "clocks": lambda n, d: sinusoidal(n, d).double(),
+    "sinusoidal": lambda n, d: sinusoidal(n, d).double(),
 }
 found = {name: order_properties(encode, 24, 8) for name, encode in candidates.items()}
-show.positional_encoding.requirements(found)
+show.positional_encoding.properties(found)
 
 # %% [markdown]
-# The clocks have it all. So do the powers, it seems, and they are worth a second look: $0.9^t$ is as relative as can be ($M$ multiplies by 0.9), but after a few hundred places every mark is nearly zero, and added to a word it changes nothing that a computer can
-# hold. That is why the lecture wants $M$ to be *norm preserving*, with eigenvalues of size 1: a matrix that neither blows up nor dies away when you apply it a thousand times. Such a matrix turns.
+# The sinusoidal encoding has all five properties. So do the powers, it seems, and they are worth a second look. $0.9^t$ is relative, because $M$ multiplies it by 0.9 at each step. But after a few hundred positions every vector is nearly zero. Added to a word, it changes
+# nothing that a computer can store. This is why the lecture wants $M$ to be *norm preserving*, with eigenvalues of size 1. Such a matrix neither blows up nor dies away when you apply it a thousand times. A rotation is one.
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 (language models; topics 09 and 10 say how they differ) did something humbler: a table with one vector for each of 512 (or 1,024) places, random at first, trained like the embedding of a word. Nothing is asked of the vectors; whatever helps will be found.
-# The price is in the picture above, in the row of the table of 40 places.
+# BERT and GPT-2 are language models, and topics 09 and 10 say how they differ. Both use something humbler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+#
+# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price.
+# The picture above shows it, in the row of the table of 40 positions.
 #
 # ### Exercise: `LearnedPositions` (about 10 minutes)
 #
-# `forward` adds to every sentence of `x` the vectors of places 0 to T − 1. Do not start from a table in which all places are alike, and raise `ValueError` when the words outnumber the places.
+# `forward` adds the vectors of positions 0 to T − 1 to every sentence of `x`. Do not start from a table in which all positions are alike. Raise `ValueError` when there are more words than positions.
 
 
 # %% solution="LearnedPositions"
 class LearnedPositions(nn.Module):
-    """A learned vector for each of max_len places: x (B, T, D) -> x + positions[:T].
+    """A learned vector for each of max_len positions: x (B, T, D) -> x + positions[:T].
 
     Raises ValueError when T is larger than max_len.
     """
@@ -290,30 +367,41 @@ class LearnedPositions(nn.Module):
 check("LearnedPositions", LearnedPositions)
 
 # %% [markdown]
-# ## Turn, do not add
+# ## Rotate, do not add
 #
-# Look again at what attention does with marks: it takes dot products, $q_t \cdot k_s$. With added marks, $(x_t + p_t)$ and $(x_s + p_s)$ go through $W_q$ and $W_k$, and the product has four parts; the layer must *learn* to make
-# "how far apart" out of them. Could the distance be built in?
+# Look again at the four parts of the dot product. With added encodings, $x_t + p_t$ and $x_s + p_s$ go through $W_q$ and $W_k$, and the layer must *learn* to make "how far apart" out of all four parts. Could the distance be built in?
 #
-# Put the query on the clock. Take the numbers of $q$ two by two, each pair a hand of some length and direction, and **turn** hand $i$ by the angle $t\,w_i$. Turn the key by the angle of *its* place $s$. A dot product sees two hands' lengths, which a turn leaves alone,
-# and the angle between them, which has changed by $(t - s)\,w_i$. The places themselves are gone; the distance remains. This is RoPE, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and place $t$:
+# Put the query itself on a clock. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$, where each pair has its own speed $w_i$. Rotate the key in the same way by its own position $s$.
+# The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$, and on nothing else about the positions.
+#
+# Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
+#
+# | $t$ | $s$ | $t - s$ | rotated $q$ | rotated $k$ | dot product |
+# |---|---|---|---|---|---|
+# | 1 | 1 | 0 | $(0, 1)$ | $(0, 1)$ | 1 |
+# | 2 | 1 | 1 | $(-1, 0)$ | $(0, 1)$ | 0 |
+# | 3 | 2 | 1 | $(0, -1)$ | $(-1, 0)$ | 0 |
+# | 3 | 1 | 2 | $(0, -1)$ | $(0, 1)$ | −1 |
+# | 4 | 2 | 2 | $(1, 0)$ | $(-1, 0)$ | −1 |
+#
+# Equal distances give equal products, wherever the two stand. This is **RoPE**, rotary position embedding, and nearly every language model of today uses it. The lecture's matrix, for pair $i$ and position $t$, is
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/D} .$$
 #
-# Values are not turned: a word says the same thing wherever it is heard from.
+# Values are not rotated, because a word says the same thing wherever it is heard from.
 #
 # ### Exercise: `rope` (about 20 minutes)
 #
-# For queries or keys of all heads at once, `(B, h, T, D)`, with $D$ the width of a head. Pairs are neighbours: columns 0 and 1, columns 2 and 3, and so on. The `positions` are $0, \dots, T-1$ unless the caller names others; places may be fractions. Keep the type of `x`; an odd width raises `ValueError`.
+# Rotate queries or keys of all heads at once, `(B, h, T, D)`, where $D$ is the width of a head. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Keep the type of `x`. An odd width raises `ValueError`.
 
 
 # %% solution="rope"
 def rope(
     x: torch.Tensor, positions: torch.Tensor | None = None, base: float = 10000.0
 ) -> torch.Tensor:
-    """Turn each pair of x (B, h, T, D) by its place's angle.
+    """Rotate each pair of x (B, h, T, D) by the angle of its position.
 
-    positions (T,) are the places, None for 0, 1, ..., T - 1.
+    positions (T,) may be None, which means 0, 1, ..., T - 1.
 
     Raises ValueError when D is odd.
     """
@@ -335,32 +423,72 @@ def rope(
 check("rope", rope)
 
 # %% [markdown]
-# One query, one key, and every pair of places in a text of 40. On the left both have the waves *added*; on the right both are turned.
+# Here are one query and one key at every pair of positions in a text of 40. On the left, sinusoidal encodings are *added* to both. On the right, both are rotated.
 
 # %%
 seed(1)
-q, k = torch.randn(2, 1, 1, 1, 32).expand(-1, -1, -1, 40, -1)  # the same two vectors at 40 places
+q, k = torch.randn(2, 1, 1, 1, 32).expand(-1, -1, -1, 40, -1)  # the same two at 40 positions
 waves = sinusoidal(40, 32)
-added, turned = (q + waves) @ (k + waves).mT, rope(q) @ rope(k).mT
-show.positional_encoding.scores({"added waves": added[0, 0], "RoPE": turned[0, 0]})
+added, rotated = (q + waves) @ (k + waves).mT, rope(q) @ rope(k).mT
+show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": rotated[0, 0]})
 
 # %% [markdown]
-# Right: stripes. Along every diagonal the score is the same (up to rounding), because along a diagonal the distance is the same. Left: the stripe of "near" is there, and on top of it crosses and bands that say "at place 12", whether or not anybody asked.
+# The right map has stripes. Along every diagonal the distance is the same, and so is the score, up to rounding. The left map has the stripe of "near" as well. On top of it lie crosses and bands that say "at position 12", whether or not that matters.
 #
+# ## RoPE inside attention, by your hand
+#
+# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is attention as you wrote it in topics 06 and 07, for all heads at once, and you may paste your own version in its place. The words are one and the same word at 40 positions. The cell prints the scores of
+# three queries for keys that stand 1, 3 and 7 positions back.
+#
+# 1. Run the cell as it is. Nothing tells the positions apart, so all nine scores agree.
+# 2. Use your `rope` where the comment stands, on whatever has to be rotated, and run it again. Each column should now hold one number three times, and the three columns should differ.
+# 3. Rotate the queries alone, and explain what you see. Then add `sinusoidal(40, 16)` to `x` in place of all rotations. Do the columns still hold one number each?
+
+
+# %%
+def attention(q, k, v):
+    """q, k and v (B, h, T, D) -> output (B, h, T, D), scores (B, h, T, T)."""
+    # your turn
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return scores.softmax(-1) @ v, scores
+
+
+seed(2)
+x = torch.randn(16).expand(1, 40, 16)  # (B, T, D)
+matrices = torch.randn(3, 16, 16) / 4  # W_q, W_k and W_v
+q, k, v = ((x @ W.T)[:, None] for W in matrices)  # one head: (B, 1, T, D)
+output, scores = attention(q, k, v)
+print("query at     1 back    3 back    7 back")
+for t in (10, 20, 30):
+    print(f"{t:>8}  ", *(f"{scores[0, 0, t, t - back]:9.4f}" for back in (1, 3, 7)))
+
+# %% [markdown]
+# And here is what happens inside. The query and the key have four pairs each. The key was chosen so that the query finds it three positions back. Move the key, and all hands turn, but the score stays. Move the distance, and the score changes. Questions to try: at which other distance do the hands stand nearly as they do at 3? Which pairs could tell these two distances apart?
+
+# %%
+show.positional_encoding.turning_pairs(rope)
+
+# %% [markdown]
 # ## Or a plain ruler
 #
-# The third idea is the shortest. Leave words, queries and keys alone, and **subtract the distance from the score**: the further back a key, the less it counts. Each head $i = 1, \dots, h$ has its own slope, so that some heads are short-sighted and others see far:
+# The third idea is the shortest. **ALiBi** leaves words, queries and keys alone and **subtracts the distance from the score**. The further back a key stands, the less it counts.
+#
+# A head with slope 1/2 reads four words, and its last query gives all four keys the same score of 2. The distances are 3, 2, 1 and 0, so the scores become 0.5, 1, 1.5 and 2. After softmax the weights are 0.10, 0.17, 0.28 and 0.46. The nearest word counts most.
+#
+# Each head $i = 1, \dots, h$ has its own slope $m_i$, so that some heads are short-sighted and others see far:
 #
 # $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{D}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
 #
-# A key of the future ($s > t$) gets $-\infty$, which softmax turns into a weight of exactly 0: ALiBi was made for language models, which must not look ahead (more on that in topic 09). It has nothing to learn and nothing to run out of.
+# A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead (more on that in topic 09). It has nothing to learn and nothing to run out of.
 #
 # ### Exercise: `alibi_bias` (about 10 minutes)
+#
+# Return what is added to the scores of all heads.
 
 
 # %% solution="alibi_bias"
 def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
-    """What is added to the scores, (h, T, T): row t is the query's place, column s the key's."""
+    """What is added to the scores, (h, T, T): row t for the query, column s for the key."""
     ### BEGIN SOLUTION
     m = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     t = torch.arange(T)
@@ -373,12 +501,12 @@ def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
 check("alibi_bias", alibi_bias)
 
 # %%
-show.positional_encoding.slopes(alibi_bias(8, 40))
+show.positional_encoding.alibi_weights(alibi_bias(8, 40))
 
 # %% [markdown]
 # ## The task: an echo
 #
-# A game that is about nothing but order. You hear letters, and at each one you say the letter that came **three places before**. A child can do it after some practice, a recurrent network does it easily, and attention without positions cannot, by the theorem above.
+# This game is about nothing but order. You hear letters, and at each one you say the letter that came **three positions before**. A child can do it after some practice, and a recurrent network does it easily. Attention without positions cannot, by the theorem above.
 
 # %%
 heard = data.load("order", rows=2, length=16)
@@ -386,22 +514,26 @@ for row in heard:
     print("heard", row["heard"], "\nsaid ", row["said"], "\n")
 
 # %% [markdown]
-# The first three places have nothing to say. Their target is −100, which `F.cross_entropy` leaves out by itself.
+# There is nothing to say at the first three positions. Their target is −100, and `F.cross_entropy` leaves such targets out by itself.
 #
-# Training lists have 16 letters. **You will be asked about longer ones**: full marks for 99 % on new lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. So choose well among the encodings you have built. `self.attend` helps with all of them, and returns output and weights:
+# Training lists have 16 letters. **Your model will be graded on longer ones, too**, so choose well among the encodings you have built. `self.attend` works with all of them, and returns output and weights.
 #
-# - `self.attend(x, x)` knows no places; what you add to `x` beforehand is up to you;
-# - with `rotate=`, a function of queries or keys `(B, h, T, D)`, it applies that to both;
-# - with `score_bias=`, a tensor that broadcasts to `(B, h, T, T)`, it adds that to its scores.
+# - `self.attend(x, x)` knows no positions, and what you add to `x` before is up to you.
+# - With `rotate=`, a function of queries or keys `(B, h, T, D)`, it applies that function to both, as you did by hand.
+# - With `score_bias=`, a tensor that broadcasts to `(B, h, T, T)`, it adds that tensor to its scores.
 #
-# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first what stands where is not drowned by which letter it is.
+# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first the letters do not drown the positions.
 #
 # ### Exercise: model and training loop (about 20 minutes)
+#
+# Write `forward`, and write `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
+#
+# **How it is scored.** The grader draws new lists as a held-out set and counts the letters that are right, without the first three positions. Full marks need 99 % on lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. Each length earns its own points. `check` below tries lists of 16 letters only.
 
 
 # %% solution="positional_encoding_task"
 class EchoModel(nn.Module):
-    """Hears letters and says, at every place, which one came three places before."""
+    """Hears letters and says, at every position, which one came three positions before."""
 
     def __init__(self, width=64, n_heads=1):
         super().__init__()
@@ -441,27 +573,27 @@ check("positional_encoding_task", record.model)
 # %% [markdown]
 # ## Train short, test long
 #
-# Now all of them, and none for comparison: five models of one width, the same batches, your own training loop. ALiBi gets eight heads, since one slope is no choice; the others have one. (`variant` keeps their weights apart from those that are graded.)
+# Now train five models, one with each encoding and one with none as the baseline. All have the same width, the same batches and your own training loop. ALiBi gets eight heads, because a single slope leaves it no choice, and the other models have one. (`variant` keeps their weights apart from those that are graded.)
 
 
 # %%
-class Marked(EchoModel):
-    """The echo model with one of five ways to tell places apart."""
+class EncodedEcho(EchoModel):
+    """The echo model with one of four encodings, or with none."""
 
-    def __init__(self, way):
-        super().__init__(n_heads=8 if way == "ALiBi" else 1)
-        self.way, self.table = way, LearnedPositions(128, 64)
+    def __init__(self, encoding):
+        super().__init__(n_heads=8 if encoding == "ALiBi" else 1)
+        self.encoding, self.table = encoding, LearnedPositions(128, 64)
 
     def echo(self, ids):
         """The attention's output (B, T, D) and its weights (B, h, T, T)."""
         x, options = self.letters(ids), {}
-        if self.way == "sinusoidal":
+        if self.encoding == "sinusoidal":
             x = x + sinusoidal(*x.shape[1:]).to(x)
-        elif self.way == "learned":
+        elif self.encoding == "learned":
             x = self.table(x)
-        elif self.way == "RoPE":
+        elif self.encoding == "RoPE":
             options["rotate"] = rope
-        elif self.way == "ALiBi":
+        elif self.encoding == "ALiBi":
             options["score_bias"] = alibi_bias(8, x.shape[1])
         return self.attend(x, x, **options)
 
@@ -470,17 +602,22 @@ class Marked(EchoModel):
 
 
 # %%
-ways = ["none", "learned", "sinusoidal", "RoPE", "ALiBi"]
-marked = {}
-for way in ways:
-    marked[way] = fit(
-        "positional_encoding_task", lambda way=way: Marked(way), train, variant=way.lower()
+models = {}
+for name in ["none", "learned", "sinusoidal", "RoPE", "ALiBi"]:
+    models[name] = fit(
+        "positional_encoding_task",
+        lambda name=name: EncodedEcho(name),
+        train,
+        variant=name.lower(),
     ).model
+
+# %%
+predict("accuracy_beyond_trained_length")
 
 
 # %%
 def accuracy(model, length):
-    """The share of right letters in 200 new lists, the silent places left out."""
+    """The share of right letters in 200 new lists, the first three positions left out."""
     lists = data.load("order", rows=200, length=length, seed=1).with_format("torch")[:]
     ids, targets = lists["ids"].to(device()), lists["targets"].to(device())
     with torch.no_grad():
@@ -489,31 +626,31 @@ def accuracy(model, length):
 
 
 at = [8, 16, 24, 32, 64, 128]
-curves = {way: [accuracy(model, length) for length in at] for way, model in marked.items()}
-show.positional_encoding.lengths(curves, at, trained_on=16)
+curves = {name: [accuracy(model, length) for length in at] for name, model in models.items()}
+show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 
 # %% [markdown]
-# Up to the dashed line three encodings are perfect, and one would never guess that they differ. Beyond it:
+# Up to the dashed line three encodings are perfect, and nothing suggests that they differ. Beyond it, they do.
 #
-# - **learned**: the table has 128 rows, but nobody has trained the last 112. The first 16 places of a long list are right, and the rest is noise.
-# - **sinusoidal**: its marks exist at every place, and *could* be read by one matrix. But nothing made the layer learn that matrix; sixteen places can be told apart in many ways, and it found another.
-# - **RoPE**: whatever it learned about "three back", it learned about a distance, and at place 60 three back is three back. It is not magic: a long list also holds distances that no short one has, and at some of them the hands may happen to stand nearly as they do
-#   at three. If your curve bends down in the end, it has met them. That is why the letters start small: at PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
-# - **ALiBi**: hardly better than none on short lists, and **equally good at every length**. It knows near from far, so it names one of the last few letters; a ruler that only ever falls cannot point at the third place and pass over the second. An echo is the worst that could be asked
-#   of it. In a language model, where nearby words matter most and no single place does, the same blur is a strength.
+# - **Learned.** The table has 128 rows, but training has reached only the first 16. The first 16 positions of a long list are right, and the rest is noise.
+# - **Sinusoidal.** Its vectors exist at every position, and *could* be read by one matrix. But nothing forced the layer to learn that matrix. Sixteen positions can be told apart in many ways, and training found another.
+# - **RoPE.** What it learned about "three back", it learned about a distance, and at position 60 three back is still three back. It is not magic. A long list also holds distances that no short list has, and at some of them the hands may happen to stand nearly as they do
+#   at three. If your curve bends down in the end, it has met them. That is why the letters start small. At PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
+# - **ALiBi.** It is hardly better than none on short lists, and **equally good at every length**. It knows near from far, so it names one of the last few letters. But its ruler only ever falls, so it cannot point at the third position and pass over the second. An echo is the
+#   hardest thing that you could ask of it. In a language model, nearby words matter most and no single position does, and there the same blur is a strength.
 #
-# A glance at who looks at whom, in a list of 32 letters (for ALiBi the mean of its heads). The dotted lines mark the end of what was trained:
+# Here is who attends to whom, in a list of 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
 
 # %%
 ids = data.load("order", rows=1, length=32, seed=2).with_format("torch")[:]["ids"].to(device())
 with torch.no_grad():
-    maps = {way: model.echo(ids)[1][0].mean(0) for way, model in marked.items()}
-show.positional_encoding.looks(maps, trained_on=16)
+    maps = {name: model.echo(ids)[1][0].mean(0) for name, model in models.items()}
+show.positional_encoding.attention_maps(maps, trained_on=16)
 
 # %% [markdown]
 # ## Play
 #
-# The table with one place marked, how many places each pair needs for a full turn, and the dot product of that place with all others. Drag the length, the width and the place. Questions to try: how many clocks make a full turn within 64 places, and what are the others good for? With which width does the dot product first single out place 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
+# You see the sinusoidal table with one position marked, how many positions each pair needs for a full turn, and the dot product of the marked position with all others. Drag the length, the width and the position. Questions to try: how many pairs make a full turn within 64 positions, and what are the others good for? With which width does the dot product first single out position 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
 
 # %%
 show.positional_encoding.explorer(sinusoidal)
@@ -521,32 +658,42 @@ show.positional_encoding.explorer(sinusoidal)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Your RoPE model echoes lists of 64 letters, though it was trained on 16; the learned table does not. Explain both by what each encoding says about place 20. Then: the same model is to say its list *backwards*, with one layer of attention as above.
-# Which of the five ways could manage it on lists of 16, and would RoPE be among them? Four to six sentences.
+# Your RoPE model was trained on lists of 16 letters, and it echoes lists of 64. The model with the learned table does not. Explain both by what each encoding says about position 20. Then suppose that the same model has to say its list *backwards*, with one layer of attention as above.
+# Which of the five ways could manage it on lists of 16, and would RoPE be among them? Write four to six sentences.
 
 # %% [markdown] question="positional_encoding_question"
-# The learned table says about place 20 whatever its row held before training: no list of 16 letters ever used that row, so no gradient ever reached it, and its random numbers point attention nowhere in particular. RoPE says nothing about place 20 at all. It only turns query and key
-# so that their score depends on how far apart they are, and the distance of three occurs in every training list; what was learned about it holds between places 17 and 20 as it does between 2 and 5.
+# The learned table says about position 20 whatever its row held before training. No list of 16 letters ever used that row, so no gradient ever reached it, and its random numbers point attention nowhere in particular. RoPE says nothing about position 20 at all. It only rotates query and key
+# so that their score depends on how far apart they are. The distance of three occurs in every training list, so what was learned about it holds between positions 17 and 20 as it does between 2 and 5.
 #
-# To say a list of 16 backwards, place $t$ must look at place $15 - t$: the distance to look over is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal marks tell it, and would do (on that length only, since the end moves with the length).
-# RoPE tells distances and no places: in one layer nothing in the query at place 3 distinguishes it from the one at place 4, so it cannot know how far to look. Neither can ALiBi, which may not even look ahead, nor of course a model without positions.
+# To say a list of 16 backwards, position $t$ must look at position $15 - t$. The distance is different for every $t$, so the query has to know where it stands itself. Learned and sinusoidal encodings tell it, and they would do (on that length only, since the end moves with the length).
+# RoPE tells distances and no positions. In one layer nothing in the query at position 3 distinguishes it from the one at position 4, so it cannot know how far to look. Neither can ALiBi, which may not even look ahead, nor of course a model without positions.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Attention knows of order only what it is told. Waves give each place a mark, of which one step on is one turn; rotations put the turn into the score itself; a ruler takes the distance off the score; a table leaves it all to training. On the lengths of training three of
-# them cannot be told apart. Go where a model has never been before you believe that it has understood.
+# Attention knows of order only what it is told, and you have told it in four ways. On the lengths of training, three of them cannot be told apart. Before you believe that a model has understood, test it where it has never been.
+#
+# | you built | the field's name | where you meet it next |
+# |---|---|---|
+# | `sinusoidal` | sinusoidal positional encoding | Vaswani and others, 2017, and topic 10 |
+# | `shift_matrix` | rotation matrix | the same paper, section 3.5 |
+# | `LearnedPositions` | learned (absolute) positional embeddings | BERT's `position_embeddings` and GPT-2's `wpe` in `transformers`, and topic 11 |
+# | `rope` | rotary position embedding, RoPE | `apply_rotary_pos_emb` in the Llama model of `transformers`, which pairs column $i$ with column $i + D/2$ |
+# | `alibi_bias` | attention with linear biases, ALiBi | `build_alibi_tensor` in the BLOOM model of `transformers` |
+# | longer lists | length generalization | Kazemnejad and others, 2023 |
 #
 # ## Going further
 #
-# - **Other orders.** Test your prediction: `data.load("order", task="reverse")` and `task="sort"` are the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
-# - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer clocks a head are not always worse. Look at the map of each head in a list of 64: which distances does it take for "three back"?
-# - **Start anywhere.** Train the sinusoidal model on lists that begin at a random place, by adding rows 50 to 65 one time and 300 to 315 the next. Does it learn the matrix now?
-# - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads: the difference of two falling curves is a hill. How far out can such a hill stand?
-# - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before turning ("position interpolation"). Your `rope` takes fractions for places: try it with your model, and look at the map of weights.
-# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5; J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021);
-#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022). A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
-# - **Next.** Now every word sees every other, and knows where it stands: too much, if it is to guess the word after it. Topic 09 covers what must not be seen.
+# - **Other orders.** Test your answer to the question. `data.load("order", task="reverse")` and `task="sort"` have the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
+# - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer pairs in a head are not always worse. Look at the map of each head in a list of 64. Which distances does it take for "three back"?
+# - **Start anywhere.** Train the sinusoidal model on lists that begin at a random position, by adding rows 50 to 65 one time and 300 to 315 the next. Does it learn the matrix now?
+# - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads. The difference of two falling curves is a hill. How far out can such a hill stand?
+# - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before the rotation ("position interpolation"). Your `rope` takes fractions for positions, so try it with your model, and look at the map of weights.
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5.
+#   J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021).
+#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022).
+#   A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
+# - **Next.** Now every word sees every other word and knows where it stands. This is too much for a model that has to guess the next word. Topic 09 hides what it must not see.
 
 # %%
 progress()

@@ -158,7 +158,7 @@ print(f"past only:      moved by up to {moved(causal[:5, :5], causal):.7f}")
 #
 # ### Exercise: `masked_softmax` (about 20 minutes)
 #
-# The mask broadcasts to the scores. You may use torch's softmax.
+# The mask broadcasts to the scores, which may be of any size, also far below zero. A row is what lies along `dim`, which need not be the last axis. You may use torch's softmax.
 
 
 # %% solution="masked_softmax"

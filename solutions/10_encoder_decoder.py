@@ -1,16 +1,20 @@
 # %% [markdown]
 # # 10 The Transformer
 #
-# *My tired bird is big.* In French: *mon oiseau fatigué est grand.* Say it word for word, and you get the order wrong; make the bird a hen (*ma poule fatiguée est grande*), and the endings, too. A translator has to read the
-# whole sentence first, and then write another one, looking back and forth.
+# *My tired bird is big.* In French this is *mon oiseau fatigué est grand*. Try a word-for-word translation, and the order is wrong. Make the bird a hen (*ma poule fatiguée est grande*), and three more words change. So a translator reads the
+# whole sentence first. Then it writes another one, and looks back and forth between the two.
 #
-# Topic 05 did that with two recurrent networks and attention between them. Since then you have built attention that needs no recurrence (06), and given it several heads (07), places (08), and
-# blinkers (09). What is left is to stack these parts and to put something between them, so that a tall stack can be trained. That machine is the **Transformer** of 2017, and nearly every
-# language model since is one half of it or both.
+# Topic 05 did that with two recurrent networks and attention between them. Here you do it without recurrence. You stack the attention that you have built since, add what makes a tall stack trainable, and get the **Transformer** of 2017. Nearly every language model since is one half of it or both.
 #
-# In this notebook you build all of it: layers, both towers, the loss, the learning rate, two ways to write. Then you teach it French, and watch where it looks.
+# **You will**
 #
-# Ten exercises, one training task, one written question; about three and a half hours, the longest notebook of the course: a good place for a break is just before the task. Training takes under half a minute on a laptop. Stuck? `hint("layer_norm")` gives a hint, and a stronger one each time.
+# - build every part of a Transformer, from layer normalisation to both of its stacks, and assemble three architectures from the same layers;
+# - train it to translate English to French with label smoothing and a learning rate that warms up, and let it write with greedy decoding and beam search;
+# - measure what it gains over a recurrent network, and what it pays.
+#
+# **You need to know** the encoder and decoder of topic 05, multi-head attention (07), the sinusoids of topic 08, and the causal mask and padding mask (09). `True` in a mask still means "may be looked at".
+#
+# There are ten exercises, one training task and one written question. They take about 200 minutes, so this is the longest notebook of the course. A good place for a break is just before the task. Training takes under half a minute on a laptop. When you are stuck, `hint("layer_norm")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -21,12 +25,34 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 
 # %% [markdown]
+# ## The whole picture
+#
+# This is the machine that you will have at the end. Do not learn it by heart. Come back to it whenever you ask where a part belongs.
+
+# %%
+show.encoder_decoder.whole_picture()
+
+# %% [markdown]
+# The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of layers of the same build.
+#
+# Follow one of the two thick lines from the bottom to the top. It carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from this line and *adds* its results to them. The line is called the **residual stream**. Layers tell each other nothing except through this stream.
+#
+# Here is one word with three numbers, in an encoder of one layer:
+#
+# | | vector |
+# |---|---|
+# | embedding plus position | (1, 2, 3) |
+# | self-attention reads it and adds (0.5, 0, −1) | (1.5, 2, 2) |
+# | the feed-forward network reads that and adds (0, 1, 0) | (1.5, 3, 2) |
+#
+# The final vector is the first one plus everything that was added on the way. If a sublayer adds zeros, the word passes unchanged. The norms are missing in this example. You build them first.
+#
 # ## Sentences
 #
-# The corpus `phrases` holds 20,000 English sentences and their French translations. They come from a small grammar, so every translation is known to be right, and for every word it is known where it came from.
+# The corpus `phrases` holds 20,000 English sentences and their French translations. A small grammar made them. So every translation is known to be right, and the grammar also knows which English word each French word comes from.
 
 # %%
 pairs = data.load("phrases")
@@ -38,22 +64,28 @@ row = pairs["validation"][40]
 show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 
 # %% [markdown]
-# Orange lines have left their place. Adjectives mostly step behind the noun (`grand`, `petit`, `vieux` and a few others do not), and agree with it, as verbs do with their subject. *Not* becomes two words around the verb, *him* moves in front of it, and `le`, `ne`, `je` lose
-# their vowel before another. No single rule is hard. But each needs to know something that stands elsewhere.
+# Orange lines mark words that have changed their order. Most adjectives step behind the noun (`grand`, `petit`, `vieux` and a few others do not). They agree with the noun, as verbs agree with their subject. *Not* becomes two words around the verb, *him* moves in front of the verb, and `le`, `ne` and `je` lose
+# their vowel before another vowel. No single rule is hard, but each needs to know something about another word.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ the width of a word's vector, $F$ the width inside the feed-forward sublayer, $h$ heads, $V$ words of the target's vocabulary.
+# **Dimensions:** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ numbers in a word's vector, $F$ the width inside the feed-forward network, $h$ heads, $V$ words in the target's vocabulary.
 #
-# ## Keeping numbers in bounds
+# ## Layer normalisation
 #
-# Stack thirty layers, and a vector that grows by a tenth in each is seventeen times as long at the top. **Layer normalisation** brings each word's vector back: subtract its mean, divide by its standard deviation, over its *own* $D$ numbers and nobody else's.
+# Stack thirty layers. If each makes a vector longer by a tenth, it is seventeen times as long at the top. **Layer normalisation** keeps its size in bounds. Take a word with the numbers 1, 3, 5 and 7:
+#
+# - their mean is 4, so subtract it and get −3, −1, 1, 3;
+# - the mean of the squares of these is (9 + 1 + 1 + 9) / 4 = 5, the variance;
+# - divide by its root, 2.24, and get −1.34, −0.45, 0.45, 1.34.
+#
+# The same steps work for a word of any width $D$. They use the word's *own* numbers only.
 #
 # $$\text{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad \mu = \frac{1}{D}\sum_{i} x_i, \qquad \sigma^2 = \frac{1}{D}\sum_{i} (x_i - \mu)^2$$
 #
-# The vectors $\gamma$ and $\beta$ are learned: what was taken away can be given back where it helps. Why not over the batch, as in image networks? A word's vector would then depend on the other sentences that happen to be there, and on their padding.
+# The model learns the vectors $\gamma$ and $\beta$, so it can undo the normalisation where that helps. The small $\varepsilon$ prevents a division by zero. Batch normalisation, as in image networks, would not do here. A word's result would depend on the other sentences in the batch, and even on their padding.
 #
 # ### Exercise: `layer_norm` (about 10 minutes)
 #
-# Over the last axis, whatever stands before it. Note what $\sigma^2$ is divided by.
+# Normalise over the last axis. There may be any number of axes before it. Note what the formula divides $\sigma^2$ by. Subtract $\mu$ before you square, because words may lie far from zero.
 
 
 # %% solution="layer_norm"
@@ -71,6 +103,9 @@ def layer_norm(
 # %% check="layer_norm"
 check("layer_norm", layer_norm)
 
+# %% [markdown]
+# Three words of very different size go in. What comes out?
+
 # %%
 seed(0)
 words = torch.randn(3, 64) * torch.tensor([[0.01], [1.0], [100.0]]) + 5
@@ -80,17 +115,21 @@ for before, after in zip(words, normed):
     print(f"mean {after.mean():5.2f}, deviation {after.std(correction=0):.2f}")
 
 # %% [markdown]
-# (The first falls a little short of 1: its variance was 0.0001, and beside that even $\varepsilon = 0.00001$ is felt.)
+# The first deviation falls a little short of 1. That word's variance was only 0.0001, and beside it even $\varepsilon = 0.00001$ counts.
 #
-# ## Each word by itself
+# ## The feed-forward network
 #
-# Attention moves information *between* words. It mixes, and mixing is all it does: given the weights, its output is linear in the values. So between two attentions each word gets time to think alone, the same small network at every place:
+# Attention moves information *between* words. Once its weights are given, its output is only a weighted sum of values. So after each attention every word passes alone through a small network with a ReLU. It is the same network at every position.
 #
-# $$\text{FFN}(x) = W_2 \, \text{ReLU}(W_1 x + b_1) + b_2$$
+# Take a word $x = (1, -2)$ and three hidden numbers. Let the rows of $W_1$ be $(1, 0)$, $(0, 1)$ and $(1, 1)$, and let both biases be zero. Then $W_1 x = (1, -2, -1)$, and ReLU turns that into $(1, 0, 0)$. With the rows $(2, 1, 1)$ and $(0, 1, 1)$ in $W_2$, the result is $(2, 0)$. In general,
 #
-# with $F$, the width inside, usually $4D$. That makes $8D^2$ weights, twice those of the attention beside it: two thirds of a layer.
+# $$\text{FFN}(x) = W_2 \, \text{ReLU}(W_1 x + b_1) + b_2 .$$
+#
+# The inner width $F$ is usually $4D$. That makes $8D^2$ weights, while the attention beside it has $4D^2$. So two thirds of a layer's weights are here.
 #
 # ### Exercise: `feed_forward` (about 5 minutes)
+#
+# Apply the network to the last axis.
 
 
 # %% solution="feed_forward"
@@ -107,22 +146,27 @@ def feed_forward(
 check("feed_forward", feed_forward)
 
 # %% [markdown]
-# ## A layer
+# ## A layer of the encoder
 #
-# Attention and feed-forward are the two **sublayers** of a layer, and both get the same frame, *add and norm*. The sublayer's output is **added** to what was there (the residual of topic 09), so a sublayer only has to learn what to change, and gradients have a road to the bottom that nothing can block. And something is **normed**; *what* is normed has changed since 2017:
+# Attention and the feed-forward network are the two **sublayers** of an encoder layer. Each has a **residual connection** around it, as in topic 09: its output is *added* to what it read. So a sublayer has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
 #
-# $$\text{post (2017):} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre (since GPT-2):} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
+# Each sublayer has a layer norm, too. There are two places for it. Say the word is $x = (1, 3)$, and the sublayer returns $(2, -2)$ for whatever it reads.
 #
-# In *post* the norm stands on the road itself, in *pre* beside it. The encoder's layer has two sublayers: self-attention with `norm1`, then feed-forward with `norm2`.
+# - **Post-norm**, as in 2017, norms the sum. The sum is $(3, 1)$, so the result is $(1, -1)$.
+# - **Pre-norm**, common since GPT-2, norms what the sublayer reads. The sublayer reads $(-1, 1)$ instead of $(1, 3)$. Its output is added to $x$ as it was, so the result is $(1, 3) + (2, -2) = (3, 1)$.
+#
+# $$\text{post:} \quad x \leftarrow \text{LN}(x + \text{sublayer}(x)) \qquad\qquad \text{pre:} \quad x \leftarrow x + \text{sublayer}(\text{LN}(x))$$
+#
+# In post-norm the norm stands *in* the residual stream. In pre-norm it stands beside it, in the branch that leads into the sublayer. The first sublayer is self-attention with `norm1`. The second is the feed-forward network with `norm2`.
 #
 # ### Exercise: `EncoderLayer` (about 20 minutes)
 #
-# The constructor is given. What it makes:
+# The constructor is given. It makes these parts:
 #
-# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, and returns output and weights;
-# - `up` and `down` are the two linear maps of your `feed_forward`;
-# - `norm1` and `norm2` are your layer norm as a module; `self.norm` says "post" or "pre";
-# - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the rest, so that no layer leans on a single one; in `eval()` it does nothing.
+# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, which returns output and weights (zeros for a sentence of padding alone).
+# - `up` and `down` are the two linear maps of your `feed_forward`.
+# - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre".
+# - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the others, so that no layer relies on a single number. In `eval()` it does nothing.
 
 
 # %% solution="EncoderLayer"
@@ -154,7 +198,7 @@ class EncoderLayer(nn.Module):
 check("EncoderLayer", EncoderLayer)
 
 # %% [markdown]
-# What do the norms do to a tall tower? Send words through 24 fresh layers of either kind, and once with the norms taken out.
+# What do the norms do in a tall stack? Send words through 24 fresh layers with post-norm, with pre-norm, and with the norms taken out.
 
 
 # %%
@@ -180,20 +224,21 @@ sizes = {kind: sizes_in_a_tower(kind) for kind in ("no norm", "pre-norm", "post-
 show.encoder_decoder.sizes_by_height(sizes)
 
 # %% [markdown]
-# Without norms the vectors explode. In *post* every layer brings them back to length $\sqrt{D}$. In *pre* they grow, but slowly: every sublayer reads a normed copy and adds about as much as the one before, and nothing on the road ever shrinks what is there. The same holds on the way back: gradients reach the bottom of a *pre* tower undiminished, which is why tall models use it. The price is that
-# somebody has to norm the sum at the very top.
+# Without norms the vectors explode. In post-norm every layer brings them back to the length $\sqrt{D} = 8$. In pre-norm they grow slowly. Every sublayer reads a normed copy and adds about as much as the one before, and nothing ever shrinks the residual stream.
 #
-# ## A layer that writes
+# The same holds for gradients on the way back. In a pre-norm stack they reach the bottom undiminished, so tall models use it. The price is one more norm, at the very top of the stack.
 #
-# The decoder's layer has a third sublayer in the middle. In order:
+# ## A layer of the decoder
 #
-# 1. **masked self-attention** over what has been written so far, with `norm1`; the causal mask comes in as `tgt_mask`;
-# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. The words being written ask; keys and values come from the source. It is the attention of topic 05 with many heads;
-# 3. feed-forward, with `norm3`.
+# A decoder layer has three sublayers, in this order:
+#
+# 1. **masked self-attention** over the words written so far, with `norm1`. The causal mask comes in as `tgt_mask`.
+# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of topic 05 did, with several heads. Its mask is `src_mask`.
+# 3. the feed-forward network, with `norm3`.
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
 #
-# The memory comes out of the encoder as it should be: pre-norm does not norm it once more.
+# Use the memory as it comes. In pre-norm the encoder has normed it already, so `norm2` is for the words that ask.
 
 
 # %% solution="DecoderLayer"
@@ -230,17 +275,21 @@ check("DecoderLayer", DecoderLayer)
 # %% [markdown]
 # ## Three architectures
 #
-# The lecture calls them A, B and C. They differ in little more than who may look at whom:
+# The lecture calls them A, B and C. They differ in little more than which words may look at which.
 #
-# - **A, decoder only** (GPT): one text, each word sees itself and those before it. It writes.
-# - **B, encoder only** (BERT): one text, every word sees every word. It reads.
-# - **C, encoder and decoder** (the Transformer of 2017, T5): one text is read, another is written, and every word that is written sees the whole source.
+# - **A, decoder only** (GPT). There is one text, and each word sees itself and the words before it. It can write.
+# - **B, encoder only** (BERT). There is one text, and every word sees every word. It can read, but not write.
+# - **C, encoder and decoder** (the Transformer of 2017, T5). One text is read and another is written. Each written word sees itself, the written words before it, and the whole source.
 #
-# And nobody ever looks *at* padding.
+# In all three, no word may look at padding.
 #
 # ### Exercise: `architecture_masks`, who sees whom (about 15 minutes)
 #
-# Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`: boolean masks that broadcast to $(B, h, T, S)$, True where one may look, and `None` where the architecture has no such attention. `kind` is "encoder", "decoder" or "encoder-decoder". A pure decoder's text has the lengths `src_lengths`. A text is as long as the longest sentence of its batch, so $T$ and $S$ follow from the lengths. What a padded word itself looks at does not matter.
+# Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`. The argument `kind` is "encoder", "decoder" or "encoder-decoder". A value is `None` where the architecture has no such attention. Otherwise it is a boolean mask that broadcasts to $(B, h, \text{rows}, \text{columns})$.
+#
+# Which row, and which column? Each **row** belongs to the word that looks, the query. Each **column** belongs to a word that it may look at, the key. So after broadcasting, `mask[b, :, i, j]` is True if word $i$ of sentence $b$ may look at word $j$. In `cross` the rows are words of the target, and the columns are words of the source.
+#
+# The lengths tell you which words are padding, and how many words there are. A text is as long as the longest sentence of its batch. For a pure decoder the lengths of its one text come as `src_lengths`. The rows of padded words do not matter, because nobody reads their results.
 
 
 # %% solution="architecture_masks"
@@ -275,40 +324,76 @@ check("architecture_masks", architecture_masks)
 show.encoder_decoder.architectures(architecture_masks)
 
 # %% [markdown]
-# A dot means that the row may look at the column; the last columns are padding. Everything else about A and B you have built already, so you can count them. The lectures say that GPT has 117 million parameters and BERT-Base 110 million. Do they?
+# A dot means that the word of this row may look at the word of this column. The last columns are padding.
+#
+# ### Build a GPT
+#
+# Architecture A needs no new part. A decoder without a source has nothing to cross-attend to, so its layer is your `EncoderLayer`. A causal mask makes a decoder of it. The next cell is a free one and earns no points. It runs as it stands, but no word passes through a layer yet. Complete `forward`:
+#
+# 1. make a causal mask for the length of `ids`, for example with your `architecture_masks`.
+# 2. send `x` through the layers one after the other, each with that mask.
 
 
 # %%
-def layer_parameters(D, inner):
-    """One encoder layer: four matrices of attention, up, down, all with biases; two norms."""
-    return 4 * (D * D + D) + (inner * D + inner) + (D * inner + D) + 2 * (2 * D)
+class DecoderOnly(nn.Module):
+    """Architecture A: ids (B, T) -> logits (B, T, V), of the size and build of GPT (2018)."""
+
+    def __init__(self, vocab, d_model, n_heads, d_ff, n_layers, max_len):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, d_model)
+        self.positions = nn.Embedding(max_len, d_model)  # learned
+        layers = [EncoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers)]
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, ids):
+        x = self.embed(ids) + self.positions.weight[: ids.shape[1]]
+        # Your lines come here.
+        return x @ self.embed.weight.T
 
 
-D, inner, depth, positions = 768, 4 * 768, 12, 512
-assert layer_parameters(D, inner) == sum(p.numel() for p in EncoderLayer(D, 12, inner).parameters())
-
-tower = depth * layer_parameters(D, inner)
-gpt = (40_478 + positions) * D + tower  # words, places; the output reuses the words' embedding
-segments, norm, pooler = 2 * D, 2 * D, D * D + D
-bert = (30_522 + positions) * D + segments + norm + tower + pooler
-print(f"the tower of either  {tower:>11,}")
-print(f"GPT                  {gpt:>11,}")
-print(f"BERT-Base            {bert:>11,}")
+seed(0)
+text = ["the", "small", "black", "cat", "sleeps", "."]
+small = DecoderOnly(vocab=20, d_model=32, n_heads=4, d_ff=128, n_layers=2, max_len=8).eval()
+show.encoder_decoder.decoder_only(small, torch.arange(3, 3 + len(text))[None], text)
 
 # %% [markdown]
-# They do: 116.5 and 109.5 million. The two towers are built alike, twelve layers of one size; what tells GPT from BERT is a triangle. (BERT adds vectors for first and second sentence, one more norm, and a layer that reads the first word; GPT has the larger vocabulary.)
+# The squares of the layers show their self-attention, the mean of the heads. There are none as long as no layer is called. The last square is a test from outside. It replaces one word at a time by another, and marks every position whose logits change.
 #
-# ## The whole machine
+# - A mere diagonal means that no layer is called yet. Each word reads only itself.
+# - A full square means that no mask arrives in the layers. Then it is architecture B.
+# - A triangle is what you want. Every word reads itself and all words before it, and none behind it.
 #
-# Architecture C, from the bottom to the top, for `model(src, tgt_in)`:
+# In the layers' triangles, look at the rows. The first word has nobody else to look at. The last one spreads its attention roughly evenly, because no weight is trained yet.
 #
-# - words become vectors: embedding **times $\sqrt{D}$**, plus the waves of topic 08, then dropout. Embeddings are born with numbers of size $1/\sqrt{D}$, waves have size 1: without the factor the place would drown the word;
-# - the source climbs the encoder's layers, each with `src_mask`;
-# - the target climbs the decoder's, each with the *finished* memory, with `tgt_mask` for itself and `src_mask` for the source;
-# - pre-norm ends each tower with one more norm (`encoder_norm`, `decoder_norm`; in post-norm they do nothing);
-# - scores for the next word: dot products with the target's embeddings, the same numbers once more (**tied weights**). A word is said when the vector points to where it lives.
+# How large is a real one? GPT has 12 layers of width 768 with 12 heads, a vocabulary of 40,478 and 512 positions. The lectures say 117 million parameters. First estimate it by hand. A layer has $4D^2 + 8D^2 = 12D^2$ weights, so twelve layers have $12 \cdot 12 \cdot 768^2 \approx 85$ million. The embeddings have $40{,}478 \cdot 768 \approx 31$ million. Now count.
+
+# %%
+D, inner = 768, 4 * 768
+with torch.device("meta"):  # shapes without numbers: nothing is stored
+    gpt = DecoderOnly(40_478, D, 12, inner, 12, max_len=512)
+stack = sum(p.numel() for p in gpt.layers.parameters())
+total = sum(p.numel() for p in gpt.parameters())
+
+segments, norm, pooler = 2 * D, 2 * D, D * D + D
+bert = (30_522 + 512) * D + segments + norm + stack + pooler
+print(f"the 12 layers of either  {stack:>11,}")
+print(f"GPT                      {total:>11,}")
+print(f"BERT-Base                {bert:>11,}")
+
+# %% [markdown]
+# GPT has 116.5 million, as the lectures say. The output reuses the embedding's weights, so it adds none. BERT-Base has 109.5 million, and the lectures say 110. Its stack is the same. BERT adds a vector each for first and second sentence, one more norm, and a layer that reads the `[CLS]` token. Its vocabulary is smaller. Only the causal mask tells the two stacks apart.
 #
-# Masks that are not given are made here: `src_mask` hides padding, `tgt_mask` the future (padding stands behind a sentence, and is hidden by that already). Those that are given are used as they are. Here are the parts:
+# ## The Transformer
+#
+# Now assemble architecture C. For `model(src, tgt_in)`, from the bottom to the top:
+#
+# - **Embeddings.** Each word's embedding is multiplied by $\sqrt{D}$. Then the positional encoding is added, the sinusoids of topic 08, and dropout follows. Fresh embeddings have numbers of about $1/\sqrt{D}$, and sinusoids have numbers of about 1. Without the factor, the position would drown the word.
+# - **Encoder.** The source passes through the encoder's layers, each with `src_mask`.
+# - **Decoder.** The target passes through the decoder's layers. Each gets the *finished* memory, `tgt_mask` for its self-attention and `src_mask` for its cross-attention.
+# - **Last norms.** A pre-norm stack ends with one more norm, `encoder_norm` or `decoder_norm`. In post-norm these do nothing.
+# - **Logits.** The logits of the next word are the dot products with the target's embeddings. The same weights serve at the bottom and at the top, so they are called **tied weights**.
+#
+# A caller may leave the masks out. Then `forward` makes them. `src_mask` hides padding, which may stand anywhere in a source or be all of it. `tgt_mask` hides the future. Padding stands at the end of a target, so for its real words it lies in the future and is hidden already. Masks that are given are used as they are. Here are the parts:
 
 
 # %%
@@ -335,7 +420,7 @@ class Parts(nn.Module):
 # %% [markdown]
 # ### Exercise: `Transformer` (about 30 minutes)
 #
-# Put them together.
+# Write `forward`. You may add methods of your own.
 
 
 # %% solution="Transformer"
@@ -368,17 +453,27 @@ class Transformer(Parts):
 check("Transformer", Transformer)
 
 # %% [markdown]
-# ## What to learn from
+# ## The loss
 #
-# While it learns, the decoder reads the *right* translation, one place late (`shift_right` of topic 05): at place $t$ it sees the words before $t$ and has to guess word $t$. Thanks to the causal mask all $T$ guesses of a sentence happen at once, in one pass. A recurrent decoder has to take them one after the other.
+# In training the decoder reads the *right* translation, one position late (`shift_right` of topic 05). At position $t$ it sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words of a sentence. A recurrent decoder has to make them one after the other.
 #
-# The paper softens the loss. A one-hot target asks for a probability of 1, which softmax only reaches with infinite scores; so the model goes on shouting long after it is right. **Label smoothing** gives away a share $\varepsilon$ of the target, evenly to all $V$ words, the right one included ($[k = y]$ is 1 for the right word, else 0):
+# The paper softens the loss. A one-hot target asks for a probability of 1. Softmax reaches that only with infinite logits, so the model keeps raising them long after it is right. **Label smoothing** takes a share $\varepsilon$ of the target and spreads it evenly over all $V$ words, the right one included.
+#
+# Take $V = 5$ words and $\varepsilon = 0.1$. Each word gets 0.1 / 5 = 0.02, and the right word gets the other 0.9 on top:
+#
+# | | right word | each of the four others |
+# |---|---|---|
+# | target $q$ | 0.92 | 0.02 |
+# | say the model gives $p$ | 0.80 | 0.05 |
+# | $-\log p$ | 0.223 | 2.996 |
+#
+# The loss is 0.92 · 0.223 + 4 · 0.02 · 2.996 = 0.445. Without smoothing it is 0.223. In the formula, $[k = y]$ is 1 for the right word and 0 for the others.
 #
 # $$q_k = (1 - \varepsilon)\,[k = y] + \frac{\varepsilon}{V}, \qquad L = -\sum_k q_k \log p_k .$$
 #
 # ### Exercise: `label_smoothing_loss` (about 15 minutes)
 #
-# The mean over the real tokens of the whole batch. `F.cross_entropy` can do all of this, so here it is not allowed.
+# Return the mean over the real tokens of the whole batch. `F.cross_entropy` can do all of this, so it is not allowed here.
 
 
 # %% solution="label_smoothing_loss"
@@ -397,6 +492,12 @@ def label_smoothing_loss(
 # %% check="label_smoothing_loss"
 check("label_smoothing_loss", label_smoothing_loss)
 
+# %% [markdown]
+# The next cell computes the loss for one token and 251 words. The right word's logit is 2, 4, 6, 8, 12 or 20, and all others are 0.
+
+# %%
+predict("best_lead_under_smoothing")
+
 # %%
 target, real = torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool)
 print("lead of the right score    2      4      6      8     12     20")
@@ -408,17 +509,25 @@ for epsilon in (0.0, 0.1):
     print(f"loss, epsilon = {epsilon}     ", "  ".join(f"{loss:.3f}" for loss in leads))
 
 # %% [markdown]
-# Without smoothing, a larger lead is always better. With it there is a best lead, near 8, and more confidence *costs*. (It also means that the loss no longer goes to zero: remember that when you look at the curve.)
+# Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. This also means that the loss no longer goes to zero. Remember that when you look at the training curve.
 #
 # ## A learning rate that warms up
 #
-# Equation 3 of the paper: the rate rises in a straight line for a number of steps, and then falls like $1/\sqrt{\text{step}}$.
+# In the paper, the learning rate rises in a straight line for a number of steps, the *warm-up*. Then it falls like $1/\sqrt{\text{step}}$. With $D = 64$ and a warm-up of 250 steps, as in our task, these are some rates:
+#
+# | step | 1 | 125 | 250 | 1000 |
+# |---|---|---|---|---|
+# | rate | 0.00003 | 0.0040 | 0.0079 | 0.0040 |
+#
+# At half the warm-up the rate is half its peak. At four times the warm-up it is half its peak again. Equation 3 of the paper says both in one line:
 #
 # $$\text{rate} = D^{-1/2} \cdot \min\!\left(\text{step}^{-1/2},\; \text{step} \cdot \text{warmup}^{-3/2}\right)$$
 #
-# Why begin slowly? In a fresh post-norm tower the layers at the top get large gradients (Xiong and others measured it in 2020), and Adam needs some steps to find out how large gradients usually are. A big step in the wrong direction at the very start is hard to undo.
+# Why begin slowly? In a fresh post-norm stack the top layers get large gradients, as R. Xiong and others measured in 2020. Adam needs some steps to learn how large gradients usually are. A big step in a wrong direction at the very start is hard to undo.
 #
 # ### Exercise: `warmup_schedule` (about 5 minutes)
+#
+# Return the rate of one step. The first step has the number 1.
 
 
 # %% solution="warmup_schedule"
@@ -438,11 +547,13 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 # %% [markdown]
 # ## Writing
 #
-# A trained model scores the next word. To write a whole sentence, begin with `sos` and let it read its own words: choose the most likely next word, put it behind the others, ask again, until it says `eos`. That is **greedy decoding**.
+# A trained model predicts the next word. To write a sentence, start with `sos` and let the model read what it has written so far. Take the word with the largest logit, append it, and ask again. Stop when that word is `eos`. This is **greedy decoding**.
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
-# For a whole batch, without gradients. Ask the model by calling it, `model(src, words_so_far)`, and take `sos`, `eos`, `pad` and `max_len` (the most words a sentence may have, `eos` included) from its attributes: `model.sos` and so on. A sentence that has ended gets nothing but `pad`; the batch may end when all have, and does at `max_len`.
+# Write for a whole batch, without gradients. Call `model(src, words_so_far)` for logits. The model's attributes `model.sos`, `model.eos` and `model.pad` are ids. A sentence may have at most `model.max_len` words, `eos` included. The model makes its own masks, and uses a mask of yours as it is.
+#
+# A sentence that has ended gets nothing but `pad`. You may stop when all sentences have ended, and you have to stop at `max_len`.
 
 
 # %% solution="decode_greedy"
@@ -467,7 +578,7 @@ check("decode_greedy", decode_greedy)
 # %% [markdown]
 # ## The task: English to French
 #
-# A batch is `src`, `tgt`: ids $(B, S)$ and $(B, T)$, each sentence with `eos` at its end and padding (0) behind it; `tgt` has no `sos`. This is one:
+# A batch is a pair `src`, `tgt` of ids, of shapes $(B, S)$ and $(B, T)$. Each sentence has `eos` at its end and padding (0) behind it. `tgt` has no `sos`. This is one batch:
 
 # %%
 batch = next(data.stream("encoder_decoder_task", torch.Generator().manual_seed(0)))
@@ -475,7 +586,7 @@ for name, ids in zip(("src", "tgt"), batch):
     print(f"{name} {tuple(ids.shape)}, its first sentence {ids[0].tolist()}")
 
 # %% [markdown]
-# And this is the model; it has about as many parameters as the recurrent one that it will be compared with.
+# And this is the model. It has about as many parameters as the recurrent network that it will be compared with.
 
 
 # %%
@@ -488,9 +599,16 @@ def build_model(norm="pre", dropout=0.0):
 # %% [markdown]
 # ### Exercise: training (about 20 minutes)
 #
-# Write the loop: shift the target, compute the smoothed loss ($\varepsilon = 0.1$, as in the paper) over real words (`eos` is one), set the rate of every step (`optimizer.param_groups[0]["lr"] = ...`), and step. There are 625 steps (on a GPU ten times as many); 250 are a good warm-up. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`. Log each loss.
+# Write the loop over `batches`. For each batch:
 #
-# Full marks when at least 70 % of new sentences, which the grader draws, are right to the last word, with a BLEU of 0.8 or more (explained below). The grader lets your model write, one word after the other.
+# - shift the target to get the decoder's input;
+# - compute the smoothed loss over real words, with $\varepsilon = 0.1$ as in the paper. `eos` is a real word;
+# - set the rate of this step with `optimizer.param_groups[0]["lr"] = ...`, and make the step;
+# - call `batches.log(loss)`. It records the loss and draws the curve, and changes nothing in the model. Without it you train blindly.
+#
+# There are 625 steps on a CPU, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
+#
+# **How it is scored.** The grader draws 300 new sentences. Your model writes their translations, one word after the other. Full marks need two things. At least 70 % of the translations are right to the last word, and their BLEU is at least 0.8 (explained below). The public check is easier. It asks for half of 60 sentences and a BLEU of 0.4, so passing it does not mean full marks yet. You measure the same two numbers yourself after training.
 
 
 # %% solution="encoder_decoder_task"
@@ -517,7 +635,7 @@ record = fit("encoder_decoder_task", build_model, train)
 check("encoder_decoder_task", record.model)
 
 # %% [markdown]
-# The curve flattens somewhat below 1 and not near 0: that is the price of smoothing. (In the table above the least was 0.88.) And what does the model say?
+# The curve flattens somewhat below 1 and not near 0. That is the price of smoothing, for in the table above the lowest loss was 0.88. Now let the model write. The sentences are from the held-out set, so it has seen none of them in training.
 
 # %%
 model = record.model
@@ -525,7 +643,9 @@ held_out = pairs["validation"].select(range(300))
 english = [line.split() for line in held_out["english"]]
 french = [line.split() for line in held_out["french"]]
 src = data.phrases.encode(english, "english").to(device())
-said = [data.phrases.decode(ids, "french") for ids in decode_greedy(model, src)]
+with blocks.one_thread(device()):  # such small models gain nothing from more threads
+    written = decode_greedy(model, src)
+said = [data.phrases.decode(ids, "french") for ids in written]
 for i in range(6):
     print(" ".join(english[i]))
     print("   ", " ".join(said[i]))
@@ -533,8 +653,14 @@ for i in range(6):
         print("    it should be:", " ".join(french[i]))
 
 # %% [markdown]
-# All or nothing is a hard judge: one wrong ending, and the sentence counts as lost. Translations are usually measured by **BLEU**: of all runs of one word in the output, what share is in the expected sentence, too? Of all runs of two, three, four? Take the geometric mean, and
-# lower it if the output is shorter than it should be; otherwise it would pay to say only what is certain.
+# "Right to the last word" is strict, because one wrong ending loses the whole sentence. Translations are usually measured by **BLEU**. It counts which runs of words in the output also stand in the expected sentence. Say the model writes *le petit chat noir dort .* where *le petit chat noir ne dort pas .* is expected.
+#
+# | runs of | 1 word | 2 words | 3 words | 4 words |
+# |---|---|---|---|---|
+# | in the output | 6 | 5 | 4 | 3 |
+# | of these, also in the expected sentence | 6 | 3 | 2 | 1 |
+#
+# The geometric mean of the four shares is $(1 \cdot 0.6 \cdot 0.5 \cdot 0.333)^{1/4} = 0.562$. An output that is too short pays a penalty. Otherwise it would be best to write only what is certain. Here 6 words stand for 8, which costs a factor $e^{1 - 8/6} = 0.717$. So BLEU is 0.562 · 0.717 = 0.403. For many sentences, their counts are added up first.
 
 
 # %%
@@ -558,12 +684,14 @@ def right(said, expected):
     return sum(a == b for a, b in zip(said, expected)) / len(expected)
 
 
-print(f"faultless {right(said, french):.1%}, BLEU {bleu(said, french):.3f}")
+one, other = "le petit chat noir dort .", "le petit chat noir ne dort pas ."
+print(f"the example above: BLEU {bleu([one.split()], [other.split()]):.3f}")
+print(f"the model: right to the last word {right(said, french):.1%}, BLEU {bleu(said, french):.3f}")
 
 # %% [markdown]
 # ## Against topic 05
 #
-# The rival: `blocks.AttentionSeq2Seq`, two GRUs with attention between them. Same batches, same number of steps, and the same loss: torch's own `cross_entropy` can smooth, too, and leaves out the padding here.
+# The baseline is `blocks.AttentionSeq2Seq`, two GRUs with attention between them. It trains on the same batches for the same number of steps, and with the same loss. Torch's own `cross_entropy` can smooth, too, and here it leaves out the padding.
 
 
 # %%
@@ -587,21 +715,35 @@ def train_recurrent(model, batches):
 
 recurrent = fit("encoder_decoder_task", build_recurrent, train_recurrent, variant="recurrent")
 
+# %% [markdown]
+# Times are only worth comparing if they are taken fairly. The next cell runs everything with one thread, once to warm up, and then several times. The fastest run counts, because other programs on your machine can only make a run slower.
+
 
 # %%
+def fastest(work, *inputs, tries=3):
+    """The result of `work(*inputs)`, and the seconds of its fastest run after one to warm up."""
+    seconds = []
+    with blocks.one_thread():
+        for _ in range(1 + tries):
+            began = time.perf_counter()
+            result = work(*inputs)
+            if torch.cuda.is_available():
+                torch.cuda.synchronize()  # a GPU may still be at work
+            seconds.append(time.perf_counter() - began)
+    return result, min(seconds[1:])
+
+
 def translate_recurrent(model, src):
     return model.decode_greedy(src, (src != 0).sum(1), max_len=24)[0]
 
 
 translations = {}
-print("                    parameters   training   writing   faultless    BLEU")
+print("                    parameters   training   writing       right    BLEU")
 for name, trained, decode in (
     ("Transformer", record, decode_greedy),
     ("GRUs, attention", recurrent, translate_recurrent),
 ):
-    began = time.perf_counter()
-    ids = decode(trained.model, src)
-    writing = time.perf_counter() - began
+    ids, writing = fastest(decode, trained.model, src)
     words = translations[name] = [data.phrases.decode(row, "french") for row in ids]
     size = sum(p.numel() for p in trained.model.parameters())
     print(f"{name:<18} {size:>11,} {trained.seconds:>8.1f} s {writing:>7.2f} s", end="")
@@ -617,16 +759,69 @@ for name, words in translations.items():
 show.encoder_decoder.by_length(lengths, curves)
 
 # %% [markdown]
-# Read the table from left to right. The two are equally large, take times of the same order to train, and end close together: in some trainings the recurrent pair is ahead, in others the Transformer. Was it worth it?
+# The two are equally large. Their training times are of the same order, and they end close together. In some trainings the recurrent network is ahead, in others the Transformer. Was it worth it?
 #
-# Here, no. Nine words a sentence and 20,000 sentences are home ground for a GRU: that one word follows another is built into it, while the Transformer has to learn what a place is, and the places that only long sentences reach are seldom practised. It gives all that up for one thing: **no step waits for another**. To train on a sentence of $T$ words, a recurrent pair takes $S + T$ steps, one after the other;
-# the Transformer takes as many as it has layers. On one core everything has to queue anyway. On a GPU, with texts of thousands of words and layers a hundred times as wide, it decides what can be trained at all.
+# Here it was not. Nine words a sentence and 20,000 sentences suit a GRU well. It has the order of words built in. The Transformer has to learn what a position is, and few training sentences reach the late positions. It pays that price for one thing, and you can measure it.
 #
-# *Writing* is slower, ten times and more, because `decode_greedy` computes everything again for each new word, where a GRU just goes on from its state. That can be mended: see the question at the end.
+# ### What a long text costs
+#
+# A recurrent layer reads $T$ tokens in $T$ steps, and each step waits for the one before. In a Transformer's layer **no token waits for another**. It has two steps whatever the length, attention and then feed-forward. The next cells send one text through a GRU and through a Transformer layer, forwards and backwards, with a vector of width 64 for each token. Both use torch's fastest code. The Transformer's layer has twice as many weights, $12 D^2$ beside $6 D^2$.
+
+# %%
+predict("recurrent_layer_on_one_thread")
+
+
+# %%
+class FastLayer(nn.Module):
+    """A layer with a causal mask, on torch's fused attention; norms and dropout left out."""
+
+    def __init__(self, width, n_heads=4):
+        super().__init__()
+        self.n_heads = n_heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        q, k, v = (part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+                   for part in self.qkv(x).chunk(3, dim=-1))  # fmt: skip
+        seen = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(seen.transpose(1, 2).flatten(2))
+        return x + self.down(F.relu(self.up(x)))
+
+
+# %%
+def forwards_and_backwards(layer, x):
+    out = layer(x)
+    (out[0] if isinstance(out, tuple) else out).sum().backward()  # a GRU gives its last state, too
+
+
+place = torch.device("cpu")
+gru, layer = nn.GRU(64, 64, batch_first=True).to(place), FastLayer(64).to(place)
+text_lengths, seconds = [8, 32, 128, 512, 2048], {"GRU": [], "Transformer layer": []}
+print("        steps one after another    milliseconds")
+print("tokens      GRU   layer             GRU   layer")
+for T in text_lengths:
+    x = torch.randn(1, T, 64, device=place)
+    seconds["GRU"] += [fastest(forwards_and_backwards, gru, x)[1]]
+    seconds["Transformer layer"] += [fastest(forwards_and_backwards, layer, x)[1]]
+    took = "".join(f"{1000 * times[-1]:>8.1f}" for times in seconds.values())
+    print(f"{T:>6} {T:>8} {2:>7}        {took}")
+show.encoder_decoder.seconds_by_length(text_lengths, seconds)
+
+# %% [markdown]
+# Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. These are two columns of the paper's Table 1. *Sequential operations* are $T$ against a constant. *Complexity per layer* is $T D^2$ for the GRU, and the layer's attention adds $T^2 D$.
+#
+# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, and each of them has work for many cores. So the same hardware can train on far more text. This is a main reason why large language models are Transformers. If you have a GPU, set `place = device()` in the last cell and run it again.
+#
+# ### The price in writing
+#
+# Writing shows the other side. In the comparison above, the Transformer needs more than ten times as long. Its `decode_greedy` sends the whole sentence so far through the model for each new word, while a GRU goes on from its hidden state.
+#
+# Most of this work is done again and again. Real programs keep the keys and values that each attention layer has computed for earlier words, in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. You will build such a cache later in the course. Why may a program keep these numbers at all? The written question below asks you.
 #
 # ## Where it looks
 #
-# Each French word was said while looking somewhere. The weights of the cross-attention, the mean of the heads, for one sentence:
+# The model looked at the source while it wrote each French word. This figure shows the weights of the cross-attention, the mean of the heads, for one sentence. A row is a word that was written, and a column is a word that it looked at.
 
 # %%
 sentence = show.encoder_decoder.EXAMPLES[0].split()
@@ -637,16 +832,17 @@ said_words = [*data.phrases.decode(ids[0], "french"), "(end)"]
 show.encoder_decoder.cross_maps(weights[:, 0], said_words, [*sentence, "(end)"])
 
 # %% [markdown]
-# Follow the diagonal, and find where it breaks: `chat` is said from *cat*, and only then `noir` from *black*; the second `le` looks at *him*, before the verb; `pas` looks at *not*. An adjective often glances at its noun as well, for that decides its ending. (Yours may divide the work between the layers in another way.)
+# Follow the diagonal, and find where it breaks. The model writes `chat` from *cat*, and only then `noir` from *black*. The second `le` looks at *him*, before the verb, and `pas` looks at *not*. An adjective often looks at its noun as well, because the noun decides its ending. (Your model may divide the work between its layers in another way.)
 #
-# Nobody told it which word comes from which. The grammar knows. How often is the word that is looked at most the right one?
+# The training data never say which word comes from which. The grammar knows it. How often does a French word look most at the English word that it comes from?
 
 # %%
 hits, total = Counter(), 0
 for english_words, row in zip(english[:100], held_out.select(range(100))):
     src_ids = data.phrases.encode([english_words], "english").to(device())
     tgt_ids = data.phrases.encode([row["french"].split()], "french").to(device())
-    looked = show.encoder_decoder.looks(model, src_ids, tgt_ids).mean(2).argmax(-1)[:, 0]
+    with blocks.one_thread(device()):
+        looked = show.encoder_decoder.looks(model, src_ids, tgt_ids).mean(2).argmax(-1)[:, 0]
     for layer, places in enumerate(looked, start=1):
         hits[layer] += sum(int(p) == gold for p, gold in zip(places, row["alignment"]))
     total += len(row["alignment"])
@@ -654,17 +850,29 @@ for layer, found in hits.items():
     print(f"layer {layer}: {found / total:.0%} of the words look at where they come from")
 
 # %% [markdown]
-# ## Several hypotheses at once
+# ## Beam search
 #
-# Greedy decoding never takes anything back. **Beam search** keeps the `beam` best beginnings instead of one. At each step every open one is continued by every word, log-probabilities are added up, and the best `beam` stay. What ends in `eos` is finished and set aside. At the end the finished ones are compared by
+# Greedy decoding never takes a word back. **Beam search** keeps several beginnings, the *hypotheses*, as many as the *beam* is wide. Here is a search with a beam of 2 and the words `a`, `b` and `eos`. A number behind a hypothesis is its probability, the product over its words.
 #
-# $$\frac{\log p(y_1, \dots, y_n \mid \text{source})}{n^{\alpha}}, \qquad \alpha = \texttt{length\_penalty},$$
+# | step | all continuations | kept |
+# |---|---|---|
+# | 1 | `a` 0.60, `b` 0.30, `eos` 0.10 | `a`, `b` |
+# | 2 | `a eos` 0.30, `a b` 0.18, `a a` 0.12, `b a` 0.27, `b b` 0.015, `b eos` 0.015 | `a eos` (finished), `b a` |
+# | 3 | `b a eos` 0.257, and others with 0.0135 together | `b a eos` (finished) |
 #
-# with `eos` counted in $n$. Each further word makes $\log p$ smaller, so with $\alpha = 0$ short sentences have an unfair advantage; $\alpha = 1$ compares means.
+# At each step, every open hypothesis is continued with every word, and the best ones are kept. A hypothesis that ends in `eos` is **finished** and **keeps its place in the beam**. So one finished hypothesis in a beam of 2 leaves one place for open ones, as in step 3. The search ends when finished hypotheses fill the beam, or at `max_len`.
+#
+# Which of the two finished ones is the answer? Their log-probabilities are −1.20 for `a eos` and −1.36 for `b a eos`, so the first is ahead. But each further word makes the sum smaller, and that favours short sentences. Divide by the number of words, `eos` included, and get −0.60 and −0.45. Now the second is ahead. Greedy decoding cannot find it. The general formula has an exponent $\alpha$, the `length_penalty`:
+#
+# $$\frac{\log p(y_1, \dots, y_n \mid \text{source})}{n^{\alpha}}$$
+#
+# With $\alpha = 0$ it compares sums, with $\alpha = 1$ means.
 #
 # ### Exercise: `decode_beam`, beam search (about 30 minutes)
 #
-# The ids come in the same form as from `decode_greedy`. If nothing has finished at `max_len`, the best open hypothesis is the answer. A beam of 1 must say what greedy decoding says; and a beam that is wide enough for all hypotheses (it may be wider than the vocabulary) must find the best of all. A loop over sentences is fine.
+# Add up log-probabilities along each hypothesis. At each step, compare these sums. Use the formula only at the end, and only for finished hypotheses. If none has finished at `max_len`, the best open one is the answer. A logit may be $-\infty$, and such a word is never written. Return ids in the same form as `decode_greedy`.
+#
+# A beam of 1 must write what greedy decoding writes. A beam wide enough for all hypotheses must find the best one of all, and it may be wider than the vocabulary. A loop over sentences is fine.
 
 
 # %% solution="decode_beam"
@@ -701,20 +909,19 @@ check("decode_beam", decode_beam)
 # %%
 few, expected = src[:40], french[:40]
 for beam in (1, 4):
-    began = time.perf_counter()
-    ids = decode_beam(model, few, beam)
+    ids, took = fastest(decode_beam, model, few, beam)
     words = [data.phrases.decode(row, "french") for row in ids]
-    print(f"beam {beam}: {right(words, expected):.1%} faultless, BLEU {bleu(words, expected):.3f}",
-          f"in {time.perf_counter() - began:.1f} s")  # fmt: skip
+    score = f"{right(words, expected):.1%} right to the last word, BLEU {bleu(words, expected):.3f}"
+    print(f"beam {beam}: {score}, in {took:.2f} s")
 
 # %% [markdown]
-# Hardly a difference, for four times the work (of which the clock does not show all, because the four are computed side by side). A sentence of this corpus has one right translation, and a model that knows it is sure of it.
+# There is hardly a difference, for four times the work. (The clock shows less, because the four hypotheses go through the model as one batch.) A sentence of this corpus has one right translation, and a model that knows it is sure of it.
 #
-# In real translation many good sentences share the probability, and a beam of four to six is worth about 0.01 of BLEU (papers count in hundredths and say "one point"). Very wide beams make things worse again: the most probable sentence of all is often a short and empty one. Hence the penalty.
+# In real translation many good sentences share the probability. There a beam of four to six gains about 0.01 of BLEU, which papers call "one point". Very wide beams make things worse again, for the most probable sentence is often a short or even an empty one. The length penalty works against that.
 #
 # ## Play
 #
-# Type a sentence, or take one of the examples. Then choose a French word, and see which English ones it was said from. Questions to try: what does `ne` look at? What does an adjective look at, besides itself: where does its ending come from? Say something that the grammar would never say.
+# Type a sentence, or take one of the examples. Then choose a French word, and see which English words the model looked at when it wrote that word. What does `ne` look at? What does an adjective look at besides itself, and where does its ending come from? Type something that the grammar would never say.
 
 # %%
 show.encoder_decoder.translator(model, decode_greedy)
@@ -722,32 +929,42 @@ show.encoder_decoder.translator(model, decode_greedy)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# A lecture says: *Transformer decoders can be parallelised only during training.* Explain why, and which mask makes it possible. Then: somebody forgets that mask in training. What will the loss look like, and what the translations? And while a sentence is written, which of the numbers that are computed for every new word
-# have been computed before? Five to eight sentences.
+# A lecture says, *Transformer decoders can be parallelised only during training.* Explain why, and which mask makes it possible. Then imagine that this mask is forgotten in training. What will the loss look like, and what will the translations look like? Finally, think of a model that is writing. Which of the numbers it computes for a new word were computed before, and why are they still the same?
+# Write five to eight sentences.
 
 # %% [markdown] question="encoder_decoder_question"
-# In training the whole target is known, so all places can be computed at once: place t reads the right words before t, and the causal mask keeps it from seeing word t itself and what follows. When the model writes, word t does not exist until it has been chosen, and choosing it needs the result for all words before: one step has to wait for the other.
+# In training the whole target is known, so all positions can be computed at once. Position t reads the right words before t, and the causal mask keeps it from seeing word t itself and what follows. When the model writes, word t does not exist until it has been chosen, and choosing it needs the result for all words before. So one step has to wait for the other.
 #
-# Without the mask, the decoder finds the word it should guess in its own input, one place further on, and learns to copy it. The loss falls faster and lower than an honest one, towards nothing (with smoothing: towards the least that is possible), and looks better. But when it writes there is nothing ahead to copy, so the translations are nonsense: the commonest sign is a wonderful loss and useless output.
+# Without the mask, the decoder finds the word it should predict in its own input, one position further on, and learns to copy it. The loss falls faster and lower than an honest one, towards zero (with smoothing, towards the lowest possible value), and looks better. But when the model writes there is nothing ahead to copy, so the translations are nonsense. A wonderful loss and useless output are the commonest sign of this mistake.
 #
-# While writing, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new; keeping the rest (a key-value cache) saves nearly all of the work.
+# While the model writes, the encoder's output never changes, nor do the keys and values that the cross-attention makes of it. Because of the causal mask, earlier words never see later ones, so their vectors in every layer, and with them their keys and values, stay as they were. Only the last word's row is new. Keeping the rest in a key/value cache saves nearly all of the work.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Attention moves information between words, the feed-forward network works on each word alone, and a road runs past both, with a norm on it or beside it. A decoder's layer adds a look at the source, and a triangle. Who may look at whom is all that tells a GPT from a BERT, and both from the machine that you have built.
+# | you built | the field calls it | where you meet it next |
+# |---|---|---|
+# | `layer_norm`, `feed_forward` | layer normalisation, position-wise feed-forward network (MLP) | `nn.LayerNorm`; the `mlp` of GPT-2 and Llama |
+# | `EncoderLayer`, `DecoderLayer` | Transformer blocks, with post-norm or pre-norm residual connections | `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` |
+# | `DecoderOnly` | a causal or autoregressive language model | `GPT2LMHeadModel` in the library transformers |
+# | `Transformer` | an encoder-decoder (sequence-to-sequence) model | `nn.Transformer`; T5 and BART |
+# | `label_smoothing_loss` | label smoothing | `nn.CrossEntropyLoss(label_smoothing=0.1)` |
+# | `warmup_schedule` | the inverse square root schedule, or Noam schedule | `torch.optim.lr_scheduler.LambdaLR` |
+# | `decode_greedy`, `decode_beam` | greedy decoding, beam search with a length penalty | `model.generate(num_beams=4)` in transformers |
+#
+# Attention moves information between words, and the feed-forward network works on each word alone. Both read from the residual stream and write to it. Which words may look at which is all that tells a GPT from a BERT, and both from the model that you have trained.
 #
 # ## Going further
 #
-# - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had the lower loss at every stage, and not one sentence right. Then leave out the places, `self.positions`, instead: 57 % of the sentences were right all the same. Who tells the decoder where it is?
-# - **No attention.** `fit(..., lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`: two GRUs with nothing but a state between them. Four sentences in ten survive.
-# - **Norms and warm-up.** `build_model(norm="post")`, as in 2017; and either norm without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others,
-#   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020), explain it.
-# - **A cache.** Keep the keys and values of the words that have been said (a *cache*), so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
-# - **Find the mistake.** One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)`, and a triangle. Print its shape. Which words does it hide, those that look or those that are looked at? Why does nobody notice?
-# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): with this notebook behind you, you can read every line of sections 3 and 5.
+# - **No causal mask.** Leave out the causal mask, and train (as a `variant`). Ours had the lower loss at every stage, and not one sentence right. Then leave out the positional encoding, `self.positions`, instead. Still 57 % of the sentences were right. What tells the decoder where it is?
+# - **No attention.** Run `fit("encoder_decoder_task", lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`. It trains two GRUs with nothing but a hidden state between them. Four sentences in ten survive.
+# - **Norms and warm-up.** Train `build_model(norm="post")`, as in 2017. Then train with either norm and without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others explain it in
+#   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020).
+# - **A cache of your own.** Keep the keys and values of earlier words, so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
+# - **Find the mistake.** One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)` and a triangle. Print its shape. Does it hide the words that look, or the words that are looked at? Why does nobody notice?
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). With this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
-# - **Next.** Your encoder never asked what its words are. Topic 11 feeds it with pieces of images.
+# - **Next.** Your encoder works on vectors and never asks where they come from. Topic 11 feeds it pieces of images.
 
 # %%
 progress()

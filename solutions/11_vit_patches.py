@@ -228,7 +228,7 @@ print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by
 #
 # ### Exercise: `ViT` (about 25 minutes)
 #
-# Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)`: the pictures below look for it under that name. Everything else you may call what you like. A word on the first values of the marks: the words of our patches start out
+# Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)` with the class word's in row 0: the pictures below look for it under that name. They read each layer's own map, too. Everything else you may call what you like. A word on the first values of the marks: the words of our patches start out
 # with a spread of about 0.2. Marks ten times smaller take long to be noticed, and marks ten times larger drown the digits.
 
 
@@ -426,7 +426,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 #
 # Your model knows a canvas of 4 × 4 patches. On one of 15 × 15 pixels there are 5 × 5, and the table of positions has too few rows. Every other part of the model would do: the linear map sees one patch, and attention never cared how many words there are.
 #
-# The marks are a picture: 4 × 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The class word has no place in the picture, and keeps its mark.
+# The marks are a picture: 4 × 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The middle of the old grid stays the middle of the new one. The class word has no place in the picture, and keeps its mark.
 #
 # ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 

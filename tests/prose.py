@@ -28,6 +28,7 @@ _NOT_PROSE = (
     r"\$\$.*?\$\$",  # formulas
     r"^\s*\|.*$",  # tables
     r"^#+ .*$",  # headings
+    r"<!--.*?-->",  # marks of boxes
     r"^\s*<.*$",  # HTML
 )
 _INLINE = ((r"`[^`]*`", "code"), (r"\$[^$]*\$", "x"), (r"!?\[([^\]]*)\]\([^)]*\)", r"\1"), (r"https?:\S+", "link"))

@@ -215,7 +215,8 @@ TWICE_ZERO = Prediction(
 
 
 def test_the_answer_key_looks_as_shown(tmp_path: Path) -> None:
-    write_key_file(tmp_path / "topic.key", [_double()], [TWICE_ZERO])
+    hints = {"double_question": ("Double 1, then 2. Draw what you see.",)}
+    write_key_file(tmp_path / "topic.key", [_double()], [TWICE_ZERO], hints)
     assert _timeless(unpack((tmp_path / "topic.key").read_bytes())) == _example("key")
 
 

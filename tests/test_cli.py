@@ -95,12 +95,23 @@ def test_what_is_not_installed_is_told_with_a_line_for_every_shell() -> None:
     assert (done.returncode, done.stderr) == (2, told)
 
 
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("demo", []),
+        ("export", ["csv", "03_rnn"]),
+        ("grade", ["03_rnn"]),
+        ("release", ["03_rnn"]),
+        ("report", ["03_rnn"]),
+    ],
+)
 def test_windows_is_sent_to_where_grading_is_possible(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    assert cli.main(["grade", "03_rnn"]) == 2
-    assert capsys.readouterr().err == "course grade: Windows can do the notebooks, but not grade: use WSL there\n"
+    assert cli.main([command, *arguments]) == 2
+    told = "Windows runs the notebooks, but not this command. Run it in WSL, the Linux inside Windows"
+    assert capsys.readouterr().err == f"course {command}: {told}\n"
 
 
 def test_a_file_that_knows_no_tick_gets_a_question_mark() -> None:

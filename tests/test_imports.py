@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
     "roster": {"gradebook", "nbgrader_bridge", "intake"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},
-    "release": {*GROUND, "nbgrader_bridge", "gradebook", "authoring", "machine"},
+    "release": {*GROUND, "freshness", "nbgrader_bridge", "gradebook", "authoring", "machine"},
     "classroom": {
         *GROUND,
         *MACHINE,

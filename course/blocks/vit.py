@@ -13,7 +13,8 @@ class ViT(nn.Module):
 
     A convolution cuts the image into patches and makes each a word; the class word stands before them, learned marks
     say where each stands, `n_layers` pre-norm encoder layers follow, and what the class word has gathered is read by
-    a linear layer. Every weight but the convolution's belongs to a linear layer, a norm, or the marks.
+    a linear layer. Every weight but the convolution's belongs to a linear layer, a norm, or the marks. Between the two
+    linear maps of a layer stands a ReLU, where the paper and topic 11 have a GELU: so `data.pretrained` was trained.
 
     Args:
         image_size: height and width of an image in pixels.

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import inspect
 import platform
+import sys
 import sysconfig
 import textwrap
 import warnings
@@ -77,13 +78,20 @@ def _make() -> DatasetDict:
     if not files:
         raise FileNotFoundError(f"this Python comes without the sources of its library: no .py file in {place}")
     rows: dict[str, list[dict[str, str]]] = {name: [] for name in SHARES}
-    for module, path in tqdm(files, desc="Reading the standard library", unit=" modules"):
+    for module, path in tqdm(files, desc="Reading the standard library", unit=" modules", disable=not _is_watched()):
         found = [{"module": module, "name": name, "text": text} for name, text in docstrings_in(path)]
         rows[split_of(module)] += found
     mixed = {
         name: sorted(split, key=lambda row: _hash(f"{row['module']}:{row['name']}")) for name, split in rows.items()
     }
     return library.DatasetDict({name: library.Dataset.from_list(split) for name, split in mixed.items()})
+
+
+def _is_watched() -> bool:
+    """Whether somebody sees a progress bar, at a terminal or in a notebook; a log file would keep all its updates."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return hasattr(shell, "kernel") or sys.stderr.isatty()
 
 
 def _hash(name: str) -> int:

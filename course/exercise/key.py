@@ -8,7 +8,7 @@ solution on the machine.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -136,21 +136,28 @@ def unpack_cases(message: bytes, exercise: Exercise) -> Key:
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What the answer key file of a topic holds: the keys of its exercises and its predictions, by name."""
+    """What the answer key file of a topic holds, by name: keys of exercises, predictions, hints for its questions."""
 
     exercises: dict[str, Key]
     predictions: dict[str, Prediction]
+    question_hints: dict[str, tuple[str, ...]]
 
 
-def write_key_file(path: Path, exercises: Iterable[Exercise], predictions: Iterable[Prediction] = ()) -> None:
-    """Writes the answer key of a topic: the public part of its exercises, and its predictions.
+def write_key_file(
+    path: Path,
+    exercises: Iterable[Exercise],
+    predictions: Iterable[Prediction] = (),
+    question_hints: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write the answer key of a topic: the public part of its exercises, its predictions, its questions' hints.
 
     Raises:
         NoKey: an exercise has none, or together they are too large for one file.
     """
     keys = [_to_plain(key_of(exercise, public_only=True)) for exercise in exercises]
     asked = [prediction.to_plain() for prediction in predictions]
-    path.write_bytes(_packed({"exercises": keys, "predictions": asked}, path.stem))
+    questions = [{"name": name, "hints": list(hints)} for name, hints in (question_hints or {}).items()]
+    path.write_bytes(_packed({"exercises": keys, "predictions": asked, "questions": questions}, path.stem))
 
 
 def _packed(values: Any, name: str) -> bytes:
@@ -175,9 +182,10 @@ def read_key_file(path: Path) -> AnswerKey:
         held = unpack(path.read_bytes())
         keys = [_from_plain(values) for values in held["exercises"]]
         predictions = [Prediction.from_plain(values) for values in held["predictions"]]
+        hints = {values["name"]: tuple(values["hints"]) for values in held["questions"]}
     except (KeyError, TypeError, ValueError) as error:
         raise Malformed(f"{path.name} is no answer key: {error}") from None
-    return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions})
+    return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions}, hints)
 
 
 def _key_cases(exercise: Exercise, cases: Iterable[Case]) -> Iterator[KeyCase]:

@@ -197,6 +197,20 @@ class Case:
         """Adds a law of `exercise.laws` by name."""
         return replace(self, laws=(*self.laws, LawUse(name, params)))
 
+    def shows(self, law: str, *, full: float, called: str) -> Case:
+        """Has reports show what a law of this public case measured, its bar, and the bar of full marks, `full`.
+
+        `called` says what is measured: "accuracy". `full` is a bar that the notebook tells: no secret is given away.
+
+        Raises:
+            ValueError: the case has no such law.
+        """
+        if all(use.name != law for use in self.laws):
+            raise ValueError(f"the case {self.title!r} has no law {law!r} to show")
+        shown = {"full": full, "called": called}
+        laws = (replace(use, params={**use.params, **shown}) if use.name == law else use for use in self.laws)
+        return replace(self, laws=tuple(laws))
+
     def laws_only(self) -> Case:
         """Right answers differ in value here: only the laws decide."""
         return replace(self, values=False)

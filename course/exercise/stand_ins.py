@@ -147,7 +147,11 @@ def clock_step(logits: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tenso
 
 
 class Oracle:
-    """Scores of the next word by the sentence asked about, the place, and all words so far; no network at all."""
+    """Scores of the next word by the sentence asked about, the place, and all words so far; no network at all.
+
+    Masks that are given, as a `Transformer` takes them, say what is seen: where a word of the source or a past one is
+    hidden, padding of the source shown, or the future, there the scores are others.
+    """
 
     def __init__(self, scores: Tensor, pad: int, sos: int, eos: int) -> None:
         self.scores, self.pad, self.sos, self.eos, self.max_len = scores, pad, sos, eos, scores.shape[1]
@@ -157,8 +161,24 @@ class Oracle:
         sources, places, moods, _ = self.scores.shape
         source = (src * (src != self.pad)).sum(1, keepdim=True) % sources  # (B, 1), whatever the padding
         place = torch.arange(tgt_in.shape[1], device=src.device).clamp(max=places - 1)
-        mood = (tgt_in * (3 * place + 1)).cumsum(1) % moods  # (B, T): which words, and in which order
-        return self.scores.to(src.device)[source, place, mood]
+        mood = (tgt_in * (3 * place + 1)).cumsum(1)  # (B, T): which words, and in which order
+        if src_mask is not None or tgt_mask is not None:
+            mood = mood + self.misled(src, tgt_in, src_mask, tgt_mask)
+        return self.scores.to(src.device)[source, place, mood % moods]
+
+    def misled(self, src: Tensor, tgt_in: Tensor, src_mask: Any, tgt_mask: Any) -> Tensor:
+        """How often each place, and those before it, see what they should not or miss what they should: (B, T).
+
+        What a place of padding sees in the target, and whether it is seen, does not matter: its sentence has ended.
+        """
+        (B, T), S, real = tgt_in.shape, src.shape[1], tgt_in != self.pad
+        wrong = torch.zeros(B, T, dtype=torch.long, device=src.device)
+        if src_mask is not None:
+            wrong = wrong + _differs(src_mask, (src != self.pad)[:, None].expand(B, T, S)).sum(-1)
+        if tgt_mask is not None:
+            past = torch.ones(B, T, T, dtype=torch.bool, device=src.device).tril()
+            wrong = wrong + (_differs(tgt_mask, past) & real[:, None] & real[..., None]).sum(-1)
+        return wrong.cumsum(1)
 
     def eval(self) -> Oracle:
         """As a module's: whoever decodes may ask for it. There is nothing to switch."""
@@ -167,6 +187,11 @@ class Oracle:
     def train(self, mode: bool = True) -> Oracle:
         """As a module's."""
         return self
+
+
+def _differs(mask: Any, allowed: Tensor) -> Tensor:
+    """Where a mask, broadcastable to (B, h, T, S), allows in some head anything else than `allowed` (B, T, S)."""
+    return (torch.as_tensor(mask, device=allowed.device).bool() ^ allowed[:, None]).any(1)
 
 
 @maker

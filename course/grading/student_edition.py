@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import compileall
 import hashlib
+import logging
 import shutil
 import sys
 import tempfile
@@ -74,6 +75,8 @@ def answer_key(topic: Topic, package: Path) -> Path:
     if place.is_file():
         return place
     folder.mkdir(parents=True, exist_ok=True)
+    told = "Making the answer key of %s. This takes up to a minute, and is kept until its tests change."
+    logging.getLogger(__name__).info(told, topic.folder)
     earlier = list(folder.glob(f"{topic.folder}-*.key"))
     with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as making:
         write_key(Path(making), topic)

@@ -102,6 +102,15 @@ def predictions(topic: Topic) -> tuple[Prediction, ...]:
     return declared
 
 
+def question_hints(topic: Topic) -> dict[str, tuple[str, ...]]:
+    """The hints for a topic's written question, by its name; an instructor's own topic has none."""
+    names = [item.name for item in topic.items if item.kind == "question"]
+    if topic.own or not names:
+        return {}
+    hints: tuple[str, ...] = import_module(f"{__name__}.{topic.name}.question").HINTS
+    return dict.fromkeys(names, hints)
+
+
 def write_key(folder: Path, topic: Topic) -> None:
     """Writes the answer key of one topic into `folder`.
 
@@ -109,7 +118,7 @@ def write_key(folder: Path, topic: Topic) -> None:
         Undeclared: the tests of an instructor's own topic cannot be run.
     """
     try:
-        write_key_file(folder / f"{topic.name}.key", exercises(topic), predictions(topic))
+        write_key_file(folder / f"{topic.name}.key", exercises(topic), predictions(topic), question_hints(topic))
     except NoKey as error:
         if not topic.own:
             raise

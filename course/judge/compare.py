@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from ..exercise.key import KeyCase
-from ..exercise.laws import EXPECTED, Outputs, broken
+from ..exercise.laws import EXPECTED, Outputs, broken, measured
 from ..exercise.nested import leaves
 from ..exercise.recording import Recording
 from .compare_values import values_differ
@@ -47,6 +47,14 @@ def difference(held: KeyCase, seen: Recording, signature: Sequence[str] = ()) ->
         if sentence:
             return Difference("law", sentence)
     return None
+
+
+def what_was_measured(held: KeyCase, seen: Recording) -> str:
+    """What the laws of a public case measured that are to be shown, with their bars; empty where there is nothing."""
+    if not held.case.public or seen.raised is not None or outgrown(held, seen):
+        return ""
+    outputs = beside_expected(held, seen)
+    return " ".join(filter(None, (measured(use, outputs) for use in held.case.laws)))
 
 
 def outgrown(held: KeyCase, seen: Recording) -> bool:

@@ -32,19 +32,19 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
     """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
 
     Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
-    Where it is known only that something fails, and not what came instead, all that fails has to be explained; so it
-    has by a misconception of which nothing else is known, and where all that agrees is infinite or NaN, which many
-    mistakes come to.
+    Where a case shows only pass or fail, accept a misconception only if it explains every failing case. The same holds
+    for a misconception that is known from such cases alone, and for one that agrees in infinities and NaN alone, as
+    many mistakes end in those.
 
-    A second mistake may hide the first in what is asked at grading only: what shows in the numbers of all public cases
-    is named there, too, as `check` does.
+    At grading, a second mistake may hide the first in the hidden cases. So what shows in the numbers of all public
+    cases is named at grading, too, as `check` names it.
     """
     public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
     plain = [(-len(telling), False, gap, order) for telling, gap, order in _explanations(key, seen)]
     hidden = [
         (-len(telling), True, gap, order)
         for telling, gap, order in (_explanations(key, public) if len(public) < len(seen) else ())
-        if any(_in_numbers(key.cases[p]) and not seen[p].raised for p in telling)
+        if any(_compares_several_numbers(key.cases[p]) and not seen[p].raised for p in telling)
     ]
     found = min(plain + hidden, default=None)
     return key.misconceptions[found[-1]] if found else None
@@ -55,36 +55,38 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
     found: list[tuple[list[int], float, int]] = []
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
-    unexplained = {p for p in failing if _says_little(key.cases[p])}
+    unexplained = {p for p in failing if _is_pass_fail(key.cases[p])}
     for order, known in enumerate(key.misconceptions):
         if not all(tells_apart(key.cases[p], known.name) for p in unexplained):
             continue
-        if _errs_elsewhere(key, known.name, seen):
+        if _mistaken_elsewhere(key, known.name, seen):
             continue
-        telling = _telling(key, known.name, seen, wavering)
+        telling = _cases_that_show(key, known.name, seen, wavering)
         if telling and all(shows(key.cases[p], known.name, seen[p]) for p in telling):
-            little = all(_says_little(key.cases[p]) for p in telling) or all(says_nothing(seen[p]) for p in telling)
+            little = all(_is_pass_fail(key.cases[p]) for p in telling) or all(says_nothing(seen[p]) for p in telling)
             if little and not failing <= set(telling):
                 continue
-            gap = sum(_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
+            gap = sum(_frequency_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
             found.append((telling, gap, order))
     return found
 
 
-def _telling(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
+def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:
     """The cases by which a misconception is known; none where all of them ended in other errors than its own.
 
     Where values are asked for, an error may have come instead in half of the cases: of a text of one window, whoever
     loses the last has nothing to put together.
     """
     telling = [p for p in seen if p in wavering or tells_apart(key.cases[p], name)]
-    if all(seen[p].raised for p in telling) and not all(_same_words(key.cases[p], name, seen[p]) for p in telling):
+    if all(seen[p].raised for p in telling) and not all(
+        _same_error_message(key.cases[p], name, seen[p]) for p in telling
+    ):
         return []
-    strayed = {p for p in telling if _strayed(key.cases[p], name, seen[p])}
-    return [p for p in telling if p not in strayed] if 2 * len(strayed) <= len(telling) else telling
+    raised_instead = {p for p in telling if _raised_instead(key.cases[p], name, seen[p])}
+    return [p for p in telling if p not in raised_instead] if 2 * len(raised_instead) <= len(telling) else telling
 
 
-def _in_numbers(held: KeyCase) -> bool:
+def _compares_several_numbers(held: KeyCase) -> bool:
     """Whether an answer to the case is compared in several numbers with places: two mistakes hardly agree in those."""
     return held.case.values and any(map(_is_several_numbers, leaves(held.expected.outputs)))
 
@@ -93,12 +95,12 @@ def _is_several_numbers(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 1
 
 
-def _says_little(held: KeyCase) -> bool:
+def _is_pass_fail(held: KeyCase) -> bool:
     """Whether an answer to the case is no more than right or wrong: it is held against laws, or is True or False."""
     return not held.case.values or isinstance(held.expected.outputs.get("out"), bool)
 
 
-def _strayed(held: KeyCase, name: str, seen: Recording) -> bool:
+def _raised_instead(held: KeyCase, name: str, seen: Recording) -> bool:
     """Whether a case that asks for values ended in an error, and the misconception has an answer to it."""
     return held.case.values and not held.case.raises and seen.raised is not None and held.wrong(name).raised is None
 
@@ -115,7 +117,7 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _errs_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
+def _mistaken_elsewhere(key: Key, name: str, seen: Mapping[int, Recording]) -> bool:
     """Whether, of several questions of True or False, one that the misconception gets wrong fails where it is right."""
     mistaken = {p: _mistaken(key.cases[p], key.cases[p].wrong(name)) for p in seen}
     blamed = set().union(*mistaken.values())
@@ -156,12 +158,12 @@ def shows(held: KeyCase, name: str, seen: Recording) -> bool:
     broken = _broken_laws(held, seen)
     if _broken_laws(held, wrong) != broken:
         return False
-    gap = _gap(held, name, seen)
+    gap = _frequency_gap(held, name, seen)
     besides = any(counts(held.case.laws[index], beside_expected(held, seen)) is None for index, _ in broken)
     return gap is None or gap < SAME_FREQUENCIES or besides
 
 
-def _same_words(held: KeyCase, name: str, seen: Recording) -> bool:
+def _same_error_message(held: KeyCase, name: str, seen: Recording) -> bool:
     """Whether both raised with the same message: an error alone is a misconception's only if it says the same."""
     wrong = held.wrong(name)
     return wrong.raised is not None and seen.raised is not None and wrong.raised.message == seen.raised.message
@@ -169,7 +171,9 @@ def _same_words(held: KeyCase, name: str, seen: Recording) -> bool:
 
 def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
     asked, known = held.expected.outputs, wrong.outputs
-    outputs = {name: _like(known.get(name), asked.get(name), value) for name, value in seen.outputs.items()}
+    outputs = {
+        name: _in_the_form_known(known.get(name), asked.get(name), value) for name, value in seen.outputs.items()
+    }
     seen = replace(seen, outputs=outputs)
     return (
         values_differ(replace(held.case, laws=()), wrong, seen) is None
@@ -177,7 +181,7 @@ def _same_values(held: KeyCase, wrong: Recording, seen: Recording) -> bool:
     )
 
 
-def _like(known: Any, asked: Any, value: Any) -> Any:
+def _in_the_form_known(known: Any, asked: Any, value: Any) -> Any:
     """`value` as the misconception says it where both ways are right: one value as a number, or with its history.
 
     A tensor may know where it came from (`requires_grad`) though the right one does not: its weights may learn.
@@ -202,7 +206,7 @@ def _broken_laws(held: KeyCase, recording: Recording) -> Sequence[tuple[int, boo
     return [entry for entry in broken if counts(found[entry[0]][0], outputs) is None] or broken
 
 
-def _gap(held: KeyCase, name: str, seen: Recording) -> float | None:
+def _frequency_gap(held: KeyCase, name: str, seen: Recording) -> float | None:
     """Mean total variation between the misconception's table of draws and the student's; None without such a law.
 
     What two tables of one distribution differ by on average is taken off: it is much where little is drawn.

@@ -34,7 +34,8 @@ def difference_where_an_error_is_right(case: Case, seen: Recording) -> Differenc
     if _is_unwritten(seen.raised):
         return explain_error(seen.raised, case, seen.outputs)
     words = f": {_in_one_line(seen.raised.message)}" if seen.raised.message else ""
-    return Difference("raised", f"{case.raises} was expected, and {seen.raised.name} was raised{words}")
+    what = f"{case.raises} was expected, and {seen.raised.name} was raised{words}{_where(seen.raised)}"
+    return Difference("raised", what)
 
 
 def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
@@ -49,7 +50,7 @@ def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
         return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
     if OfAnotherKind.__name__ in raised.types:
         return Difference("type", raised.message)
-    where = f", at your line `{raised.line}`" if raised.line else ""
+    where = _where(raised)
     if "in-place operation" in raised.message and "leaf" in raised.message:
         if not any(map(_asks_for_a_gradient, steps)):
             return Difference("raised", f"a parameter is changed in place{where}: that needs `torch.no_grad()`")
@@ -85,6 +86,11 @@ def _is_unwritten(raised: Raised) -> bool:
     """Whether the answer's own line says that it is not written yet: torch raises the same error for other reasons."""
     stub = "raise NotImplementedError" in raised.line or not (raised.line or raised.message)
     return raised.name == "NotImplementedError" and stub
+
+
+def _where(raised: Raised) -> str:
+    """The answer's own line that raised the error, as the end of a sentence."""
+    return f", at your line `{raised.line}`" if raised.line else ""
 
 
 def _in_one_line(message: str) -> str:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 
 from ..exercise.key import Key
 from ..exercise.recording import Recording
 from ..exercise.script import Case, Script
 from ..exercise.values import Malformed
 from ..exercise.watch import forbidden_in_source
-from .compare import difference, outgrown
+from .compare import difference, outgrown, what_was_measured
 from .diagnose import recognise
 from .difference import Difference
+from .explain_values import explained
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
-PUBLIC_ALONE = "right, and known to everybody: it counts once something is right that is asked for at grading only"
-ERROR_ALONE = "an error is right here, and counts once something is right where a value is asked for"
+PUBLIC_ALONE = "passes, but public checks earn points only once a hidden check passes"
+ERROR_ALONE = "raises the right error, but earns points only once a check that asks for a value passes"
 
 
 class Unanswered(Exception):
@@ -36,6 +38,7 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
         return _forbidden(key, used, points)
     seen: dict[int, Recording] = {}
     found: list[Difference | None] = []
+    measured: list[str] = []
     fault: Unanswered | None = None
     recording: Recording | None = None
     for position, (held, script) in enumerate(zip(key.cases, key.scripts, strict=True)):
@@ -46,15 +49,17 @@ def judge(key: Key, respond: Respond, points: float, source: str = "") -> Verdic
             fault = unanswered
             break
         except Malformed as malformed:
-            fault = Unanswered("error", f"what came back is no recording: {malformed}")
+            fault = Unanswered("error", f"the answer sent back something unreadable: {malformed}")
             break
         if recording.watched:
             return _forbidden(key, recording.watched, points)
         found.append(difference(held, recording, key.signature))
+        measured.append(what_was_measured(held, recording))
         if not outgrown(held, recording):
             seen[position] = recording
-    verdict = _decide(key, found, seen, fault, points)
-    return _timed(verdict, time.perf_counter() - started)
+    verdict = _decide(key, explained(key, found, seen), seen, fault, points)
+    cases = tuple(replace(case, measured=what) for case, what in zip(verdict.cases, measured, strict=True))
+    return replace(verdict, cases=cases, seconds=time.perf_counter() - started)
 
 
 def _decide(
@@ -104,7 +109,7 @@ def _results(key: Key, found: Sequence[Difference | None]) -> tuple[CaseResult, 
 def _alone(case: Case, failed: Container[str]) -> str:
     """Why a case that passes does not count: one that it counts with is asked for, and does not pass."""
     missed = next((title for title in case.needs if title in failed), "")
-    return f"{TOGETHER}: it counts together with {missed!r}, which does not pass" if missed else ""
+    return f"{TOGETHER} {missed!r}, which fails" if missed else ""
 
 
 def _has_value(case: Case) -> bool:
@@ -138,7 +143,3 @@ def _forbidden(key: Key, used: Sequence[str], points: float) -> Verdict:
     calls = ", ".join(f"`{name}`" for name in used[:4])
     message = f"{calls} does the exercise for you: build it from simpler operations"
     return Verdict.without_points(key.name, "forbidden", points, message)
-
-
-def _timed(verdict: Verdict, seconds: float) -> Verdict:
-    return Verdict(**{**vars(verdict), "seconds": seconds})

@@ -58,7 +58,7 @@ def text(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     lines = [f"{mark} {verdict.exercise}: {headline(verdict, public=public)}"]
     shown = _to_show(verdict)
     lines += [f"  ✗ {case.title}: {case.message}" for case in shown]
-    lines += [f"  {line}" for line in _further(verdict, shown)]
+    lines += [f"  {line}" for line in [*_further(verdict, shown), *measured(verdict)]]
     lines += [f"  Look here: {hint}" for hint in where_to_look(verdict)]
     if note or public:
         lines.append(f"  {note or PUBLIC_NOTE}")
@@ -77,7 +77,10 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
     shown = _to_show(verdict)
     rows = "".join(_row(case) for case in shown)
     body = f'<ul style="margin:6px 0 0;padding-left:1.3em">{rows}</ul>' if rows else ""
-    body += "".join(f'<div style="margin-top:6px">{sentence(line)}</div>' for line in _further(verdict, shown))
+    body += "".join(
+        f'<div style="margin-top:6px">{sentence(line)}</div>'
+        for line in [*_further(verdict, shown), *measured(verdict)]
+    )
     body += "".join(
         f'<div style="margin-top:8px;padding:8px 10px;border-radius:4px;background:rgba(128,128,128,.14)">'
         f'<span style="font-weight:600">Look here.</span> {sentence(hint)}</div>'
@@ -90,6 +93,11 @@ def html(verdict: Verdict, *, public: bool = False, note: str = "") -> str:
         f'<div role="status" style="border-left:4px solid {colour};padding:6px 12px;margin:4px 0;max-width:52em;'
         f'line-height:1.45;color:inherit;font-family:system-ui,sans-serif;font-size:14px">{head}{body}</div>'
     )
+
+
+def measured(verdict: Verdict) -> list[str]:
+    """What the public cases of a training task measured, with their bars."""
+    return list(dict.fromkeys(case.measured for case in verdict.cases if case.measured))
 
 
 def where_to_look(verdict: Verdict) -> list[str]:
@@ -143,10 +151,10 @@ def _unlisted(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     failed, together = _failed(verdict)
     words = []
     if shown and len(failed) > len(shown):
-        words.append(f"{len(failed)} checks fail; of those that fail alike, one is shown.")
+        words.append(f"{len(failed)} checks fail. Of those that fail alike, one is shown.")
     if shown and failed and together:
-        what = "One more is right, and counts" if len(together) == 1 else f"{len(together)} more are right, and count"
-        words.append(f"{what} together with one that fails.")
+        what = "One more passes, but it earns" if len(together) == 1 else f"{len(together)} more pass, but they earn"
+        words.append(f"{what} points only together with one that fails.")
     return [f"({' '.join(words)})"] if words else []
 
 

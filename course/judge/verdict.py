@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..syllabus import FollowThrough
 
-TOGETHER = "right, and too little by itself"
+TOGETHER = "passes, but it earns points only together with"
 """How the message of a case begins that counts together with one that fails."""
 
 Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidden", "missing", "not-graded"]
@@ -15,13 +15,17 @@ Kind = Literal["passed", "partial", "wrong", "error", "time", "memory", "forbidd
 
 @dataclass(frozen=True)
 class CaseResult:
-    """How one case went: `message` says what was seen, in the student's terms; empty when it passed."""
+    """How one case went: `message` says what was seen, in the student's terms; empty when it passed.
+
+    `measured` is what a public case of a training task measured, beside its bars.
+    """
 
     title: str
     passed: bool
     public: bool
     weight: float = 1.0
     message: str = ""
+    measured: str = ""
 
 
 @dataclass(frozen=True)

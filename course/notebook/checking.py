@@ -28,12 +28,16 @@ from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
 from .keys import key, meant
+from .machine import compute_on_one_thread
 from .overwritten import watch_over
 from .slip import slip
 from .unfinished import judged_early, said_of
 from .unwritten import speak_plainly
+from .vscode import work_beside_notebook
 
 speak_plainly()  # every notebook of the course imports `check`, in its first cell
+work_beside_notebook()
+compute_on_one_thread()
 
 
 P = ParamSpec("P")

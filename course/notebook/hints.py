@@ -1,22 +1,24 @@
-"""`hint`: the next, stronger hint of an exercise, one each time."""
+"""`hint`: the next hint of an exercise or of a written question, one each time."""
 
 from __future__ import annotations
 
 from html import escape
+from importlib import import_module
+from importlib.util import find_spec
 
 from ..judge.report import sentence
 from .display import show
 from .folder import note, read_progress
-from .keys import key
+from .keys import answer_key, called, key
 
 
 def hint(name: str) -> None:
-    """Shows the next hint for the exercise `name`; after the last one it begins again.
+    """Shows the next hint for the exercise or the written question `name`; after the last one it begins again.
 
     Raises:
         KeyError: no exercise has that name.
     """
-    ladder = key(name).hints
+    ladder = _hints(name)
     if not ladder:
         show(f"<p>There is no hint for <code>{escape(name)}</code>.</p>", f"There is no hint for {name}.")
         return
@@ -33,3 +35,14 @@ def hint(name: str) -> None:
         f'<div style="margin-top:4px;opacity:.72;font-size:.9em">{more}</div></div>'
     )
     show(body, f"Hint {position + 1} of {len(ladder)} for {name}: {ladder[position]} ({more})")
+
+
+def _hints(name: str) -> tuple[str, ...]:
+    topic, item = called(name)
+    if item.kind != "question":
+        return key(name).hints
+    if find_spec("course.hidden") is not None:
+        declared: dict[str, tuple[str, ...]] = import_module("course.hidden").question_hints(topic)
+    else:
+        declared = answer_key(topic.name).question_hints
+    return declared.get(name, ())

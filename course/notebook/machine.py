@@ -1,4 +1,4 @@
-"""`device` and `seed`: where to compute, and which number randomness starts from."""
+"""`device` and `seed`: where to compute, on how many threads, and which number randomness starts from."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import random
 import numpy as np
 import torch
 
+from .display import in_notebook
 from .folder import folder_number
 
 _seed_python, _seed_numpy, _seed_torch = random.seed, np.random.seed, torch.manual_seed
@@ -36,3 +37,13 @@ def seed(number: int | None = None) -> int:
     _seed_numpy(chosen % 2**32)
     _seed_torch(chosen)
     return chosen
+
+
+def compute_on_one_thread() -> None:
+    """Let torch use one thread in a notebook, as at grading, unless `OMP_NUM_THREADS` says how many.
+
+    Models as small as the course's gain nothing from more threads. Where other programs keep the cores busy, two
+    threads wait for each other, and a cell takes ten times as long.
+    """
+    if in_notebook() and not os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(1)

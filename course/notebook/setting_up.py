@@ -26,6 +26,9 @@ DISTRIBUTION = "sequence-course"
 INPUTS = Path("/kaggle/input")
 """Where Kaggle puts the files that somebody adds to a notebook."""
 
+PYARROW_FOR_NUMPY_1 = "pyarrow<26"
+"""What `datasets` brings along where numpy 1 stays: later ones cannot be imported there, and do not tell pip so."""
+
 
 def set_up() -> None:
     """Installs what is missing, if anything is, and says in a line what the notebook computes on.
@@ -132,7 +135,10 @@ def _held(wanted: list[str]) -> list[str]:
 
     free = {canonicalize_name(name) for name in (DISTRIBUTION, *(Requirement(line).name for line in wanted))}
     found = {canonicalize_name(one.metadata["Name"]): one.version for one in distributions() if one.metadata["Name"]}
-    return [f"{name}=={number}" for name, number in sorted(found.items()) if name not in free]
+    kept = [f"{name}=={number}" for name, number in sorted(found.items()) if name not in free]
+    if found.get(canonicalize_name("numpy"), "").startswith("1.") and "pyarrow" not in found:
+        kept.append(PYARROW_FOR_NUMPY_1)
+    return kept
 
 
 def _listed(wanted: list[str]) -> str:

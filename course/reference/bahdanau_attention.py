@@ -70,7 +70,7 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
     """Context (B, D) and weights (B, S) from scores (B, S), values (B, S, D) and a boolean mask (B, S).
 
     The weights of a sentence sum to one over what the mask allows; where it allows nothing, weights and context are
-    zero. What stands in the scores behind the mask does not matter.
+    zero. What stands behind the mask does not matter, in the scores as in the values: it may be NaN.
 
     Raises:
         ValueError: the shapes do not fit together; the message holds them.
@@ -80,6 +80,7 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
         raise ValueError(f"expected scores (B, S), values (B, S, D) and a mask (B, S), got {found}")
     lowest = torch.finfo(scores.dtype).min  # finite, so that softmax of a row of them is no NaN
     weights = torch.softmax(scores.masked_fill(~mask, lowest), dim=-1) * mask
+    values = values.masked_fill(~mask.unsqueeze(2), 0.0)  # 0 · NaN is NaN
     return (weights.unsqueeze(1) @ values).squeeze(1), weights  # (B, 1, S) @ (B, S, D) -> (B, D)
 
 

@@ -29,14 +29,17 @@ from .positional_encoding import sinusoidal
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
     """Every word (..., D) brought to mean 0 and variance 1 over its own numbers, then scaled and shifted: same shape.
 
+    Half precision is squared in single: squares of float16 overflow from 256 on.
+
     Raises:
         ValueError: gamma or beta is not as wide as a word.
     """
     if gamma.shape != x.shape[-1:] or beta.shape != x.shape[-1:]:
         raise ValueError(f"gamma {tuple(gamma.shape)} and beta {tuple(beta.shape)} for words {tuple(x.shape)}")
-    centred = x - x.mean(-1, keepdim=True)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    centred = wide - wide.mean(-1, keepdim=True)
     variance = centred.square().mean(-1, keepdim=True)
-    return gamma * centred / (variance + eps).sqrt() + beta
+    return gamma * (centred / (variance + eps).sqrt()).to(x.dtype) + beta
 
 
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
@@ -239,7 +242,7 @@ def decode_beam(model: Translator, src: Tensor, beam: int, length_penalty: float
     if beam < 1:
         raise ValueError(f"a beam of {beam} holds nothing")
     found = [_best_of_beam(model, row[None], beam, length_penalty) for row in src]
-    length = max(len(words) for words in found)
+    length = max((len(words) for words in found), default=0)
     padded = torch.full((len(src), length), model.pad, device=src.device)
     for row, words in zip(padded, found, strict=True):
         row[: len(words)] = words
@@ -268,15 +271,16 @@ def _best_of_beam(model: Translator, src: Tensor, beam: int, length_penalty: flo
 def label_smoothing_loss(logits: Tensor, targets: Tensor, epsilon: float, mask: Tensor) -> Tensor:
     """Cross-entropy of softmax(logits (B, T, V)) with (1 - epsilon) one-hot + epsilon/V, the mean over mask (B, T).
 
+    What stands behind the mask does not matter: a target of -100, say, which is no word.
+
     Raises:
         ValueError: targets or mask are not (B, T).
     """
     if targets.shape != logits.shape[:-1] or mask.shape != targets.shape:
         raise ValueError(f"targets {tuple(targets.shape)}, mask {tuple(mask.shape)} for logits {tuple(logits.shape)}")
-    log_p = logits.log_softmax(-1)  # (B, T, V)
-    right = log_p.gather(-1, targets[..., None]).squeeze(-1)  # (B, T)
-    losses = -(1 - epsilon) * right - epsilon * log_p.mean(-1)
-    return losses[mask].mean()
+    log_p, y = logits[mask].log_softmax(-1), targets[mask]  # (N, V), (N,): the real tokens of all sentences
+    right = log_p.gather(-1, y[:, None]).squeeze(-1)  # (N,)
+    return (-(1 - epsilon) * right - epsilon * log_p.mean(-1)).mean()
 
 
 def warmup_schedule(step: int, d_model: int, warmup: int) -> float:

@@ -158,7 +158,8 @@ class GatedClassifier(nn.Module):
         """
         if lengths.shape != ids.shape[:1] or bool((lengths < 1).any()) or bool((lengths > ids.shape[1]).any()):
             raise ValueError(f"lengths {lengths.tolist()} do not fit ids of shape {tuple(ids.shape)}")
-        return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths - 1])
+        rows = torch.arange(len(ids), device=ids.device)
+        return self.to_classes(self.states(ids)[rows, lengths - 1])
 
     def states(self, ids: Tensor) -> Tensor:
         """The output h after every token of ids (B, T): (B, T, hidden)."""

@@ -79,7 +79,7 @@ def sample_text(P: Tensor, start: int, length: int, generator: torch.Generator) 
     """
     if P.ndim != 2 or P.shape[0] != P.shape[1]:
         raise ValueError(f"a transition matrix is square, (V, V), got {tuple(P.shape)}")
-    text = torch.empty(length, dtype=torch.long)
+    text = torch.empty(length, dtype=torch.long, device=P.device)
     current = start
     for t in range(length):
         current = int(torch.multinomial(P[current], 1, generator=generator))

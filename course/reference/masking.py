@@ -47,7 +47,8 @@ def causal_mask(T: int) -> Tensor:
 def combine_masks(padding: Tensor, causal: Tensor | None = None) -> Tensor:
     """One mask for attention, from padding (B, S) of the keys and causal (T, S): (B, 1, T, S), or (B, 1, 1, S) without.
 
-    A key must be a word *and* lie in the past. Padding says nothing about the rows, that is about who asks.
+    A key must be a word *and* lie in the past. Padding says nothing about the rows, that is about who asks. The result
+    is on padding's device, where the batch is: `causal_mask` knows no batch.
 
     Raises:
         ValueError: the two masks are for different numbers of keys.
@@ -59,14 +60,14 @@ def combine_masks(padding: Tensor, causal: Tensor | None = None) -> Tensor:
         raise ValueError(
             f"padding {tuple(padding.shape)} and causal {tuple(causal.shape)} differ in the number of keys"
         )
-    return keys & causal
+    return keys & causal.to(padding.device)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
     """Softmax over what `mask` (broadcastable to the scores) allows; zeros where it allows nothing.
 
-    A slice with nothing allowed is opened for the softmax and shut afterwards: the softmax of minus infinities alone
-    is NaN, and so would be its gradient.
+    A slice with nothing allowed is filled with zeros for the softmax and emptied afterwards: the softmax of minus
+    infinities alone is NaN, and so would be its gradient. What the scores were there, NaN even, does not matter.
 
     Raises:
         ValueError: the mask cannot be broadcast to the scores.
@@ -77,20 +78,23 @@ def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
         message = f"a mask {tuple(mask.shape)} cannot be broadcast to scores {tuple(scores.shape)}"
         raise ValueError(message) from None
     nobody = ~mask.any(dim, keepdim=True)
-    weights = scores.masked_fill(~(mask | nobody), -math.inf).softmax(dim)
+    weights = scores.masked_fill(~mask, -math.inf).masked_fill(nobody, 0.0).softmax(dim)
     return weights.masked_fill(nobody, 0.0)
 
 
 def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
     """Mean of each sentence's real words, x (B, T, D) and mask (B, T) -> (B, D); zeros for a sentence of none.
 
+    Half precision is summed in single: a sum of float16 overflows from 65,520 on, even where the mean would not.
+
     Raises:
         ValueError: the mask is not (B, T).
     """
     if mask.shape != x.shape[:2]:
         raise ValueError(f"x {tuple(x.shape)} needs a mask {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
-    total = x.masked_fill(~mask[..., None], 0.0).sum(1)  # (B, D)
-    return total / mask.sum(1, keepdim=True).clamp(min=1)
+    wide = torch.promote_types(x.dtype, torch.float32)
+    total = x.masked_fill(~mask[..., None], 0.0).sum(1, dtype=wide)  # (B, D)
+    return (total / mask.sum(1, keepdim=True).clamp(min=1)).to(x.dtype)
 
 
 def masked_cross_entropy(logits: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
@@ -147,7 +151,7 @@ def leaks_future(model_fn: Callable[[Tensor], Tensor], ids: Tensor) -> bool:
     before = model_fn(ids)
     for cut in range(1, ids.shape[1]):
         for _ in range(4):
-            drawn = torch.randint(1, len(known), ids[:, cut:].shape, generator=dice)
+            drawn = torch.randint(1, len(known), ids[:, cut:].shape, generator=dice, device=dice.device)
             rank = torch.searchsorted(known, ids[:, cut:].contiguous())
             future = known[(rank + drawn.to(rank.device)) % len(known)]  # never the token that was there
             after = model_fn(torch.cat([ids[:, :cut], future], dim=1))

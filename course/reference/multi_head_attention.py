@@ -54,6 +54,18 @@ def attend_in_heads(q: Tensor, k: Tensor, v: Tensor, n_heads: int, mask: Tensor 
     return merge_heads(weights @ v), weights
 
 
+def without_unseen(x_kv: Tensor, T: int, n_heads: int, mask: Tensor | None) -> Tensor:
+    """x_kv (B, S, D) with 0 for NaN and ±inf in words that none of T queries may look at: 0 times NaN is NaN.
+
+    Finite numbers stay, so that whoever cuts heads by a mistake of their own finds the same numbers in them.
+    """
+    if mask is None:
+        return x_kv
+    B, S, _ = x_kv.shape
+    seen = mask.expand(B, n_heads, T, S).flatten(1, 2).any(1)  # (B, h, T, S) -> (B, S)
+    return x_kv.masked_fill(~seen[..., None] & ~x_kv.isfinite(), 0.0)
+
+
 def multi_head_attention(
     x_q: Tensor,
     x_kv: Tensor,
@@ -67,11 +79,12 @@ def multi_head_attention(
     """Words x_q (B, T, D) ask words x_kv (B, S, D) in n_heads ways: output (B, T, D), weights (B, h, T, S).
 
     All four matrices are (D, D), stored (out, in). `mask` is boolean, broadcastable to (B, h, T, S), True where a query
-    may look; a row with nothing allowed gives zeros.
+    may look; a row with nothing allowed gives zeros. A word that no query may look at may be NaN.
 
     Raises:
         ValueError: the heads do not divide the width.
     """
+    x_kv = without_unseen(x_kv, x_q.shape[1], n_heads, mask)
     together, weights = attend_in_heads(x_q @ W_q.T, x_kv @ W_k.T, x_kv @ W_v.T, n_heads, mask)
     return together @ W_o.T, weights
 
@@ -91,6 +104,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x_q: Tensor, x_kv: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """x_q (B, T, D), x_kv (B, S, D), mask as in `multi_head_attention` -> (B, T, D), weights (B, h, T, S)."""
+        x_kv = without_unseen(x_kv, x_q.shape[1], self.n_heads, mask)
         together, weights = attend_in_heads(self.W_q(x_q), self.W_k(x_kv), self.W_v(x_kv), self.n_heads, mask)
         return self.W_o(together), weights
 

@@ -84,7 +84,7 @@ def clip_grad_norm(grads: Sequence[Tensor], max_norm: float) -> tuple[list[Tenso
     """All gradients scaled by one factor so that together they are no longer than `max_norm`; never scaled up.
 
     Returns the new gradients and the norm *before* clipping. One factor keeps the direction: the step is shorter, not
-    another one.
+    another one. A norm that is NaN makes NaN of all gradients, as in torch, so that a lost step shows.
 
     Raises:
         ValueError: `max_norm` is not positive.
@@ -92,7 +92,7 @@ def clip_grad_norm(grads: Sequence[Tensor], max_norm: float) -> tuple[list[Tenso
     if max_norm <= 0:
         raise ValueError(f"max_norm must be positive, got {max_norm}")
     total = math.hypot(*(float(grad.norm()) for grad in grads))  # squares of float16 overflow from 256 on
-    scale = min(1.0, max_norm / total) if total > 0 else 1.0
+    scale = 1.0 if total <= max_norm else max_norm / total  # NaN is not below anything
     return [grad * scale for grad in grads], total
 
 
@@ -117,7 +117,8 @@ class ElmanClassifier(nn.Module):
         """
         if lengths.shape != ids.shape[:1] or bool((lengths < 1).any()) or bool((lengths > ids.shape[1]).any()):
             raise ValueError(f"lengths {lengths.tolist()} do not fit ids of shape {tuple(ids.shape)}")
-        return self.to_classes(self.states(ids)[torch.arange(len(ids)), lengths - 1])
+        rows = torch.arange(len(ids), device=ids.device)
+        return self.to_classes(self.states(ids)[rows, lengths - 1])
 
     def states(self, ids: Tensor) -> Tensor:
         """The state after every token of ids (B, T): (B, T, hidden)."""

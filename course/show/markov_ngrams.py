@@ -1,4 +1,4 @@
-"""Pictures and the widget of topic 01: what counting sees, what it misses, and what it writes.
+"""Pictures and the widget of topic 01, on n-grams, smoothing, perplexity and sampling.
 
 `model` is always something with `next_distribution(context: LongTensor (k,)) -> (V,)`, and `alphabet` the V symbols.
 """
@@ -21,45 +21,46 @@ LETTERS = " abcdefghijklmnopqrstuvwxyz"
 
 
 class Model(Protocol):
-    """What the pictures need of a model."""
+    """A language model, as far as the pictures need it."""
 
     def next_distribution(self, context: Tensor) -> Tensor:
-        """context (T,), int64 -> probabilities (V,) of what comes next."""
+        """context (k,), int64 -> probabilities (V,) of the next token."""
         ...
 
 
 def visible(text: str) -> str:
-    """The text with its blanks and line ends to be seen."""
+    """The text with a visible sign for each space and line end."""
     return text.replace(" ", "␣").replace("\n", "↵")
 
 
 # -- counting --------------------------------------------------------------------------------------------------------
 
 
-def windows_seen(read: Sequence[Counter[Any]], held_out: Sequence[Counter[Any]], vocab_size: int) -> Figure:
-    """How much of what is possible has been read? Counters of windows of 1, 2, … tokens, of two texts.
+def windows_seen(train: Sequence[Counter[Any]], held_out: Sequence[Counter[Any]], vocab_size: int) -> Figure:
+    """How many of the possible windows does a text contain? Counters of windows of 1, 2, … tokens, of two texts.
 
-    Left: different windows there could be and were read. Right: the share of the other text's windows never read.
+    Left: different windows, possible and in the training text. Right: the share of held-out windows that are unseen.
     """
     import matplotlib.pyplot as plt
 
-    orders = range(1, len(read) + 1)
-    distinct = [len(counts) for counts in read]
-    unseen = [100 * _share_unseen(known, other) for known, other in zip(read, held_out)]
+    orders = range(1, len(train) + 1)
+    distinct = [len(counts) for counts in train]
+    unseen = [100 * _share_unseen(known, other) for known, other in zip(train, held_out)]
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
         left.semilogy(orders, [vocab_size**n for n in orders], "--", color=GREY)
         left.semilogy(orders, distinct, "o-", color=BLUE)
         middle = (len(orders) + 1) // 2
         left.annotate("possible: $V^n$", (middle, vocab_size**middle), (-8, 8), textcoords="offset points", ha="right")
-        left.annotate("read", (orders[-1], distinct[-1]), (0, 8), textcoords="offset points", ha="right", color=BLUE)
+        last = (orders[-1], distinct[-1])
+        left.annotate("in the training text", last, (0, 8), textcoords="offset points", ha="right", color=BLUE)
         left.set(title="Different windows", xlabel="window length n", xticks=orders)
         bars = right.bar(orders, unseen, color=ORANGE, width=0.65)
         right.bar_label(bars, [_percent(share) for share in unseen], padding=2, fontsize=9)
-        right.set(title="New text, never read before", xlabel="window length n", xticks=orders, ylim=(0, 108))
-        right.set_ylabel("% of its windows")
+        right.set(title="Unseen held-out windows", xlabel="window length n", xticks=orders, ylim=(0, 108))
+        right.set_ylabel("% of held-out windows")
         right.grid(False, axis="x")
-        return finished(figure, "Possible windows grow as V to the n, windows read do not; most long ones are new")
+        return finished(figure, "Possible windows grow as V to the n. Few are in a text, so most long ones are unseen.")
 
 
 def _share_unseen(known: Counter[Any], other: Counter[Any]) -> float:
@@ -71,7 +72,7 @@ def _percent(share: float) -> str:
 
 
 def transition_map(P: Tensor, alphabet: Sequence[str], symbols: str = LETTERS) -> Figure:
-    """What follows what? The rows and columns of P (V, V) that belong to `symbols`, as a heat map."""
+    """Heat map of the rows and columns of P (V, V) that belong to `symbols`."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import PowerNorm
 
@@ -80,21 +81,21 @@ def transition_map(P: Tensor, alphabet: Sequence[str], symbols: str = LETTERS) -
     names = [visible(symbol) for symbol in symbols]
     with styled():
         figure, axes = plt.subplots(figsize=SQUARE)
-        # Squeezed at the upper end: a few near-certain pairs would otherwise turn all others black.
+        # The square root, because a few near-certain pairs would otherwise turn all others black.
         image = axes.imshow(part, norm=PowerNorm(0.5, vmin=0, vmax=max(float(part.max()), 1e-12)), aspect="equal")
         axes.set_xticks(range(len(names)), names, fontsize=8)
         axes.set_yticks(range(len(names)), names, fontsize=8)
         axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
         axes.xaxis.set_label_position("top")
-        axes.set(xlabel="next", ylabel="previous")
+        axes.set(xlabel="next character", ylabel="previous character")
         plain_axes(axes)
         bar = figure.colorbar(image, ax=axes, shrink=0.8, label="probability", ticks=[0, 0.05, 0.2, 0.5, 1])
         bar.outline.set_visible(False)
-        return finished(figure, "Heat map: each row says which letters follow that letter")
+        return finished(figure, "Heat map of transition probabilities. Each row shows what follows that letter.")
 
 
 def smoothing_curves(alphas: Sequence[float], curves: Mapping[str, Sequence[float]]) -> Figure:
-    """How much should be added to every count? Perplexity against alpha, one curve a text length, minima marked."""
+    """Held-out perplexity against alpha, one curve for each length of the training text, minima marked."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -104,16 +105,16 @@ def smoothing_curves(alphas: Sequence[float], curves: Mapping[str, Sequence[floa
             best = min(range(len(values)), key=values.__getitem__)
             axes.plot(alphas[best], values[best], "o", markersize=12, fillstyle="none", color=line.get_color())
         axes.set(xscale="log", xlabel="α, added to every count", ylabel="held-out perplexity")
-        axes.set_title("How large a surprise should be expected?")
-        axes.legend(title="text read")
-        return finished(figure, "Perplexity against alpha has a minimum, at a larger alpha relative to a shorter text")
+        axes.set_title("How much smoothing is best?")
+        axes.legend(title="training text")
+        return finished(figure, "Held-out perplexity against alpha, which matters most for the shortest training text")
 
 
 # -- models ----------------------------------------------------------------------------------------------------------
 
 
 def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: Sequence[int], top: int = 6) -> Figure:
-    """What does each further symbol of context tell? The `top` likeliest next symbols after ever longer endings."""
+    """The `top` likeliest next symbols after longer and longer endings of `context`."""
     import matplotlib.pyplot as plt
     import torch
 
@@ -138,7 +139,7 @@ def next_symbols(model: Model, context: str, alphabet: Sequence[str], lengths: S
 
 
 def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out: Sequence[float]) -> Figure:
-    """How far back should a model look? Perplexity on the text it read, and on text it did not."""
+    """Perplexity against the window length, on the training text and on held-out text."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, ScalarFormatter
 
@@ -147,7 +148,7 @@ def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out:
         figure, axes = plt.subplots(figsize=WIDE)
         axes.fill_between(orders, train, held_out, color=AMBER, alpha=0.15, linewidth=0)
         axes.semilogy(orders, held_out, "s-", color=ORANGE, label="held-out text")
-        axes.semilogy(orders, train, "o--", color=BLUE, label="the text it read")
+        axes.semilogy(orders, train, "o--", color=BLUE, label="training text")
         axes.annotate(
             f"best: n = {orders[best]}",
             (orders[best], held_out[best]), (0, 42), textcoords="offset points", ha="center",
@@ -163,7 +164,7 @@ def perplexity_by_order(orders: Sequence[int], train: Sequence[float], held_out:
         axes.set(xlabel="window length n", ylabel="perplexity", xticks=orders, ylim=(1, 1.5 * max(held_out)))
         axes.set_title("How far back should it look?")
         axes.legend(loc="upper right")
-        return finished(figure, "Train perplexity falls with every n; held-out perplexity falls, then rises")
+        return finished(figure, "Training perplexity falls with every n. Held-out perplexity falls and then rises.")
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -177,9 +178,9 @@ def write(
     temperature: float = 1.0,
     seed: int = 0,
 ) -> tuple[list[str], list[float]]:
-    """Symbols drawn one by one after `prompt`, and how surprising each was (−log p, before the temperature).
+    """Sample symbols one by one after `prompt`. Return them, and how surprising each was (−ln p at temperature 1).
 
-    Each is drawn from p^(1/temperature), normalised: below 1 the likely becomes likelier, above 1 all become alike.
+    Each is sampled from p^(1/temperature), normalised. Below 1 the likely becomes likelier, above 1 all become alike.
     """
     import torch
 
@@ -198,7 +199,7 @@ def write(
 
 
 def approximations(lines: Mapping[str, str], width: int = 74) -> Figure:
-    """Shannon's series of approximations: a name and a sample of text for each, one below the other."""
+    """Shannon's series of approximations, a name and a sample of text for each, one below the other."""
     import textwrap
 
     import matplotlib.pyplot as plt
@@ -218,9 +219,9 @@ def approximations(lines: Mapping[str, str], width: int = 74) -> Figure:
 
 
 def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "Return ", length: int = 320) -> Any:
-    """The widget: choose n and the temperature, read what the model writes; the darker, the more it was surprised.
+    """The widget: choose n and the temperature, and read what the model samples. Surprising characters are darker.
 
-    Moving a slider keeps the dice as they were, so that only what you changed makes the difference.
+    Moving a slider keeps the seed, so that only what you changed makes the difference.
     """
     import ipywidgets as widgets
 
@@ -229,24 +230,24 @@ def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "
     orders = sorted(models)
     order = widgets.SelectionSlider(
         options=orders, value=orders[-1], description="window n", style=wide, layout=place,
-        tooltip="how many characters the model sees, the next one included",
+        tooltip="Length of the window: n − 1 characters of context and the next character.",
     )  # fmt: skip
     temperature = widgets.FloatSlider(
         1.0, min=0.2, max=2.0, step=0.1, description="temperature", style=wide, layout=place, readout_format=".1f",
-        tooltip="below 1: bolder in what is likely; above 1: all characters become alike",
+        tooltip="Below 1, likely characters become likelier. Above 1, all characters become more alike.",
     )  # fmt: skip
     begin = widgets.Text(prompt, description="begin with", style=wide, layout=place, continuous_update=False)
-    again = widgets.Button(description="Write another", tooltip="throw the dice again", icon="refresh")
+    again = widgets.Button(description="Write another", tooltip="Sample again with a new seed.", icon="refresh")
     page = widgets.HTML(layout=widgets.Layout(max_width="760px", min_height="220px"))
-    dice = {"seed": 0}
+    state = {"seed": 0}
 
     def refresh(_: Any = None) -> None:
         known = "".join(symbol for symbol in begin.value if symbol in alphabet)
-        text, surprises = write(models[order.value], alphabet, known, length, temperature.value, dice["seed"])
+        text, surprises = write(models[order.value], alphabet, known, length, temperature.value, state["seed"])
         page.value = _page(known, text, surprises)
 
     def another(_: Any) -> None:
-        dice["seed"] += 1
+        state["seed"] += 1
         refresh()
 
     again.on_click(another)
@@ -257,7 +258,7 @@ def writer(models: Mapping[int, Model], alphabet: Sequence[str], prompt: str = "
 
 
 def _page(prompt: str, text: Sequence[str], surprises: Sequence[float]) -> str:
-    """The text as HTML: transparent tints and inherited colours, for pages of any colour."""
+    """The text as HTML, with transparent tints and inherited colours, for light and dark pages."""
     letters = "".join(
         f'<span title="p = {_probability(surprise)}" style="background:rgba(213,94,0,{min(surprise / 9, 0.6):.2f})">'
         f"{'↵<br>' if symbol == chr(10) else escape(symbol)}</span>"
@@ -268,8 +269,8 @@ def _page(prompt: str, text: Sequence[str], surprises: Sequence[float]) -> str:
         '<div style="font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px;line-height:1.55;'
         'white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid #0072B2;padding:2px 12px;margin:6px 0">'
         f"<b>{escape(prompt)}</b>{letters}</div>"
-        '<div style="font-size:12px;opacity:.75;padding-left:15px">Orange: what the model itself did not expect. '
-        f"On average it chose among {2.718281828**mean:.1f} characters.</div>"
+        '<div style="font-size:12px;opacity:.75;padding-left:15px">Orange marks what the model did not expect. '
+        f"Its perplexity on this text is {2.718281828**mean:.1f}.</div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Pictures of topic 08: clocks, waves, requirements, turned scores, slopes, echoes, and a table to explore."""
+"""Pictures of topic 08: what encodings look like, what they do to scores, and how far they carry; two widgets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from . import live
 from .style import (
+    AMBER,
     BLUE,
     COLOURS,
     DIVERGING,
@@ -33,59 +34,81 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 Encode = Callable[[int, int], Tensor]
+Rotate = Callable[[Tensor, Tensor], Tensor]
+
+_PAIRS, _FAR = 4, 24
+"""The pairs of the query and the key in `turning_pairs`, and the largest distance between the two."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
-def clocks(encode: Encode, places: Sequence[int], d_model: int = 8) -> Figure:
-    """What the hands of `encode(n, d_model)` show at some places: a row of dials for each, a column for each pair."""
+def clocks(encode: Encode, positions: Sequence[int], d_model: int = 8) -> Figure:
+    """Each pair of `encode(n, d_model)` as the hand of a dial: a row for each position, a column for each pair."""
     import matplotlib.pyplot as plt
 
-    table = encode(max(places) + 1, d_model)
+    table = encode(max(positions) + 1, d_model)
     pairs = d_model // 2
     with styled():
-        size = (1.1 + 0.95 * pairs, 0.5 + 0.95 * len(places))
-        figure, grid = plt.subplots(len(places), pairs, figsize=size, squeeze=False)
-        for row, place in zip(grid, places):
+        size = (1.1 + 0.95 * pairs, 0.5 + 0.95 * len(positions))
+        figure, grid = plt.subplots(len(positions), pairs, figsize=size, squeeze=False)
+        for row, t in zip(grid, positions):
             for i, axes in enumerate(row):
-                _dial(axes, *table[place, 2 * i : 2 * i + 2].tolist())
-            row[0].set_ylabel(f"t = {place}", rotation=0, ha="right", va="center")
+                _dial(axes, *table[t, 2 * i : 2 * i + 2].tolist())
+            row[0].set_ylabel(f"t = {t}", rotation=0, ha="right", va="center")
         for i, axes in enumerate(grid[0]):
             axes.set_title(f"pair {i}", fontsize=10, loc="center")
-        return finished(
-            figure, f"Dials of {pairs} pairs at places {', '.join(map(str, places))}; each pair turns slower."
-        )
+        listed = ", ".join(map(str, positions))
+        return finished(figure, f"Dials of {pairs} pairs at positions {listed}. Each pair turns slower than the last.")
 
 
 def heat_map(table: Tensor, title: str = "") -> Figure:
-    """A table of positions (n, D) as colours: places downwards, dimensions across."""
+    """A table of position vectors (n, D) as colours: positions downwards, dimensions across."""
     import matplotlib.pyplot as plt
 
     with styled():
         figure, axes = plt.subplots(figsize=WIDE)
         _table(figure, axes, table)
-        axes.set_title(title or f"{len(table)} places, {table.shape[1]} dimensions")
-        return finished(figure, f"Heat map of {len(table)} position vectors; the left columns change fastest.")
+        axes.set_title(title or f"{len(table)} positions, {table.shape[1]} dimensions")
+        return finished(figure, f"Heat map of {len(table)} position vectors. The left columns change fastest.")
 
 
-def distances(table: Tensor, places: Sequence[int]) -> Figure:
-    """The dot product of some places' vectors with all others, over the place and over the distance."""
+def dot_products(table: Tensor, positions: Sequence[int]) -> Figure:
+    """The dot product of some positions' vectors with all others, over the position and over the distance."""
     import matplotlib.pyplot as plt
 
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE, sharey=True)
-        for t, colour in zip(places, COLOURS):
+        for t, colour in zip(positions, COLOURS):
             dots = (table @ table[t]).tolist()
             left.plot(range(len(table)), dots, color=colour)
             right.plot([s - t for s in range(len(table))], dots, color=colour, label=f"t = {t}")
-        left.set(title="Dot product with place t", xlabel="place s")
+        left.set(title="Dot product with position t", xlabel="position s")
         right.set(title="The same, over the distance", xlabel="s − t")
         right.legend(loc="upper left", fontsize=9)
-        return finished(figure, "Dot products of position vectors: the curves of different places fall on one another.")
+        return finished(figure, "Dot products of position vectors. Over the distance, all curves are the same.")
 
 
-def requirements(found: Mapping[str, Mapping[str, bool]]) -> Figure:
+def four_products(widths: Sequence[int], sizes: Mapping[str, Sequence[float]]) -> Figure:
+    """Typical sizes of the products in (word + position) · (word + position), divided by the width: a group a width."""
+    import matplotlib.pyplot as plt
+
+    thickness = 0.8 / len(sizes)
+    with styled():
+        figure, axes = plt.subplots(figsize=WIDE)
+        for k, ((name, values), colour) in enumerate(zip(sizes.items(), (BLUE, ORANGE, AMBER, GREEN))):
+            shares = [value / width for value, width in zip(values, widths)]
+            at = [group + (k - (len(sizes) - 1) / 2) * thickness for group in range(len(widths))]
+            bars = axes.bar(at, shares, 0.9 * thickness, color=colour, label=name)
+            axes.bar_label(bars, fmt="{:.2f}", fontsize=9, padding=2)
+        axes.set_xticks(range(len(widths)), [f"D = {width}" for width in widths])
+        axes.set(title="How large is each of the four products?", ylabel="typical size, divided by D", ylim=(0, 1.45))
+        axes.legend(loc="upper center", ncols=2, fontsize=9)
+        last = ", ".join(f"{name} {values[-1] / widths[-1]:.2f}" for name, values in sizes.items())
+        return finished(figure, f"Bars for the four products, divided by the width. At D = {widths[-1]}: {last}.")
+
+
+def properties(found: Mapping[str, Mapping[str, bool]]) -> Figure:
     """A table of what was measured: encodings downwards, properties across, a dot where one holds."""
     import matplotlib.pyplot as plt
 
@@ -102,11 +125,11 @@ def requirements(found: Mapping[str, Mapping[str, bool]]) -> Figure:
         axes.xaxis.tick_top()
         plain_axes(axes)
         lines = [f"{name}: {', '.join(n for n in names if held[n]) or 'nothing'}" for name, held in found.items()]
-        return finished(figure, "What each encoding has. " + "; ".join(lines) + ".")
+        return finished(figure, "The properties of each encoding. " + "; ".join(lines) + ".")
 
 
-def scores(maps: Mapping[str, Tensor]) -> Figure:
-    """Scores (T, T) of one query against one key, placed everywhere, side by side for several ways of placing them."""
+def score_maps(maps: Mapping[str, Tensor]) -> Figure:
+    """Scores (T, T) of one query and one key at every pair of positions, a map for each encoding."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -114,16 +137,16 @@ def scores(maps: Mapping[str, Tensor]) -> Figure:
         for axes, (name, values) in zip(row[0], maps.items()):
             bound = float(values.abs().max()) or 1.0
             axes.imshow(values.detach().cpu().numpy(), cmap=DIVERGING, vmin=-bound, vmax=bound)
-            axes.set(xlabel="place of the key")
+            axes.set(xlabel="position of the key")
             axes.set_title(name)
             plain_axes(axes)
-        row[0][0].set_ylabel("place of the query")
+        row[0][0].set_ylabel("position of the query")
         return finished(
-            figure, f"Scores by the places of query and key: {', '.join(maps)}. RoPE's are equal on diagonals."
+            figure, f"Scores by the positions of query and key: {', '.join(maps)}. RoPE's are equal on diagonals."
         )
 
 
-def slopes(bias: Tensor) -> Figure:
+def alibi_weights(bias: Tensor) -> Figure:
     """ALiBi for each head of `bias` (h, T, T): the last query's weights over the keys, if all words were alike."""
     import matplotlib.pyplot as plt
 
@@ -137,24 +160,25 @@ def slopes(bias: Tensor) -> Figure:
             axes.plot(range(1 - T, 1), weights[head].tolist(), color=colour, label=f"head {head + 1}")
         axes.set(
             title="How far each head looks",
-            xlabel="place, seen from the query",
-            ylabel="weight, all words alike",
+            xlabel="position of the key, counted from the query",
+            ylabel="weight if all words are alike",
             ylim=(0, None),
         )
         axes.legend(loc="upper left", ncols=2, fontsize=9)
         return finished(
-            figure, f"Weights of {heads} heads over the last {T} places: the first head looks near, the last far."
+            figure,
+            f"Weights of {heads} heads over the last {T} positions. The first head looks near, the last far.",
         )
 
 
-def lengths(curves: Mapping[str, Sequence[float]], at: Sequence[int], trained_on: int) -> Figure:
+def accuracy_by_length(curves: Mapping[str, Sequence[float]], at: Sequence[int], trained_on: int) -> Figure:
     """Accuracy of models with different encodings, by name, against the number of letters `at`."""
     import matplotlib.pyplot as plt
 
     with styled():
         figure, axes = plt.subplots(figsize=WIDE)
         for k, ((name, values), colour, marker) in enumerate(zip(curves.items(), COLOURS, MARKERS)):
-            # Two ways may fail alike: a dashed curve shows the one below, and the later ones' marks are smaller.
+            # Two curves may coincide: a dashed one shows the one below, and later markers are smaller.
             look = {"linestyle": "-" if k % 2 else (0, (3, 2)), "markersize": 9 - k}
             axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name, **look)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
@@ -163,14 +187,14 @@ def lengths(curves: Mapping[str, Sequence[float]], at: Sequence[int], trained_on
         axes.set_xticks(list(at), [str(length) for length in at])
         axes.minorticks_off()
         axes.set(
-            title="An echo three places late", xlabel="letters in the list", ylabel="right letters, %", ylim=(0, 105)
+            title="An echo three positions late", xlabel="letters in the list", ylabel="right letters, %", ylim=(0, 105)
         )
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         last = ", ".join(f"{name} {values[-1]:.0%}" for name, values in curves.items())
-        return finished(figure, f"Accuracy against the length of the list; at {at[-1]} letters: {last}.")
+        return finished(figure, f"Accuracy against the length of the list. At {at[-1]} letters: {last}.")
 
 
-def looks(maps: Mapping[str, Tensor], trained_on: int) -> Figure:
+def attention_maps(maps: Mapping[str, Tensor], trained_on: int) -> Figure:
     """Attention weights (T, T) of several models on one list, with the trained length marked."""
     import matplotlib.pyplot as plt
 
@@ -183,47 +207,78 @@ def looks(maps: Mapping[str, Tensor], trained_on: int) -> Figure:
             axes.set(xticks=[0, trained_on], yticks=[0, trained_on])
             axes.set_title(name, fontsize=10)
             plain_axes(axes)
-        row[0][0].set_ylabel("who looks")
-        figure.supxlabel("at whom", fontsize=10)
+        row[0][0].set_ylabel("query")
+        figure.supxlabel("key", fontsize=10)
         return finished(
-            figure, f"Attention maps of {', '.join(maps)} on one list longer than the {trained_on} trained on."
+            figure, f"Attention maps of {', '.join(maps)} on a list longer than the {trained_on} letters of training."
         )
 
 
-# -- the widget ------------------------------------------------------------------------------------------------------
+# -- the widgets -----------------------------------------------------------------------------------------------------
 
 
 def explorer(encode: Encode) -> VBox:
-    """Sliders for the length, the width and a place; table, wavelengths and dot products of `encode` follow them."""
-    import ipywidgets as widgets
-
-    def slider(name: str, value: int, low: int, high: int, step: int) -> Any:
-        return widgets.IntSlider(
-            value=value, min=low, max=high, step=step, description=name, layout=widgets.Layout(width="300px")
-        )
-
-    n, width, place = slider("places", 64, 8, 512, 8), slider("width D", 32, 2, 64, 2), slider("place t", 20, 0, 63, 1)
+    """Sliders for the length, the width and a position; table, wavelengths and dot products of `encode` follow them."""
+    n, width = _slider("positions", 64, 8, 512, 8), _slider("width D", 32, 2, 64, 2)
+    position = _slider("position t", 20, 0, 63)
     figure = _three_panels()
     picture, spoken = live.picture("table, wavelengths and dot products"), live.spoken()
 
     def redraw(_: Any = None) -> None:
-        place.max = n.value - 1  # a slider pulls its value below its maximum by itself
-        _draw(figure, encode, n.value, width.value, place.value)
+        position.max = n.value - 1  # a slider pulls its value below its maximum by itself
+        _draw(figure, encode, n.value, width.value, position.value)
         picture.value = live.drawn(figure)
-        spoken.value = _in_words(encode, n.value, width.value, place.value)
+        spoken.value = _in_words(encode, n.value, width.value, position.value)
 
-    for control in (n, width, place):
-        control.observe(redraw, "value")
+    return _assembled((n, width, position), redraw, picture, spoken)
+
+
+def turning_pairs(rope: Rotate) -> VBox:
+    """Sliders for a key's position and its distance from the query: the pairs that `rope` turns, and the score.
+
+    The key is the query, turned by three positions. So the score is largest where the query stands three further on.
+    """
+    grid: dict[str, Any] = {"left": 0.015, "right": 0.965, "bottom": 0.24, "top": 0.84, "wspace": 0.12}
+    figure = live.stage((8.6, 2.3), columns=_PAIRS + 1, width_ratios=[1] * _PAIRS + [1.8], **grid)
+    figure.axes[-1].yaxis.tick_right()
+    position, distance = _slider("key at s", 10, 0, 60), _slider("distance", 5, 0, _FAR)
+    picture, spoken = live.picture("pairs of a query and a key, and their score over the distance"), live.spoken()
+
+    def redraw(_: Any = None) -> None:
+        scores = _draw_pairs(figure, rope, position.value, distance.value)
+        picture.value = live.drawn(figure)
+        parts = " ".join(f"{'+' if part >= 0 else '−'} {abs(part):.2f}" for part in scores)
+        spoken.value = (
+            f"Query at {position.value + distance.value}, key at {position.value}, so the distance is "
+            f"{distance.value}. The score is {sum(scores):.2f}, and the pairs add {parts.removeprefix('+ ')} to it."
+        )
+
+    return _assembled((position, distance), redraw, picture, spoken)
+
+
+def _slider(name: str, value: int, low: int, high: int, step: int = 1) -> Any:
+    import ipywidgets as widgets
+
+    look = {"style": {"description_width": "90px"}, "layout": widgets.Layout(width="300px")}
+    return widgets.IntSlider(value=value, min=low, max=high, step=step, description=name, **look)
+
+
+def _assembled(sliders: Sequence[Any], redraw: Callable[..., None], picture: Any, spoken: Any) -> VBox:
+    """The widget: its sliders in a row, each of which calls `redraw`, and below them its picture and its sentence."""
+    import ipywidgets as widgets
+
+    for slider in sliders:
+        slider.observe(redraw, "value")
     redraw()
-    row = widgets.Layout(flex_flow="row wrap")
-    return widgets.VBox([widgets.HBox([n, width, place], layout=row), picture, spoken])
+    row = widgets.HBox(sliders, layout=widgets.Layout(flex_flow="row wrap"))
+    return widgets.VBox([row, picture, spoken])
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------
 
 
 def wavelengths(encode: Encode, d_model: int) -> list[float]:
-    """How many places each pair needs for a full turn, read off its first step."""
+    """How many positions each pair needs for a full turn, read off its first step."""
     first, second = encode(2, d_model).double().unflatten(1, (-1, 2))  # (D/2, 2) each: sine, cosine
     step = torch.atan2(second[:, 0], second[:, 1]) - torch.atan2(first[:, 0], first[:, 1])
     return [2 * math.pi / max(abs(angle), 1e-9) for angle in step.tolist()]
@@ -236,13 +291,13 @@ def _three_panels() -> Figure:
     return figure
 
 
-def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> None:
+def _draw(figure: Figure, encode: Encode, n: int, d_model: int, position: int) -> None:
     table = encode(n, d_model).detach().cpu().float()
     with styled():
         left, middle, right = live.wiped(figure)
         _coloured(left, table)
-        left.axhline(place, color=INK, linewidth=1.5)
-        left.set(title="the table", xlabel="dimension", ylabel="place")
+        left.axhline(position, color=INK, linewidth=1.5)
+        left.set(title="the table", xlabel="dimension", ylabel="position")
         left.grid(False)
         turns = wavelengths(encode, d_model)
         middle.semilogy(range(len(turns)), turns, color=BLUE, marker="o", markersize=4)
@@ -250,33 +305,57 @@ def _draw(figure: Figure, encode: Encode, n: int, d_model: int, place: int) -> N
         middle.axhline(n, color=ORANGE, linestyle="--", linewidth=1.5)
         end = len(turns) - 1
         middle.annotate(
-            f"{n} places", (end, n), (0, 4), textcoords="offset points", color=ORANGE, fontsize=9, ha="right"
+            f"{n} positions", (end, n), (0, 4), textcoords="offset points", color=ORANGE, fontsize=9, ha="right"
         )
-        middle.set(title="places for a full turn", xlabel="pair")
+        middle.set(title="positions for a full turn", xlabel="pair")
         dots = table @ table.T
         low, high = float(dots.min()), float(dots.max())
         room = 0.05 * (high - low) + 1e-6
-        right.plot(range(n), dots[place].tolist(), color=GREEN, linewidth=1.5)
-        right.axvline(place, color=INK, linewidth=1.5)
-        right.set(title=f"dot product with place {place}", xlabel="place", ylim=(low - room, high + room))
+        right.plot(range(n), dots[position].tolist(), color=GREEN, linewidth=1.5)
+        right.axvline(position, color=INK, linewidth=1.5)
+        right.set(title=f"dot product with t = {position}", xlabel="position", ylim=(low - room, high + room))
 
 
-def _in_words(encode: Encode, n: int, d_model: int, place: int) -> str:
+def _in_words(encode: Encode, n: int, d_model: int, position: int) -> str:
     turns = wavelengths(encode, d_model)
     within = sum(turn <= n for turn in turns)
     table = encode(n, d_model).detach()
-    dots = table @ table[place]
-    others = torch.cat([dots[:place], dots[place + 1 :]])
+    dots = table @ table[position]
+    others = torch.cat([dots[:position], dots[position + 1 :]])
     return (
-        f"{n} places, {d_model} dimensions. {within} of {len(turns)} pairs make a full turn within the text; "
-        f"the fastest needs {turns[0]:.1f} places, the slowest {turns[-1]:,.0f}. Place {place} has the dot product "
-        f"{float(dots[place]):.1f} with itself, and {float(others.max()):.1f} with the place most like it."
+        f"{n} positions, {d_model} dimensions. {within} of {len(turns)} pairs make a full turn within the text. "
+        f"The fastest needs {turns[0]:.1f} positions, the slowest {turns[-1]:,.0f}. Position {position} has the dot "
+        f"product {float(dots[position]):.1f} with itself, and {float(others.max()):.1f} with the one most like it."
     )
+
+
+def _draw_pairs(figure: Figure, rope: Rotate, key_at: int, distance: int) -> list[float]:
+    """Draw a query's and a key's pairs, and the score over the distance. Return what each pair adds to the score."""
+    query = torch.tensor([1.0, 0.0]).repeat(_PAIRS)[None, None, None]  # (1, 1, 1, D)
+    key = rope(query, torch.tensor([3]))  # such a key is found three positions back
+    keys = rope(key, torch.tensor([key_at])).detach()[0, 0].unflatten(-1, (-1, 2))  # (1, D/2, 2)
+    everywhere = query.expand(-1, -1, _FAR + 1, -1)
+    queries = rope(everywhere, key_at + torch.arange(_FAR + 1)).detach()[0, 0].unflatten(-1, (-1, 2))
+    scores = (queries * keys).sum(-1)  # (distances, D/2)
+    with styled():
+        *dials, curve = live.wiped(figure)
+        for i, axes in enumerate(dials):
+            _dial(axes, *queries[distance, i].tolist())
+            across, up = keys[0, i].tolist()
+            _hand(axes, across, up, ORANGE, 1.5)
+            axes.set_title(f"pair {i}", fontsize=10, loc="center")
+            axes.text(0, -1.25, f"q · k = {float(scores[distance, i]):.2f}", ha="center", va="top", fontsize=9)
+        dials[0].text(-1.1, 1.02, "q", color=BLUE, fontsize=10, weight="bold")
+        dials[0].text(-0.8, 1.02, "k", color=ORANGE, fontsize=10, weight="bold")
+        curve.plot(range(_FAR + 1), scores.sum(-1).tolist(), color=GREEN, linewidth=1.5)
+        curve.axvline(distance, color=INK, linewidth=1.5)
+        curve.set(title="score", xlabel="distance t − s", ylim=(-4.3, 4.3), yticks=[-4, -2, 0, 2, 4])
+    return [float(score) for score in scores[distance]]
 
 
 def _table(figure: Figure, axes: Axes, table: Tensor) -> None:
     image = _coloured(axes, table.detach().cpu().float())
-    axes.set(xlabel="dimension", ylabel="place t")
+    axes.set(xlabel="dimension", ylabel="position t")
     axes.grid(False)
     figure.colorbar(image, ax=axes, pad=0.02, ticks=[-1, 0, 1])
 
@@ -285,12 +364,16 @@ def _coloured(axes: Axes, table: Tensor) -> AxesImage:
     return axes.imshow(table.numpy(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
 
 
-def _dial(axes: Axes, sine: float, cosine: float) -> None:
-    """A clock whose hand starts at twelve and turns clockwise: the sine across, the cosine up."""
+def _dial(axes: Axes, across: float, up: float) -> None:
+    """A dial whose hand points to (across, up)."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((0, 0), 1.0, fill=False, edgecolor="#B9BEC5", linewidth=1.2))
-    axes.plot([0, sine], [0, cosine], color=BLUE, linewidth=2.5, solid_capstyle="round")
-    axes.plot([sine], [cosine], "o", color=BLUE, markersize=4)
+    _hand(axes, across, up)
     axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), xticks=[], yticks=[], aspect="equal")
     plain_axes(axes)
+
+
+def _hand(axes: Axes, across: float, up: float, colour: str = BLUE, width: float = 2.5) -> None:
+    axes.plot([0, across], [0, up], color=colour, linewidth=width, solid_capstyle="round")
+    axes.plot([across], [up], "o", color=colour, markersize=4)

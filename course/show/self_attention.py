@@ -39,30 +39,30 @@ STARTING_VECTORS = {
     "k": [[2.5, 1.0], [-1.5, 0.5], [0.5, -2.0], [-0.5, 2.0]],
     "v": [[2.0, 2.0], [-2.0, 1.0], [-1.5, -2.0], [2.0, -1.5]],
 }
-"""Four words in two dimensions, so that they can be drawn: `her` asks for somebody, and `Ada` is somebody."""
+"""Four words in two dimensions, so that they can be drawn. `her` looks for a name, and `Ada` is one."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
 def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
-    """Bars: how often the value of the first, second, ..., last pair can be read from the last state of an RNN."""
+    """Bars of how often the digit of the first, second, ..., last pair can be read from the last state of an RNN."""
     import matplotlib.pyplot as plt
 
-    places = range(1, len(accuracy) + 1)
+    positions = range(1, len(accuracy) + 1)
     with styled():
         figure, axes = plt.subplots(figsize=SMALL)
-        bars = axes.bar(places, [100 * a for a in accuracy], color=BLUE, width=0.7)
+        bars = axes.bar(positions, [100 * a for a in accuracy], color=BLUE, width=0.7)
         axes.bar_label(bars, [f"{100 * a:.0f}" for a in accuracy], padding=2, fontsize=9)
         axes.axhline(100 * chance, color=ORANGE, linestyle="--", linewidth=1.5)
         axes.annotate(f"guessing, {chance:.0%}", (0.5, 100 * chance), (0, 26), textcoords="offset points", color=ORANGE)
-        axes.set(title="What is left in the last state?", xlabel="place of the pair in the list", ylim=(0, 112))
-        axes.set(ylabel="value read back, %", xticks=list(places))
+        axes.set(title="What is left in the last hidden state?", xlabel="position of the pair", ylim=(0, 112))
+        axes.set(ylabel="digits read back, %", xticks=list(positions))
         axes.grid(axis="x", visible=False)
         return finished(
             figure,
-            f"Bar chart: the value of the last of {len(accuracy)} pairs is read back in {accuracy[-1]:.0%} of lists, "
-            f"that of the first in {accuracy[0]:.0%}.",
+            f"Bar chart. The digit of the last of {len(accuracy)} pairs is read back in {accuracy[-1]:.0%} of lists, "
+            f"the digit of the first in {accuracy[0]:.0%}.",
         )
 
 
@@ -86,7 +86,9 @@ def scores_by_width(
         for axes in (left, right):
             axes.set_xticks(list(widths), [str(width) for width in widths])
             axes.minorticks_off()
-        return finished(figure, "Without the division the variance grows like D and one key takes all the attention.")
+        return finished(
+            figure, "Without the division the variance of a score grows like D, and one key takes all the attention."
+        )
 
 
 def attention_map(weights: Tensor, queries: Sequence[str], keys: Sequence[str], title: str = "") -> Figure:
@@ -107,31 +109,51 @@ def costs(
     crossover_length: Callable[[int], float],
     d: int = 512,
 ) -> Figure:
-    """Left, both costs over n at width `d`, crossing where `crossover_length` says; right, that length against d."""
+    """Left, what self-attention costs beside recurrence, by the paper's table and for whole layers; right, its parts.
+
+    `attention_cost` gives the paper's table, and `crossover_length` says where the curve of whole layers meets 1.
+    """
     import matplotlib.pyplot as plt
 
-    lengths = [2**i for i in range(4, 15)]
-    both = [attention_cost(n, d) for n in lengths]
+    lengths = [2**i for i in range(4, 18)]
+    table = [attention_cost(n, d) for n in lengths]
+    parts = [_parts_of_attention(n, d) for n in lengths]
+    whole = [sum(part.values()) / _recurrent_layer(n, d) for n, part in zip(lengths, parts)]
     meeting = float(crossover_length(d))
-    widths = [32, 64, 128, 256, 512, 1024, 2048]
-    meetings = [float(crossover_length(width)) for width in widths]
     with styled():
         figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
-        left.loglog(lengths, [cost["recurrent"] for cost in both], color=ORANGE, marker="s", label="recurrent")
-        left.loglog(lengths, [cost["self_attention"] for cost in both], color=BLUE, marker="o", label="self-attention")
-        left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
-        left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
-        left.set(title=f"Multiplications, d = {d}", xlabel="number of words n")
+        by_table = [cost["self_attention"] / cost["recurrent"] for cost in table]
+        left.loglog(lengths, by_table, color=ORANGE, marker="s", label="the paper's table")
+        left.loglog(lengths, whole, color=BLUE, marker="o", label="whole layers")
+        left.axhline(1, color=GREY, linewidth=1.2)
+        if meeting > 0:
+            left.axvline(meeting, color=GREY, linestyle="--", linewidth=1.2)
+            left.annotate(f"n = {meeting:.4g}", (meeting, left.get_ylim()[0]), (5, 5), textcoords="offset points")
+        left.set(title="Attention's cost / recurrence's", xlabel="number of words n")
+        left.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
         left.legend(loc="upper left")
-        right.loglog(widths, meetings, color=INK, marker="o")
-        right.fill_between(widths, meetings, max(meetings), color=ORANGE, alpha=0.15, linewidth=0)
-        right.fill_between(widths, min(meetings), meetings, color=BLUE, alpha=0.15, linewidth=0)
-        right.text(0.06, 0.88, "recurrence is cheaper", transform=right.transAxes, color=ORANGE)
-        right.text(0.94, 0.08, "self-attention is cheaper", transform=right.transAxes, color=BLUE, ha="right")
-        right.set(title="Where they cost the same", xlabel="width d", ylabel="number of words n")
-        right.set_xticks(widths[::2], [str(width) for width in widths[::2]])
-        right.minorticks_off()
-        return finished(figure, f"Self-attention is cheaper up to n = {meeting:.4g} words at width {d}.")
+        shares = [[100 * part[name] / sum(part.values()) for part in parts] for name in parts[0]]
+        right.stackplot(lengths, shares, colors=(GREEN, PINK, BLUE), alpha=0.5)
+        for name, (x, y), side in zip(parts[0], ((0.04, 0.1), (0.04, 0.6), (0.96, 0.75)), ("left", "left", "right")):
+            right.text(x, y, name, transform=right.transAxes, ha=side)
+        right.set(title="Inside the whole attention layer", xlabel="number of words n", ylabel="multiplications, %")
+        right.set(xscale="log", xlim=(lengths[0], lengths[-1]), ylim=(0, 100))
+        return finished(
+            figure,
+            f"At width {d} a whole attention layer costs {whole[0]:.2f} of a recurrent one for {lengths[0]} words and "
+            f"{whole[-1]:.0f} times as much for {lengths[-1]}. A line marks n = {meeting:.4g}. Scores and "
+            f"mixing grow from {shares[-1][0]:.0f} to {shares[-1][-1]:.0f} % of the attention layer.",
+        )
+
+
+def _parts_of_attention(n: int, d: int) -> dict[str, int]:
+    """Multiplications of a whole attention layer over n words of width d, part by part."""
+    return {"projections": 4 * n * d * d, "feed-forward": 8 * n * d * d, "scores and mixing": 2 * n * n * d}
+
+
+def _recurrent_layer(n: int, d: int) -> int:
+    """Multiplications of an LSTM over n words of width d, and of a feed-forward network behind it."""
+    return 8 * n * d * d + 8 * n * d * d
 
 
 def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], trained_on: int) -> Figure:
@@ -152,7 +174,7 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
         axes.set_xticks(list(slots))
         axes.legend(loc="center right")
         last = ", ".join(f"{name} {values[-1]:.0%}" for name, values in accuracy.items())
-        return finished(figure, f"Accuracy against the number of pairs; at {slots[-1]} pairs: {last}.")
+        return finished(figure, f"Accuracy against the number of pairs in a list. At {slots[-1]} pairs: {last}.")
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
@@ -164,9 +186,9 @@ def playground(attend: Attend) -> VBox:
 
     vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
     figure = _three_panels()
-    picture, spoken = live.picture("keys and a query, the weights, and the values mixed"), live.spoken()
+    picture, spoken = live.picture("keys and one query, the weights, and the mixture of values"), live.spoken()
     words = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(WORDS)], value=2, description="word")
-    reset = widgets.Button(description="start again", tooltip="put all vectors back")
+    reset = widgets.Button(description="start again", tooltip="put all vectors back where they began")
     sliders = _vector_sliders(vectors, words.value)
     busy = False
 
@@ -228,7 +250,7 @@ def _words_in_words(q: Tensor, k: Tensor, v: Tensor, attend: Attend, chosen: int
     output, weights = attend(q[None], k[None], v[None])
     shares = ", ".join(f"{WORDS[j]} {float(weight):.0%}" for j, weight in enumerate(weights[0, chosen]))
     x, y = (float(number) for number in output[0, chosen])
-    return f"“{WORDS[chosen]}” looks at: {shares}. It takes home ({x:.2f}, {y:.2f})."
+    return f"“{WORDS[chosen]}” looks at: {shares}. Its output is ({x:.2f}, {y:.2f})."
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------
@@ -253,7 +275,7 @@ def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend,
         middle.set_title("weights")
         outline = {"fill": False, "edgecolor": ORANGE, "linewidth": 2.5, "clip_on": False}
         middle.add_patch(_rectangle((-0.5, chosen - 0.5), len(WORDS), 1, **outline))
-        _plane(right, "values, mixed")
+        _plane(right, "values and their mixture")
         (x, y) = output[0, chosen].tolist()
         for word, (a, b), weight in zip(WORDS, v.tolist(), weights[0, chosen].tolist()):
             right.plot([a, x], [b, y], color=ORANGE, linewidth=0.3 + 6 * weight, alpha=0.5, zorder=1)

@@ -177,10 +177,10 @@ TWICE = """sys.settrace(None)
 import threading, time
 def _again():
     for _ in range(50):
-        honest_check("crossover_length", lambda d: float(d))
+        honest_check("crossover_length", lambda d: 2.0 * d)
         time.sleep(0.05)
 honest_check = check
-honest_check("crossover_length", lambda d: float(d))
+honest_check("crossover_length", lambda d: 2.0 * d)
 _thread = threading.Thread(target=_again, daemon=True)
 def check(name, answer):
     honest_check(name, answer)

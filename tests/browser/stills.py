@@ -48,8 +48,13 @@ def executed(topic: Topic) -> NotebookNode:
 
 
 def photograph(topic: Topic, nb: NotebookNode, browser: Browser) -> list[Path]:
-    """Take the pictures of all widgets in an executed notebook; returns the files."""
-    shown = [cell for cell in nb.cells if any(WIDGET in output.get("data", {}) for output in cell.get("outputs", ()))]
+    """Take the pictures of all widgets in an executed notebook but its predictions; returns the files."""
+    shown = [
+        cell
+        for cell in nb.cells
+        if any(WIDGET in output.get("data", {}) for output in cell.get("outputs", ()))
+        and not cell.source.startswith("predict(")
+    ]
     taken = []
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder, "work")

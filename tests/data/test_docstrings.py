@@ -146,3 +146,10 @@ def test_many_at_once_do_not_disturb_each_other(empty_cache):
         thread.join()
     assert rows == [2] * 6
     assert [path.name for path in empty_cache.iterdir()] == ["small-v1"]
+
+
+def test_a_log_file_gets_no_progress_bar(monkeypatch, tmp_path, capfd):
+    (tmp_path / "one.py").write_text('"""This is the only module of a small library."""')
+    monkeypatch.setattr(docstrings, "module_files", lambda place: [("one", tmp_path / "one.py")])
+    docstrings._make()
+    assert capfd.readouterr().err == ""

@@ -67,6 +67,7 @@ CASES = [
         {"out": torch.arange(18.0).view(2, 3, 3)},
         {"out": torch.cat([torch.arange(9.0).view(1, 3, 3), torch.arange(3.0).expand(1, 3, 3)])},
     ),
+    ("looks_reach_higher", {}, {"out": torch.stack([HALF.expand(2, 2), torch.eye(2)])}, {"out": torch.eye(2)[None]}),
     (
         "differ_by_share",
         {"to": "b", "share": 0.01},

@@ -164,6 +164,13 @@ def test_handing_out_replaces_its_own_files_only(handed_out: Path) -> None:
     assert zipfile.is_zipfile(made[1])
 
 
+def test_students_read_how_large_the_installation_is(handed_out: Path) -> None:
+    wheel, archive = handout.hand_out(handed_out)
+    told = zipfile.ZipFile(archive).read(f"{handed_out.name}/START.md").decode()
+    assert "about 2 GB of disk. On Linux it takes about 7 GB" in told.replace("\n", " ")
+    assert f"--extra-index-url https://download.pytorch.org/whl/cpu './{wheel.name}[lab]'" in told
+
+
 def test_a_wheel_that_cannot_be_built_leaves_what_was_handed_out(
     handed_out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,4 +329,50 @@ def test_a_faulty_outline_stops_every_command_with_that_sentence(tmp_path: Path)
 def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     assert "is not empty" in run(ROOT, "course", "new", str(tmp_path), "03_rnn", status=2).stderr
+    (tmp_path / "course.toml").write_text("[topics.03_rnn]\n", "utf-8")
+    (tmp_path / "nbgrader_config.py").touch()
+    refused = run(tmp_path, "course", "new", "next", "03_rnn", status=2)
+    assert "Run `course new` outside of it" in refused.stderr
     assert "without [ ]" in run(ROOT, "course", "new", str(tmp_path / "mine [2]"), "03_rnn", status=2).stderr
+
+
+def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_our_badges(tmp_path: Path) -> None:
+    output_of(tmp_path, "course", "new", "mine", "06_self_attention")
+    folder = tmp_path / "mine"
+    code = "from pathlib import Path\nfrom course.grading.release.make_release import release\n"
+    code += "from course.syllabus import TOPICS\nrelease(Path.cwd(), TOPICS)"
+    shell(folder, sys.executable, "-c", code)
+    for notebook in ("index.ipynb", "06_self_attention/06_self_attention.ipynb"):
+        assert "mybinder.org" not in (folder / "assignments" / notebook).read_text("utf-8")
+
+
+def test_what_a_class_grades_on_needs_no_corpus_of_a_topic_that_it_does_not_have(tmp_path: Path) -> None:
+    output_of(tmp_path, "course", "new", "mine", "06_self_attention")
+    code = "from course.grading.student_edition import assemble\nassemble()"
+    shell(tmp_path / "mine", sys.executable, "-c", code, COURSE_CACHE=str(tmp_path / "cache"))
+    assert {path.name for path in (tmp_path / "cache").iterdir()} == {"answer-keys", "editions"}
+
+
+def test_a_release_says_what_takes_long_and_solves_nothing_twice(mine: Path) -> None:
+    outline = mine / "course.toml"
+    before = outline.read_text("utf-8")
+    hidden = mine / "exercises" / TOPIC / "hidden.py"
+    long = (
+        f"course release: Making the answer key of {TOPIC}.",
+        f"course release: Trying each known mistake of {TOPIC} ",
+    )
+
+    def said_by_release() -> str:
+        return output_of(mine, "course", "release", TOPIC)
+
+    hidden.write_text(block("hidden") + f"\nNEW = {os.urandom(8)!r}\n", "utf-8")
+    try:
+        said = said_by_release()
+        assert [said.count(sentence) for sentence in long] == [1, 1]
+        assert "course release: Building 1 notebook." in said
+        outline.write_text(re.sub(r"due = .*", "due = 2027-03-01T12:00:00+01:00", before), "utf-8")
+        said = said_by_release()
+        assert [said.count(sentence) for sentence in long] == [0, 0]
+    finally:
+        outline.write_text(before, "utf-8")
+        hidden.write_text(block("hidden"), "utf-8")

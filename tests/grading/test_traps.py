@@ -40,7 +40,7 @@ class Noisy(float):
 def crossover_length(d):
     print("[W NNPACK.cpp:64] Could not initialize NNPACK!", file=sys.stderr)
     warnings.warn("slow")
-    return float(d)"""
+    return 2.0 * d"""
 
 LOOP = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
 

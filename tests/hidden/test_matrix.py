@@ -69,9 +69,9 @@ def misconception_is_named(exercise, misconception, verdict) -> float:
 TOLD_ALIKE = {
     ("lstm_gru_task", "sees_a_few_tokens_and_is_lost_beyond"): "sees_a_few_tokens",
     ("leaks_future", "own_word_taken_for_future"): "all_outputs_compared",
-    ("decode_beam", "multiplied_by_the_length"): "no_length_penalty",
-    ("decode_beam", "eos_not_counted"): "no_length_penalty",
-    ("decode_beam", "sos_counted"): "no_length_penalty",
+    ("decode_beam", "multiplied_by_the_length"): "best_by_the_plain_sum",
+    ("decode_beam", "eos_not_counted"): "best_by_the_plain_sum",
+    ("decode_beam", "sos_counted"): "best_by_the_plain_sum",
 }
 """What `check` takes for a neighbour, whose hint is true of it as well."""
 

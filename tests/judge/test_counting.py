@@ -49,9 +49,9 @@ def test_a_right_answer_keeps_all():
 def test_an_error_for_everything_earns_nothing():
     verdict, failed = judged(refuses)
     assert (verdict.kind, verdict.score) == ("error", 0)
-    assert failed["a bound above zero"].startswith("an error is right here, and counts once something is right where")
+    assert failed["a bound above zero"].startswith("raises the right error, but earns points only once")
     for shown in (text(verdict), html(verdict)):
-        assert "an error is right here" in shown
+        assert "raises the right error" in shown
 
 
 def test_an_error_counts_beside_one_value():
@@ -62,7 +62,7 @@ def test_an_error_counts_beside_one_value():
 
 def test_what_is_public_earns_nothing_by_itself():
     verdict, failed = judged(known_by_heart)
-    assert failed["known to all"].startswith("right, and known to everybody")
+    assert failed["known to all"].startswith("passes, but public checks earn points only")
     assert verdict.score == 0 and verdict.kind == "wrong"
 
 
@@ -79,7 +79,7 @@ def test_what_is_public_counts_where_time_ran_out_before_anything_hidden_was_ask
 
 def test_in_a_notebook_what_is_public_is_all_there_is(tmp_path):
     write_key_file(tmp_path / "a.key", [clamped])
-    key = read_key_file(tmp_path / "a.key")["rnn_cell"]
+    key = read_key_file(tmp_path / "a.key").exercises["rnn_cell"]
     assert set(judged(known_by_heart, key)[1]) == {"drawn"}
     assert judged(refuses, key)[1].keys() == {"known to all", "drawn", "a bound above zero"}
 
@@ -88,11 +88,11 @@ def test_a_case_counts_together_with_the_one_it_names(tmp_path):
     made = key_of(clamped, 5)
     for key in (made, unpack_cases(pack_cases(made), clamped)):
         verdict, failed = judged(lambda x, least: torch.zeros_like(x), key)
-        assert "counts together with 'drawn', which does not pass" in failed["nothing above zero"]
+        assert "only together with 'drawn', which fails" in failed["nothing above zero"]
         assert verdict.score == 0
         for shown in (text(verdict), html(verdict)):
             assert "nothing above zero" not in shown
-            assert "One more is right, and counts together with one that fails.)" in shown
+            assert "One more passes, but it earns points only together with one that fails.)" in shown
 
 
 def test_it_names_one_other_case():

@@ -45,7 +45,7 @@ def keys(tmp_path):
     """The key as made, as shared by judges, and as students have it."""
     key = key_of(task, 5)
     write_key_file(tmp_path / "a.key", [task])
-    return key, unpack_cases(pack_cases(key), task), read_key_file(tmp_path / "a.key")["rnn_task"]
+    return key, unpack_cases(pack_cases(key), task), read_key_file(tmp_path / "a.key").exercises["rnn_task"]
 
 
 def test_an_answer_is_asked_once_and_each_case_counts(tmp_path):

@@ -96,7 +96,7 @@ CLASS: dict[str, dict[str, HandIn]] = {
                 "attention_for_one": (
                     "def attention_for_one(query, keys, values):\n    return softmax(keys @ query, 0) @ values\n"
                 ),
-                "crossover_length": "def crossover_length(d):\n    return 2 * d\n",
+                "crossover_length": "def crossover_length(d):\n    return d\n",
             }
         ),
         "eve": HandIn(came=TWO_DAYS_LATE),

@@ -64,6 +64,15 @@ def test_all_that_is_there_stays_as_it_is(
     assert said.count("\n") == 1
 
 
+def test_numpy_1_gets_a_pyarrow_that_it_can_import(elsewhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow 26 refuses numpy 1 when it is imported, and pip does not know that."""
+    for version, held in (("1.26.4", True), ("2.1.0", False)):
+        monkeypatch.setitem(HERE, "numpy", version)
+        found = [SimpleNamespace(metadata={"Name": name}, version=number) for name, number in HERE.items()]
+        monkeypatch.setattr(setting_up, "distributions", lambda found=found: found)
+        assert ("pyarrow<26" in setting_up._held([])) == held
+
+
 def test_what_pip_cannot_do_is_told_in_a_sentence(elsewhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     _pip(monkeypatch, 1, "WARNING: slow\nERROR: No matching distribution found for babel\n")
     with pytest.raises(RuntimeError, match=r"install einops, babel: No matching .* babel\. Mend that, and then run"):

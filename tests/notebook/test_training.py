@@ -15,6 +15,7 @@ from torch import nn
 
 from course import check, fit
 from course.notebook.curve import picture
+from course.notebook.machine import compute_on_one_thread
 from course.notebook.stopwatch import Stopwatch
 from course.notebook.training import TrainFirst
 from course.notebook.unfinished import LITTLE_KNOWN, unfinished
@@ -354,6 +355,33 @@ def test_what_it_says_is_a_sentence_of_the_page_and_no_line_of_a_terminal(monkey
 def test_a_training_that_came_to_something_says_no_more_than_its_record(capsys):
     record = fit(TASK, build, train)
     assert capsys.readouterr().out == f"{record.in_words()}\n"
+
+
+def descends_unlogged(model, batches):
+    batches.log = lambda loss: None
+    train(model, batches)
+
+
+@pytest.mark.parametrize(
+    ("variant", "execution", "times"), [("", "", 1), ("rival", "", 0), ("", "autograde", 0)], ids=str
+)
+def test_a_training_that_logs_no_loss_is_told_once(variant, execution, times, monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", execution)
+    fit(TASK, build, descends_unlogged, variant=variant)
+    assert capsys.readouterr().out.count("No loss was logged, so there is no curve.") == times
+
+
+def test_a_notebook_computes_on_one_thread_unless_its_machine_says_otherwise(two_threads, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    compute_on_one_thread()
+    assert torch.get_num_threads() == 2  # no notebook
+    monkeypatch.setattr("course.notebook.machine.in_notebook", lambda: True)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    compute_on_one_thread()
+    assert torch.get_num_threads() == 2
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    compute_on_one_thread()
+    assert torch.get_num_threads() == 1
 
 
 def test_the_picture_holds_for_any_losses():

@@ -8,7 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
 
 from course.reference.self_attention import (
     attention_cost,
@@ -117,7 +119,7 @@ def test_self_attention_agrees_with_torchs_linear_and_attention(B, T, D_in, D, D
 
 def test_self_attention_is_torchs_multihead_attention_with_one_head():
     B, T, D = 2, 5, 7
-    layer = torch.nn.MultiheadAttention(D, num_heads=1, bias=False, batch_first=True, dtype=torch.float64)
+    layer = nn.MultiheadAttention(D, num_heads=1, bias=False, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
         layer.out_proj.weight.copy_(torch.eye(D))
     x = noise(B, T, D, seed=4)
@@ -186,12 +188,32 @@ def test_table_1_of_the_paper():
     assert attention_cost(1024, 64)["self_attention"] > attention_cost(1024, 64)["recurrent"]
 
 
-@given(d=st.integers(1, 4096))
-def test_both_cost_the_same_at_the_crossover(d):
+@pytest.mark.parametrize("d", [1, 2, 8])
+def test_torchs_own_layers_cost_the_same_at_the_crossover(d):
+    """torch counts what its encoder layer multiplies, and what its LSTM cell and a feed-forward network do."""
+    attention = nn.TransformerEncoderLayer(d, 1, 4 * d, batch_first=True)
+    cell = nn.LSTMCell(d, d)
+    feed_forward = nn.Sequential(nn.Linear(d, 4 * d), nn.ReLU(), nn.Linear(4 * d, d))
+
+    def recurrent(words):
+        state = None
+        for word in words.unbind(1):
+            state = cell(word, state)
+        feed_forward(words)
+
+    def is_dearer(n):
+        words = torch.zeros(1, n, d)
+        return _flops(attention, words) - _flops(recurrent, words)
+
     n = crossover_length(d)
-    assert isinstance(n, float)
-    cost = attention_cost(int(n), d)
-    assert cost["self_attention"] == cost["recurrent"]
+    assert isinstance(n, float) and n.is_integer()
+    assert is_dearer(int(n)) == 0 < is_dearer(int(n) + 1)
+
+
+def _flops(layer, words):
+    with FlopCounterMode(display=False) as counter:
+        layer(words)
+    return counter.get_total_flops()
 
 
 def test_what_is_equivariant_and_what_is_not():

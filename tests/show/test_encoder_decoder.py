@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from torch import nn
 
 from course import show
 from course.data import phrases
@@ -47,12 +48,51 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are(model):
         pictures.schedule(reference.warmup_schedule, 512, 40, 200),
         pictures.architectures(reference.architecture_masks),
         pictures.cross_maps(torch.full((2, 1, 2, 3), 1 / 3, requires_grad=True), ["le", "chat"], ["the", "cat", "."]),
+        pictures.whole_picture(),
+        pictures.seconds_by_length([8, 32], {"GRU": [0.001, 0.004], "layer": [0.001, 0.002]}),
+        pictures.decoder_only(Causal(mask=None), torch.tensor([[3, 4, 5]]), ["the", "cat", "sleeps"]),
     ]
     for figure in figures:
         assert len(figure.get_label()) > 20
-        assert all(axes.get_title(loc="left") or axes.get_xlabel() for axes in figure.axes)
+        assert all(axes.get_title(loc="left") or axes.get_xlabel() or axes.get_ylabel() for axes in figure.axes)
     assert "1 pairs of lines cross" in figures[0].get_label()
     assert "step 40" in labels(figures[3])
+    assert "weight" in labels(figures[5])  # what the colours mean
+    assert "4.0 ms" in figures[7].get_label()
+
+
+class Causal(nn.Module):
+    """A decoder-only stack with this mask, or without layers."""
+
+    def __init__(self, mask: torch.Tensor | None, n_layers: int = 2) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed, self.mask = nn.Embedding(9, 8), mask
+        self.layers = nn.ModuleList(reference.EncoderLayer(8, 2, 16, dropout=0.0) for _ in range(n_layers))
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = layer(x, self.mask)
+        return x @ self.embed.weight.T
+
+
+@pytest.mark.parametrize(
+    ("model", "n_layers", "depends_on"),
+    [
+        (Causal(None, n_layers=0), 0, "itself alone"),
+        (Causal(None), 2, "every word"),
+        (Causal(reference.causal(4)), 2, "itself and the words before"),
+        (Causal(reference.causal(4).T), 2, "some words"),
+    ],
+)
+def test_a_decoder_only_stack_shows_what_its_words_depend_on(model, n_layers, depends_on):
+    figure = pictures.decoder_only(model, torch.tensor([[3, 0, 5, 6]]), ["the", "cat", "sleeps", "."])
+    assert f"in {n_layers} layers. The logits of each word depend on {depends_on}." in figure.get_label()
+    squares = [axes.images[0].get_array() for axes in figure.axes if axes.images]
+    assert len(squares) == n_layers + 1
+    if model.mask is not None:
+        assert ((squares[0] > 0) == model.mask.numpy()).all()
 
 
 def test_the_masks_are_drawn_as_they_are_given():
@@ -125,7 +165,7 @@ def test_a_sentence_longer_than_the_model_reads_is_refused(model):
     before, options = looks.value, french.options
     longest = "the " * 10 + "cat ."  # 12 words: with the end, one more than the model reads
     typed.value = longest
-    assert "the model reads at most 12 words, the end included, and this sentence has 13" in verdict.value
+    assert "The model reads at most 12 words, the end included. This sentence has 13." in verdict.value
     assert looks.value == before and french.options == options
     with pytest.raises(ValueError, match="at most 12 words"):
         pictures._Translation(model, knowing, longest)

@@ -29,16 +29,25 @@ def test_every_figure_has_a_description_and_says_what_its_axes_are():
     for figure in figures:
         assert len(figure.get_label()) > 20
         assert all(axes.get_title(loc="left") or axes.get_xlabel() for axes in figure.axes)
-    assert "n = 64" in labels(figures[3])
+    assert "n = 128" in labels(figures[3])
     assert "trained on 8 pairs" in labels(figures[4])
 
 
 def test_the_cost_figure_draws_the_functions_it_is_given():
     figure = pictures.costs(lambda n, d: {"self_attention": 7 * n, "recurrent": 3 * d}, lambda d: 30.0, d=512)
-    recurrent, attention, meeting = figure.axes[0].lines[:3]
-    assert set(recurrent.get_ydata()) == {3 * 512}
-    assert list(attention.get_ydata()) == [7 * n for n in attention.get_xdata()]
+    by_table, _, _, meeting = figure.axes[0].lines
+    assert list(by_table.get_ydata()) == [7 * n / (3 * 512) for n in by_table.get_xdata()]
     assert set(meeting.get_xdata()) == {30.0}
+
+
+def test_the_cost_figure_counts_whole_layers():
+    whole = pictures.costs(attention_cost, crossover_length, d=512).axes[0].lines[1]
+    ratios = dict(zip(whole.get_xdata(), whole.get_ydata(), strict=True))
+    assert ratios[crossover_length(512)] == 1.0 and ratios[16] == pytest.approx(12.0625 / 16)
+
+
+def test_no_length_below_zero_is_drawn():
+    assert len(pictures.costs(attention_cost, lambda d: -2.0 * d).axes[0].lines) == 3
 
 
 def test_the_map_shows_the_weights_as_numbers():

@@ -82,6 +82,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "06 playground": lambda: show.self_attention.playground(self_attention.scaled_dot_product_attention),
     "07 explorer": _heads,
     "08 explorer": lambda: show.positional_encoding.explorer(positional_encoding.sinusoidal),
+    "08 turning_pairs": lambda: show.positional_encoding.turning_pairs(positional_encoding.rope),
     "09 painter": lambda: show.masking.painter(masking.masked_softmax),
     "10 translator": _translator,
     "11 explorer": _images,

@@ -4,7 +4,7 @@ Each module holds the laws of one kind of thing; `registry` knows them all by na
 """
 
 from . import agreement, bounds, chance, gradients, maps, masked_words, masks, trained, written
-from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, relative
+from .registry import EXPECTED, LAWS, Outputs, broken, counts, examined, measured, params_of, relative
 
 __all__ = [
     "EXPECTED",
@@ -20,6 +20,8 @@ __all__ = [
     "maps",
     "masked_words",
     "masks",
+    "measured",
+    "params_of",
     "relative",
     "trained",
     "written",

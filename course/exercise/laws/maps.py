@@ -52,6 +52,17 @@ def looks_differ(outputs: Outputs, layers: list[int], of: str = "out", because: 
     return "" if bool((apart > within).all()) else because or f"in a layer of {of}, all places look at the same"
 
 
+@law
+def looks_reach_higher(outputs: Outputs, of: str = "out", because: str = "", within: float = 1e-6) -> str:
+    """In maps (L, ..., T, S), some place is looked at harder in a layer than anybody looked at it one layer before.
+
+    Rows of a map that was multiplied by the map before are mixtures of that one's rows, so nothing grows.
+    """
+    most = tensor(outputs[of]).double().amax(-2)  # (L, ..., S)
+    grows = bool((most.diff(dim=0) > within).any())
+    return "" if grows else because or f"from layer to layer of {of}, no place is ever looked at harder"
+
+
 def _shares(maps: Tensor, places: list[int]) -> Tensor:
     kept = maps[..., places, :][..., places]
     return (kept / kept.sum(-1, keepdim=True)).nan_to_num()  # where nothing is left, there is nothing to share

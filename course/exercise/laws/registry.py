@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from ..script import LawUse
+from .measure import CALLED, FULL, Measure
 from .plain import kinds
 
 EXPECTED = "what the reference did"
@@ -25,11 +26,15 @@ _NOT_OF_THE_KIND = (KeyError, TypeError, ValueError, IndexError, RuntimeError, A
 
 @dataclass(frozen=True)
 class Law:
-    """A predicate; for laws of chance the table of counts it looks at; whether it looks at the reference's, too."""
+    """A predicate; for laws of chance the table of counts it looks at; whether it looks at the reference's, too.
+
+    `measure` is what it holds against a bar, where that is a number worth showing.
+    """
 
     holds: Callable[..., str]
     counts: Callable[..., Tensor] | None = None
     relative: bool = False
+    measure: Measure | None = None
 
 
 class Unreadable(ValueError):
@@ -45,21 +50,37 @@ def law(function: Callable[..., str]) -> Callable[..., str]:
 
 
 def law_with(
-    counts: Callable[..., Tensor] | None = None, *, relative: bool = False
+    counts: Callable[..., Tensor] | None = None, *, relative: bool = False, measure: Measure | None = None
 ) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Registers a law of chance, with the table of `counts` it looks at, or one that is `relative`: see `Law`."""
+    """Register a law of chance, with the table of `counts` it looks at, or one with another part of `Law`."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
-        LAWS[function.__name__] = Law(function, counts, relative)
+        LAWS[function.__name__] = Law(function, counts, relative, measure)
         return function
 
     return register
 
 
+def params_of(use: LawUse) -> dict[str, Any]:
+    """The parameters that the law itself gets."""
+    return {name: value for name, value in use.params.items() if name not in (FULL, CALLED)}
+
+
+def measured(use: LawUse, outputs: Outputs) -> str:
+    """What the law measured, and its bars; empty where `Case.shows` does not ask for it, or nothing can be measured."""
+    measure = LAWS[use.name].measure
+    if measure is None or FULL not in use.params:
+        return ""
+    try:
+        return measure.sentence(outputs, use.params)
+    except _NOT_OF_THE_KIND:
+        return ""
+
+
 def broken(use: LawUse, outputs: Outputs) -> str:
     """Why the law does not hold for `outputs`; empty when it does."""
     try:
-        return LAWS[use.name].holds(outputs, **use.params)
+        return LAWS[use.name].holds(outputs, **params_of(use))
     except Unreadable as why:
         return str(why)
     except _NOT_OF_THE_KIND:
@@ -78,7 +99,7 @@ def broken(use: LawUse, outputs: Outputs) -> str:
 def examined(use: LawUse, outputs: Outputs) -> str | None:
     """The same; None for outputs that are not of a kind that the law can look at."""
     try:
-        return LAWS[use.name].holds(outputs, **use.params)
+        return LAWS[use.name].holds(outputs, **params_of(use))
     except _NOT_OF_THE_KIND:
         return None
 
@@ -87,7 +108,7 @@ def counts(use: LawUse, outputs: Outputs) -> Tensor | None:
     """The table of counts behind a law of chance, (rows, K); None for other laws and for unusable outputs."""
     table = LAWS[use.name].counts
     try:
-        return None if table is None else table(outputs, **use.params)
+        return None if table is None else table(outputs, **params_of(use))
     except _NOT_OF_THE_KIND:
         return None
 

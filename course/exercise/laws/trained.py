@@ -10,11 +10,18 @@ import torch
 from torch import Tensor
 
 from .. import translation
+from .measure import Measure
 from .plain import kind, tensor
 from .registry import EXPECTED, Outputs, Unreadable, law, law_with
 
 
-@law
+def _accuracy(outputs: Outputs, targets: Tensor | list[Tensor], of: str | list[str] = "out", **_: Any) -> float:
+    asked = [(of, targets)] if isinstance(of, str) else zip(of, targets, strict=True)
+    shares = [_share_right(_scores(outputs[name], right), right) for name, right in asked]
+    return sum(shares) / len(shares)
+
+
+@law_with(measure=Measure(_accuracy))
 def accuracy_at_least(
     outputs: Outputs, targets: Tensor | list[Tensor], bar: float, of: str | list[str] = "out", because: str = ""
 ) -> str:
@@ -22,9 +29,7 @@ def accuracy_at_least(
 
     Of several outputs, with targets each, it is the mean of their accuracies: over splits of the data, say.
     """
-    asked = [(of, targets)] if isinstance(of, str) else zip(of, targets, strict=True)
-    shares = [_share_right(_scores(outputs[name], right), right) for name, right in asked]
-    accuracy = sum(shares) / len(shares)
+    accuracy = _accuracy(outputs, targets, of)
     return "" if accuracy >= bar else because or f"accuracy {accuracy:.1%} on held-out data; {bar:.1%} is asked for"
 
 
@@ -32,13 +37,16 @@ def _share_right(logits: Tensor, targets: Tensor) -> float:
     return float((logits.argmax(-1) == targets)[targets >= 0].double().mean())
 
 
-@law
+def _exact_match(outputs: Outputs, targets: Tensor, eos: int, of: str = "out", **_: Any) -> float:
+    return translation.exact_match(*(translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets)))
+
+
+@law_with(measure=Measure(_exact_match))
 def exact_match_at_least(
     outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = ""
 ) -> str:
     """Of sentences (B, T), each up to its first `eos`, at least `bar` are the targets' to the last word."""
-    said, expected = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
-    found = translation.exact_match(said, expected)
+    found = _exact_match(outputs, targets, eos, of)
     return "" if found >= bar else because or f"{found:.1%} of the sentences are right; {bar:.1%} are asked for"
 
 
@@ -50,11 +58,14 @@ def mostly_unlike(outputs: Outputs, targets: Tensor, share: float, eos: int, of:
     return "" if found < share else because or f"{found:.0%} of the sentences show the same mistake"
 
 
-@law
+def _bleu(outputs: Outputs, targets: Tensor, eos: int, of: str = "out", **_: Any) -> float:
+    return translation.bleu(*(translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets)))
+
+
+@law_with(measure=Measure(_bleu, is_share=False))
 def bleu_at_least(outputs: Outputs, targets: Tensor, bar: float, eos: int, of: str = "out", because: str = "") -> str:
     """BLEU of sentences (B, T), each up to its first `eos`, against the targets', reaches `bar`."""
-    said, expected = (translation.sentences(tensor(ids), eos) for ids in (outputs[of], targets))
-    found = translation.bleu(said, expected)
+    found = _bleu(outputs, targets, eos, of)
     return "" if found >= bar else because or f"BLEU {found:.3f}; {bar:.3f} is asked for"
 
 
@@ -76,7 +87,12 @@ def perplexity_at_most(outputs: Outputs, targets: Tensor, bar: float, of: str = 
     return "" if found <= bar else because or f"held-out perplexity {found:.3g}; {bar:.3g} or less is asked for"
 
 
-@law_with(relative=True)
+def _times_the_reference(outputs: Outputs, targets: Tensor, of: str = "out", **_: Any) -> float:
+    found, own = (tensor(ids).double().reshape(len(targets), -1) for ids in (outputs[of], outputs[EXPECTED][of]))
+    return _perplexity(found, targets) / _perplexity(own, targets)
+
+
+@law_with(relative=True, measure=Measure(_times_the_reference, "factor", at_most=True, is_share=False))
 def perplexity_within(outputs: Outputs, targets: Tensor, factor: float, of: str = "out", because: str = "") -> str:
     """The same, over the reference's vocabulary, with a bar of `factor` times its perplexity in the same case."""
     own = tensor(outputs[EXPECTED][of]).double().reshape(len(targets), -1)
@@ -91,7 +107,11 @@ def _perplexity(probabilities: Tensor, targets: Tensor) -> float:
     return float(torch.exp(-chosen.clamp(min=1e-300).log().mean()))
 
 
-@law
+def _above_known(outputs: Outputs, targets: Tensor, known: Tensor, of: str = "out", **_: Any) -> float:
+    return _per_target(_log_losses(outputs[of], targets), targets) - _per_target(known, targets)
+
+
+@law_with(measure=Measure(_above_known, "margin", at_most=True, is_share=False))
 def log_loss_at_most(
     outputs: Outputs, targets: Tensor, known: Tensor, margin: float, of: str = "out", because: str = ""
 ) -> str:
@@ -137,7 +157,20 @@ def no_probabilities(outputs: Outputs, of: str = "out", because: str = "") -> st
     return because or "these are probabilities, and scores are asked for, as they are before any softmax"
 
 
-@law
+def _share_alike(outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, of: str = "out", **_: Any) -> float:
+    vectors = tensor(outputs[of]).double()
+    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
+        shape = tuple(vectors.shape)
+        raise Unreadable(f"a table of {len(kinds)} finite vectors was expected, and one of shape {shape} came")
+    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    similarity = directions[rows] @ directions.T
+    similarity[torch.arange(len(rows)), rows] = -math.inf
+    near = similarity.topk(k).indices  # (n, k)
+    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
+    return float(alike.double().mean())
+
+
+@law_with(measure=Measure(_share_alike))
 def neighbours_alike(
     outputs: Outputs, kinds: Tensor, rows: Tensor, k: int, bar: float, of: str = "out", because: str = ""
 ) -> str:
@@ -145,15 +178,10 @@ def neighbours_alike(
 
     `kinds` (V, K) is True where a row is of a kind.
     """
-    vectors = tensor(outputs[of]).double()
-    if vectors.ndim != 2 or len(vectors) != len(kinds) or not bool(torch.isfinite(vectors).all()):
-        return f"a table of {len(kinds)} finite vectors was expected, and one of shape {tuple(vectors.shape)} came"
-    directions = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    similarity = directions[rows] @ directions.T
-    similarity[torch.arange(len(rows)), rows] = -math.inf
-    near = similarity.topk(k).indices  # (n, k)
-    alike = (kinds[rows].double() @ kinds.double().T > 0).gather(1, near)
-    found = float(alike.double().mean())
+    try:
+        found = _share_alike(outputs, kinds, rows, k, of)
+    except Unreadable as why:
+        return str(why)
     return (
         ""
         if found >= bar

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from .measure import Measure
 from .plain import kind, tensor
-from .registry import Outputs, law
+from .registry import Outputs, Unreadable, law, law_with
 
 
 @law
@@ -107,7 +110,15 @@ def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", 
     return "" if len(strays) <= 1 else because or f"{of} and {to} hold other tokens"
 
 
-@law
+def _share_written(
+    outputs: Outputs, targets: Tensor, pad: int, counted: Tensor | None = None, of: str = "out", **_: Any
+) -> float:
+    rows = zip(tensor(outputs[of]), targets, strict=True)
+    right = torch.tensor([_stripped(one, pad) == _stripped(other, pad) for one, other in rows])
+    return float((right if counted is None else right[counted]).double().mean())
+
+
+@law_with(measure=Measure(_share_written))
 def written_at_least(
     outputs: Outputs,
     targets: Tensor,
@@ -121,13 +132,22 @@ def written_at_least(
 
     With `counted`, a mask (B,), other rows do not matter.
     """
-    rows = zip(tensor(outputs[of]), targets, strict=True)
-    right = torch.tensor([_stripped(one, pad) == _stripped(other, pad) for one, other in rows])
-    found = float((right if counted is None else right[counted]).double().mean())
+    found = _share_written(outputs, targets, pad, counted, of)
     return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
 
 
-@law
+def _share_aligned(
+    outputs: Outputs, words: Tensor, gold: Tensor, places: list[int], of: str = "out", **_: Any
+) -> float:
+    weights = tensor(outputs[of]).double()
+    if weights.ndim != 3 or weights.shape[1] <= max(places) or weights.shape[2] != words.shape[1]:
+        raise Unreadable(f"weights of shape (B, L, S) are asked for, and {kind(outputs[of])} came")
+    belongs = torch.nn.functional.one_hot(words + 1)[:, :, 1:].double()  # (B, S, words)
+    found = (weights[:, places] @ belongs).max(-1)
+    return float(((found.indices == gold) & (found.values > 0)).double().mean())
+
+
+@law_with(measure=Measure(_share_aligned))
 def aligned_at_least(
     outputs: Outputs, words: Tensor, gold: Tensor, places: list[int], bar: float, of: str = "out", because: str = ""
 ) -> str:
@@ -135,13 +155,10 @@ def aligned_at_least(
 
     `words` (B, S) is each source place's word, -1 where there is none, `gold` (B, n) the word for each of the places.
     """
-    weights = tensor(outputs[of]).double()
-    if weights.ndim != 3 or weights.shape[1] <= max(places) or weights.shape[2] != words.shape[1]:
-        return f"weights of shape (B, L, S) are asked for, and {kind(outputs[of])} came"
-    belongs = torch.nn.functional.one_hot(words + 1)[:, :, 1:].double()  # (B, S, words)
-    found = (weights[:, places] @ belongs).max(-1)
-    hits = (found.indices == gold) & (found.values > 0)
-    share = float(hits.double().mean())
+    try:
+        share = _share_aligned(outputs, words, gold, places, of)
+    except Unreadable as why:
+        return str(why)
     return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
 
 

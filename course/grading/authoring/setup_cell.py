@@ -20,7 +20,18 @@ REPOSITORY = SOURCE.removeprefix("https://github.com/")
 ARCHIVE = f"{SOURCE}/archive/refs/heads/{BRANCH}.zip"
 """What pip can install the course from, without git."""
 
-_BEGIN = """\
+JUPYTERLITE = """\
+    if sys.platform == "emscripten":
+        error = RuntimeError(
+            "JupyterLite has no PyTorch, so the course does not run there. Open this notebook on "
+            "Colab or Binder, or install the course on a computer."
+        )
+        error._render_traceback_ = lambda: [str(error)]  # what Jupyter shows
+        raise error
+"""
+"""What the cell says where Python runs in the browser and nothing can be installed for it."""
+
+_BEGIN = f"""\
 # @title Set up
 # Where the course is not installed (on Colab, say) this installs it. Elsewhere it does nothing.
 try:
@@ -31,6 +42,7 @@ except ModuleNotFoundError:
     import zipfile
     from pathlib import Path
 
+{JUPYTERLITE}
     ours = "*sequence_course*.whl"
     found = [*Path().glob(ours), *Path("/kaggle/input").rglob(ours)]
 """

@@ -47,10 +47,10 @@ def grade_topic(
         from course.grading.classroom import summary
         from course.grading.classroom.classroom import Classroom
         from course.grading.classroom.grade_class import grade_class
-        from course.grading.classroom.progress_bars import on_terminal
+        from course.grading.classroom.progress_bars import show_progress
 
         classroom = Classroom(root, topic, settings)
-    with on_terminal(topic.folder) as progress:
+    with show_progress(topic.folder) as progress:
         graded = grade_class(
             classroom,
             students=students,

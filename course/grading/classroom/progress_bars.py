@@ -1,10 +1,11 @@
-"""How far the grading of a class is: bars on a terminal, silence elsewhere, and a file of what everything took."""
+"""How far the grading of a class is: bars on a terminal, and a line now and then in a log file."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from course.grading.execution.task import Outcome
@@ -28,6 +29,32 @@ class Silence:
 
     def done(self, student: str, outcome: Outcome | None) -> None:
         """Nothing."""
+
+
+class Lines:
+    """Writes a line to standard error, at most one in `EVERY` seconds."""
+
+    EVERY = 60.0
+
+    def __init__(self, title: str) -> None:
+        self._title, self._total = title, 0
+        self._done = self._failed = 0
+        self._last = time.monotonic()
+
+    def begin(self, total: int) -> None:
+        """So many submissions are looked at."""
+        self._total = total
+
+    def done(self, student: str, outcome: Outcome | None) -> None:
+        """One is graded."""
+        self._done += 1
+        self._failed += outcome is not None and not outcome.final
+        if time.monotonic() - self._last >= self.EVERY:
+            self._last = time.monotonic()
+            failed = f", {self._failed} of them failed" if self._failed else ""
+            told = f"{time.strftime('%H:%M')} {self._title}: {self._done} of {self._total} done{failed}"
+            with suppress(OSError, ValueError):  # nobody reads it any more: that stops no grading
+                print(told, file=sys.stderr, flush=True)
 
 
 class Bars:
@@ -59,16 +86,16 @@ class Bars:
 
 
 @contextmanager
-def on_terminal(title: str) -> Iterator[Progress]:
-    """Bars where standard error is a terminal and rich is installed, else silence."""
+def show_progress(title: str) -> Iterator[Progress]:
+    """Bars where standard error is a terminal and rich is installed, else lines."""
     if not sys.stderr.isatty():
-        yield Silence()
+        yield Lines(title)
         return
     try:
         from rich import progress
         from rich.console import Console
     except ImportError:
-        yield Silence()
+        yield Lines(title)
         return
     columns = (
         progress.TextColumn("{task.description}"),

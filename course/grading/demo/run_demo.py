@@ -15,7 +15,7 @@ from course.grading.classroom import summary
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
-from course.grading.classroom.progress_bars import on_terminal
+from course.grading.classroom.progress_bars import show_progress
 from course.grading.course_folder import find_root, notebook_path, source_path
 from course.grading.demo.made_up_students import Pupil, pupils, text_of
 from course.grading.execution.execute import execute
@@ -40,7 +40,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     checkpoints = train(solution, topic)
     group = _make_class(root, topic, solution, checkpoints)
     print(f"  {len(group)} submissions; grading them ...\n", flush=True)
-    with on_terminal(topic.folder) as progress:
+    with show_progress(topic.folder) as progress:
         graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
     summary.show(topic, graded)
     page = write_feedback(root, topic)

@@ -161,6 +161,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
         lines.append(f"A correct computation, under another convention: {verdict.convention}.")
     if verdict.message and (not verdict.cases or verdict.kind == "forbidden"):
         lines.append(verdict.message)
+    lines += report.measured(verdict)
     lines += [f"Look here: {hint}" for hint in report.where_to_look(verdict)]
     return "\n".join(lines)
 

@@ -16,6 +16,9 @@ from course.syllabus import OUTLINE, Topic
 SHARED = ("exercise", "data")
 """Folders that every key is made with."""
 
+BESIDE = ("predictions.py", "question.py")
+"""What a key holds besides exercises, in the folder of one of our topics."""
+
 GROUND = ("syllabus.py", "outline.py", "source.py", "files.py", *(f"{folder}/__init__.py" for folder in OWN))
 
 
@@ -27,7 +30,7 @@ def key_fingerprint(topic: Topic, package: Path) -> str:
         about = path.stat()
         digest.update(f"\0{name}\0".encode() + _hash(path, about.st_size, about.st_mtime_ns))
     if topic.own and OUTLINE is not None:
-        digest.update(OUTLINE.path.read_bytes())
+        digest.update(repr([item.name for item in topic.judged]).encode())
     return digest.hexdigest()[:32]
 
 
@@ -41,8 +44,9 @@ def _made_from(topic: Topic, package: Path) -> Iterator[Path]:
     for file in (*GROUND, *reached(package, modules_of(topic))):
         if (path := package / file).is_file():
             yield path
-    if not topic.own and (path := package / "hidden" / topic.name / "predictions.py").is_file():
-        yield path
+    for beside in () if topic.own else BESIDE:
+        if (path := package / "hidden" / topic.name / beside).is_file():
+            yield path
     for folder in SHARED:
         yield from (package / folder).rglob("*.py")
     yield from data_files(package)

@@ -30,7 +30,7 @@ from course.grading.intake.copied_cells import choose_by_marks
 from course.grading.intake.needed_files import MANIFEST as MANIFEST
 from course.grading.intake.needed_files import gather
 from course.grading.intake.other_notebooks import look_around, name_all
-from course.grading.intake.untouched import source_of
+from course.grading.intake.untouched import marks_of, source_of
 from course.grading.intake.untrusted import LARGEST
 from course.grading.own_cells import unanswered
 from course.grading.problem import Problem
@@ -86,19 +86,29 @@ LIBRARIES = ("sequence-course", "torch", "numpy", "ipykernel", "jupyterlab")
 CELL = dict[str, Any]
 
 
-def hand_in(what: str, student: str | None = None, folder: Path | None = None) -> int:
+def hand_in(
+    what: str, student: str | None = None, folder: Path | None = None, *, blank: bool = False, variants: bool = False
+) -> int:
     """Pack the notebook or topic `what`, print what went in and what is missing; the status is 1 if anything is.
 
+    Args:
+        what: a notebook's path, or the name of a topic.
+        student: the name the class knows; the login by default.
+        folder: where the zip is put.
+        blank: pack a notebook without an answer, and do not ask.
+        variants: pack the checkpoints of models to compare with, too.
+
     Raises:
-        Problem: there is no such notebook, it cannot be read, it is blank beside another one with answers and nobody is
-            there to choose, or the student's name cannot stand in a path.
+        Problem: there is no such notebook, it cannot be read, it is blank and nobody is there to say what to do, or the
+            student's name cannot stand in a path.
     """
-    path, beside = _choose(find_notebook(what))
+    path, beside = _choose(find_notebook(what), blank)
     cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
     name = _student(student)
     work = Path() if on_colab() else path.parent  # there the notebook may come from Google Drive, or from a download
-    files = {f"{topic.folder}.ipynb": path.read_bytes(), **_checkpoints(work, topic)}
+    weights, rivals = _checkpoints(work, topic, variants or _answers_use_variants(cells))
+    files = {f"{topic.folder}.ipynb": path.read_bytes(), **weights}
     needed = gather(cells, work, LARGEST - sum(map(len, files.values())))
     files |= needed.files
     missing = [*gaps(cells, topic, work), *needed.left]
@@ -106,6 +116,9 @@ def hand_in(what: str, student: str | None = None, folder: Path | None = None) -
     print(f"{archive}\n")
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
+    if rivals:
+        told = "weights of models to compare with; --variants packs them, too"
+        print(f"  Not packed: {', '.join(rivals)} ({told})")
     if needed.files:
         print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
     whose = "" if student else f", by the name of {name}: --student says another"
@@ -158,28 +171,49 @@ def _not_here(name: str, topic: Topic) -> str:
     return f"there is no {name} here: name the notebook's own path"
 
 
-def _choose(path: Path) -> tuple[Path, list[Path]]:
+def _choose(path: Path, blank: bool) -> tuple[Path, list[Path]]:
     """The notebook to pack, the one at `path` or another one beside it, and the others with answers of their own.
 
     Raises:
-        Problem: the one at `path` is blank, another one is not, and nobody is there to choose.
+        Problem: the one at `path` is blank, which is not said to be meant (`blank`), and nobody is there to ask, or
+            wants it so.
     """
     others = look_around(path, read_document(path)["cells"], path.parent)
-    if not others.is_blank or not others.answered:
+    if blank or not others.is_blank:
         return path, list(others.answered)
+    if not others.answered:
+        _ask_for_blank(path)
+        return path, []
     other = next(iter(others.answered))
     told = f"{path.name} holds no answer, but {name_all(others.answered, path.parent)} beside it does"
     refusal = Problem(f"{told}: name the one to pack, as in `course submit {shlex.quote(str(other))}`")
+    instead = _agreed(told, f"Pack {other.relative_to(path.parent)} instead?", refusal)
+    chosen = other if instead else path
+    return chosen, [one for one in others.answered if one != chosen]
+
+
+def _ask_for_blank(path: Path) -> None:
+    """Ask whether a notebook without an answer is to be packed.
+
+    Raises:
+        Problem: it is not, or nobody is there to ask.
+    """
+    told = f"{path.name} holds no answer"
+    refusal = Problem(f"{told}, so nothing was packed. Save your work in Jupyter first, or add --blank to hand it in")
+    if not _agreed(told, "Pack it all the same?", refusal):
+        raise refusal
+
+
+def _agreed(told: str, question: str, refusal: Problem) -> bool:
+    """Whether the person at the terminal says yes; raise `refusal` where nobody is there."""
     if not sys.stdin.isatty():
         raise refusal
     print(f"{told}.")
     try:
-        answer = input(f"Pack {other.relative_to(path.parent)} instead? [y/N] ")
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         print()
         raise refusal from None
-    chosen = other if answer.strip().lower() in ("y", "yes") else path
-    return chosen, [one for one in others.answered if one != chosen]
 
 
 # -- what is missing ---------------------------------------------------------------------------------------------------
@@ -263,12 +297,31 @@ def _record(path: Path) -> dict[str, Any] | None:
 # -- the zip -----------------------------------------------------------------------------------------------------------
 
 
-def _checkpoints(folder: Path, topic: Topic) -> dict[str, bytes]:
-    """The checkpoints of the topic's tasks and of their variants, by their path from the notebook."""
-    tasks = tuple(f"{item.name}." for item in topic.items if item.budget)
-    found = sorted((folder / "checkpoints").glob("*.safetensors"))
-    plain = (path for path in found if path.name.startswith(tasks) and path.is_file() and not path.is_symlink())
-    return {f"checkpoints/{path.name}": path.read_bytes() for path in plain} if tasks else {}
+def _checkpoints(folder: Path, topic: Topic, variants: bool) -> tuple[dict[str, bytes], list[str]]:
+    """The checkpoints of the topic's tasks by their path from the notebook, and the names of variants left out.
+
+    A task without a checkpoint of its own keeps its variants: they may be the work.
+    """
+    packed: dict[str, bytes] = {}
+    left_out: list[str] = []
+    for task in (item.name for item in topic.items if item.budget):
+        found = sorted((folder / "checkpoints").glob("*.safetensors"))
+        plain = [path for path in found if path.name.startswith(f"{task}.") and _is_plain(path)]
+        own = [path for path in plain if path.name == f"{task}.safetensors"]
+        chosen = plain if variants or not own else own
+        packed |= {f"checkpoints/{path.name}": path.read_bytes() for path in chosen}
+        left_out += [path.name for path in plain if path not in chosen]
+    return packed, left_out
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _answers_use_variants(cells: Sequence[CELL]) -> bool:
+    """Whether a student's own answer trains a variant, which may be the model that is graded."""
+    answers = (source_of(cell) for cell in cells if marks_of(cell).get("solution"))
+    return any(re.search(r"\bvariant\s*=", source) for source in answers)
 
 
 def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequence[str], folder: Path) -> Path:

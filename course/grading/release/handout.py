@@ -24,9 +24,15 @@ Python 3.11 to 3.14 is all you need beforehand. In this folder:
     .venv/bin/pip install './{wheel}[lab]'
     .venv/bin/jupyter lab assignments
 
-(On Windows, `.venv\\Scripts\\pip` and `.venv\\Scripts\\jupyter`.) Open a notebook, fill in the cells that say
-`YOUR CODE HERE`, and run the check below each. What is there, with points and due dates; what is wrong, if something
-does not work; and, with the name your class knows you by, the zip to hand in:
+(On Windows, `.venv\\Scripts\\pip` and `.venv\\Scripts\\jupyter`.) This takes about 2 GB of disk. On Linux it takes
+about 7 GB, because pip brings CUDA, which only a machine with an NVIDIA GPU can use. Without such a GPU, install with
+this line:
+
+    .venv/bin/pip install --extra-index-url https://download.pytorch.org/whl/cpu './{wheel}[lab]'
+
+Open a notebook, fill in the cells that say `YOUR CODE HERE`, and run the check below each. Three commands help. The
+first lists the notebooks with their points and due dates. The second says what to do if something does not work. The
+third packs the zip to hand in, under the name your class knows you by:
 
     .venv/bin/course list
     .venv/bin/course doctor

@@ -13,12 +13,14 @@ from urllib.parse import unquote
 
 from course.grading.authoring.setup_cell import is_setup
 from course.grading.authoring.source import build
+from course.grading.authoring.topic_boxes import faults, fitted
 from course.grading.authoring.widget_pictures import is_still
 from course.grading.cells import BEGIN, END, SOLUTION_SUFFIX, STUBS
 from course.grading.course_folder import notebook_path, release_path, source_path
 from course.grading.problem import Problem
+from course.grading.release.stated_time import NEAR, stated_minutes
 from course.source import parsed
-from course.syllabus import TOPICS, Topic
+from course.syllabus import OURS, TOPICS, Topic
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -27,6 +29,8 @@ LONGEST_CELL = 30
 """Lines of code a student can take in without scrolling, blank lines and docstrings not counted."""
 WIDEST_LINE = 100
 """Characters of code that JupyterLab shows beside its file browser on a screen of 1,280 pixels."""
+QUESTION_HINTS = (2, 3)
+"""How many hints a written question may have."""
 
 # What notebooks may import: the course's public side, and libraries it installs.
 PUBLIC = frozenset({"blocks", "data", "show"})
@@ -60,12 +64,13 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
         complaints += lint_release(_read(released), notebook, str(released.relative_to(root)))
     complaints += [Complaint(topic.folder, fault) for fault in _streams(topic)]
     if topic.own:  # the tests of our topics are proved by tests of the course
-        from course.grading.release.prove_tests import prove
+        from course.grading.release.prove_tests import proved
 
-        complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in prove(topic)]
+        complaints += [Complaint(f"exercises/{topic.folder}/hidden.py", fault) for fault in proved(topic)]
     elif topic in TOPICS:
         complaints += [Complaint(topic.folder, fault) for fault in dict.fromkeys(_declarations(topic))]
         complaints += [Complaint(topic.folder, fault) for fault in _predictions(topic, notebook)]
+        complaints += [Complaint(topic.folder, fault) for fault in _question_hints(topic)]
     return complaints
 
 
@@ -108,6 +113,22 @@ def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
         yield f"a cell asks for what {topic.named_in} does not name: {call}"
 
 
+def _question_hints(topic: Topic) -> Iterator[str]:
+    """What keeps the hints for the written question of one of our topics from helping to begin."""
+    from course.hidden import question_hints
+
+    try:
+        declared = question_hints(topic)
+    except ModuleNotFoundError:
+        yield f"there is no course/hidden/{topic.name}/question.py: write it, with HINTS for the written question"
+        return
+    for name, hints in declared.items():
+        if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
+            yield f"HINTS in course/hidden/{topic.name}/question.py is no tuple of two or three hints for {name}"
+        elif not all(hint.strip() for hint in hints):
+            yield f"a hint in course/hidden/{topic.name}/question.py is empty"
+
+
 def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], name: str) -> list[Complaint]:
     """Complaints about a built notebook with its solutions; relative links are followed from one of `folders`."""
     cells = notebook.cells
@@ -120,6 +141,8 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
         *_lengths(cells),
         *_pictures(cells),
         *_links(cells, folders),
+        *_boxes(cells),
+        *_stated_time(cells, topic),
     ]
     return [Complaint(f"{name}, cell {index + 1}" if index is not None else name, what) for index, what in found]
 
@@ -182,6 +205,17 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
             if level > last + 1:
                 yield index, f"the heading {line!r} skips a level"
             last = level
+
+
+def _stated_time(cells: Sequence[NotebookNode], topic: Topic) -> Found:
+    """What the text above the first graded cell says of the notebook's minutes, where the syllabus has others."""
+    graded = (index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata)
+    opening = cells[: next(graded, len(cells))]
+    lines = (line for _, line in _markdown_lines(opening) if not line.startswith("#"))
+    stated, planned = stated_minutes("\n".join(lines)), sum(item.minutes for item in topic.items)
+    if stated and not stated[0] - NEAR <= planned <= stated[1] + NEAR:
+        said = " to ".join(dict.fromkeys(map(str, stated)))
+        yield 0, f"the notebook says that it takes {said} minutes; by {topic.named_in} it takes {planned}"
 
 
 def _imports(cells: Sequence[NotebookNode]) -> Found:
@@ -259,7 +293,7 @@ def _solution_markers(cells: Sequence[NotebookNode]) -> Found:
 
 def _lengths(cells: Sequence[NotebookNode]) -> Found:
     for index, cell in enumerate(cells):
-        if cell.cell_type == "code" and (count := _code_lines(cell)) > LONGEST_CELL:
+        if cell.cell_type == "code" and not is_setup(cell) and (count := _code_lines(cell)) > LONGEST_CELL:
             yield index, f"{count} lines of code; {LONGEST_CELL} fit a screen"
         widest = max((len(line) for line in cell.source.splitlines()), default=0)
         if cell.cell_type == "code" and widest > WIDEST_LINE:
@@ -298,6 +332,16 @@ def _links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
                 yield index, f"the link {target} leads nowhere from {folders[0].name}/"
             elif not path and _anchor(anchor) not in anchors:
                 yield index, f"no heading is called {anchor!r}"
+
+
+def _boxes(cells: Sequence[NotebookNode]) -> Found:
+    known = {topic.folder for topic in (*OURS, *TOPICS)}
+    for index, cell in enumerate(cells):
+        if cell.cell_type == "markdown":
+            found = list(faults(cell.source, known))
+            yield from ((index, fault) for fault in found)
+            if not found and "nbgrader" in cell.metadata and fitted(cell.source, known) != cell.source:
+                yield index, "a graded cell holds a box that depends on topics: put it into a cell of its own"
 
 
 def _anchor(heading: str) -> str:

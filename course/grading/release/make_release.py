@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import course
 from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
+from course.grading.catalogue import counted
 from course.grading.course_folder import release_path, source_path
 from course.grading.machine.faults import told
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
+from course.grading.student_edition import answer_key
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ def release(root: Path, topics: Sequence[Topic], force: bool = False) -> list[Pa
         for topic in ready:
             _refuse_if_worked_in(release_path(root, topic))
     _try_tests(ready)
+    logging.getLogger(__name__).info("Building %s.", counted(len(ready), "notebook"))
     _generate(root, ready)
     write_home(root)
     return [release_path(root, topic) for topic in ready]
@@ -195,10 +200,10 @@ def _demand_tests(topic: Topic) -> None:
 
 
 def _try_tests(topics: Sequence[Topic]) -> None:
-    """Raise `Undeclared` where the tests of an instructor's own topic cannot be run, before anything is written."""
-    from course.hidden import write_key
+    """Raise `Undeclared` where the tests of an instructor's own topic cannot be run, before anything is written.
 
-    with tempfile.TemporaryDirectory() as folder:
-        for topic in topics:
-            if topic.own:
-                write_key(Path(folder), topic)
+    What running them gives is the topic's answer key, which students get later.
+    """
+    for topic in topics:
+        if topic.own:
+            answer_key(topic, Path(course.__file__).parent)

@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from course.grading.authoring.source import refresh
+import course
 from course.grading.catalogue import counted
-from course.grading.course_folder import demand_fit, find_root, source_path
+from course.grading.course_folder import demand_fit, find_root, is_course, source_path
 from course.grading.problem import Problem
 from course.outline import FILE
 from course.syllabus import OUTLINE, Topic
@@ -51,12 +51,14 @@ follow_through = "lose"  # or "keep": the points of an answer that is right but 
 def begin(folder: Path, topics: Sequence[Topic]) -> str:
     """Make a course of `topics` in `folder`, and say what it holds and what to do next.
 
+    The notebooks are built there, by its release or by nbgrader: here they would get our badges.
+
     Raises:
         Problem: the folder is not empty, or this is no course of ours to start from.
     """
     if OUTLINE is not None:
-        raise Problem(f"{OUTLINE.path.parent} is a course of somebody's own: start the new one in the folder of ours")
-    repository = find_root()
+        raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside of it")
+    repository = _ours()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
     root = folder.resolve()
@@ -68,8 +70,13 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
     shutil.copy(repository / "nbgrader_config.py", root)
     (root / ".gitignore").write_text("\n".join(IGNORED) + "\n", encoding="utf-8")
     (root / FILE).write_text(HEAD + "".join(map(_table, topics)), encoding="utf-8")
-    refresh(root, tuple(topics))
     return f"{counted(len(topics), 'topic')} in {root}\nNext: edit {root / FILE}, then run `course release` there."
+
+
+def _ours() -> Path:
+    """The folder of our course: where this package stands, or else the one at or above the working folder."""
+    around_package = Path(course.__file__).parents[1]
+    return around_package if is_course(around_package) else find_root()
 
 
 def _table(topic: Topic) -> str:

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import inspect
+import json
+import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
+from course.data.cache import cache_folder
 from course.exercise import Exercise
 from course.exercise.key import Key, NoKey, key_of
-from course.exercise.laws import LAWS
+from course.exercise.laws import LAWS, params_of
 from course.exercise.runner import run
+from course.files import write_atomically
+from course.grading.freshness.engine_fingerprint import fingerprint
 from course.judge import judge
 from course.syllabus import Topic
 
 SEEDS = (1, 2, 3)
 """Different draws of the cases: a mistake that only sometimes shows is no use to anybody."""
+
+
+PROOFS = "proofs"
+"""Where in the course's cache the outcome is kept, a file a topic and state of its tests and of the judge."""
+
+
+def proved(topic: Topic) -> list[str]:
+    """What `prove` says of a topic, kept until its tests or the judge change.
+
+    Raises:
+        Undeclared: the tests cannot be used at all.
+    """
+    place = cache_folder() / PROOFS / f"{topic.folder}-{fingerprint(frozenset({topic.name}))}.json"
+    with suppress(OSError, ValueError):
+        return list(map(str, json.loads(place.read_text("utf-8"))))
+    logging.getLogger(__name__).info("Trying each known mistake of %s against its tests.", topic.folder)
+    faults = list(prove(topic))
+    with suppress(OSError):  # then they are tried again
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, json.dumps(faults).encode())
+    return faults
 
 
 def prove(topic: Topic) -> Iterator[str]:
@@ -64,7 +91,7 @@ def _faults(exercise: Exercise, key: Key) -> Iterator[str]:
 def _misused_laws(key: Key) -> Iterator[str]:
     for held in key.cases:
         for use in held.case.laws:
-            if fault := _misfit(LAWS[use.name].holds, {}, **use.params):
+            if fault := _misfit(LAWS[use.name].holds, {}, **params_of(use)):
                 yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be used so: {fault}"
 
 

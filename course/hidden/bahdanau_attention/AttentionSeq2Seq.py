@@ -347,7 +347,7 @@ class ReadsItsOwnTokens(LaidOpen):
     "Give the ids that you decoded to forward. Does each have the largest logit at its position? Then print what goes "
     "into the first two steps of both loops, the token, its embedding and the state."
 )
-class AlwaysFeedsSos(LaidOpen):
+class DecodesOtherwise(LaidOpen):
     def fed(self, token):
         return torch.full_like(token, self.sos)
 

@@ -89,12 +89,14 @@ def bahdanau_attention_task(rng):
     found = drawn(300, "validation")
     some = asked("better than chance: half of the dates", found, public=True)
     some = some.call(1, on="decoded", method="__getitem__", into="weights")
-    yield exact(some, found, 0.5)
+    dates_right = "the share of dates without an error"
+    yield exact(some, found, 0.5).shows("written_at_least", full=0.96, called=dates_right)
     yield exact(some.judged_again("a fifth of the dates", weight=0.1), found, 0.2)
     ends = some.judged_again("an answer ends", weight=0.1).counts_with("a fifth of the dates")
     because = "hardly any answer ends: a date has ten characters, and then comes eos"
     yield ends.law("says", of="ids", word=dates.EOS, share=0.5, because=because)
-    yield aligned(some.judged_again("where it looks", weight=1.5), found)
+    looks = aligned(some.judged_again("where it looks", weight=1.5), found)
+    yield looks.shows("aligned_at_least", full=ALIGNED, called="the share of digits that look at their word")
     few = drawn(11, "validation")
     yield (
         asked("other dates, other answers", few, public=True, weight=0.1)
@@ -169,17 +171,27 @@ class LooksNowhere(ReadsByRule):
 
 
 bahdanau_attention_task.mistakes(
-    "Short dates are right, and long ones are not. What must a long date pass through without attention?",
+    "Short dates are right and many long ones are not. Print ten of those beside the truth. If they are wrong all "
+    "over, where does a long date have to pass through without attention?",
     LostInLongDates=_otherwise(lambda date, text: SAME if len(text) > 20 else _right(date)),
 )
 bahdanau_attention_task.mistakes(
-    "Where a year has two digits, the century is wrong. Print some short dates beside what is written.",
-    AlwaysNineteen=_otherwise(
+    "It looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is one part "
+    "always wrong, or in the place of another?",
+    LooksRightAndWritesWrong=_otherwise(
+        lambda date, text: dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
+    ),
+)
+bahdanau_attention_task.mistakes(
+    "Long dates are right and many short ones are not. Print ten of those beside the truth. Is the century wrong, or "
+    "do day and month change places?",
+    LostInShortDates=_otherwise(
         lambda date, text: dates.target_ids(f"19{date.isoformat()[2:]}") if len(text) < 10 else _right(date)
     ),
 )
 bahdanau_attention_task.mistakes(
-    "The model has learned a part of the dates. Was the loss still falling at the end? How large is the learning rate?",
+    "The model has learned a part of the dates. Was the loss still falling at the end? If not, print ten wrong "
+    "dates beside the truth. What do they have in common?",
     StoppedOnTheWay=_otherwise(lambda date, text: _right(date) if date.day % 3 == 1 else SAME),
 )
 bahdanau_attention_task.mistakes(
@@ -201,6 +213,7 @@ bahdanau_attention_task.mistakes(
     NeverEnds=_otherwise(lambda date, text: torch.cat([_right(date)[:-1], _right(date)[:6]])),
 )
 bahdanau_attention_task.mistakes(
-    "The dates are right, but the weights lie at the other end of the source. Print both for one date.",
-    LooksAtTheOtherEnd=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
+    "The dates are right, but most digits look elsewhere than at their word. Draw the weights of one date. Is "
+    "any row bright, and where?",
+    LooksElsewhere=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
 )

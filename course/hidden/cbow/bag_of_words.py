@@ -26,7 +26,7 @@ def bag_of_words(rng):
     lecture = [words(s) for s in ("yes , we have no bananas", "say yes for bananas", "no bananas , we say")]
     yield case("the lecture's table", lecture, reference.build_vocab(bananas()), public=True)
     known = {"<unk>": 0, "no": 1, "yes": 2}
-    repeated = [words("no no no yes"), words("maybe no maybe")]
+    repeated = [words("no no no yes"), words("maybe No no maybe")]
     yield case("repeated and unknown words", repeated, known, public=True)
     yield case("columns go by id", [words("b a c b"), words("c c")], {"c": 2, "<unk>": 0, "b": 3, "a": 1})
     yield case("an empty sentence", [[], words("yes no no"), []], known)

@@ -65,19 +65,9 @@ def W_not_transposed(contexts, E, W, b):
     return E[contexts].mean(1) @ W + b
 
 
-@cbow_logits.misconception("Set E to zero: frequent words should still be likelier than rare ones. Who says so?")
-def no_bias(contexts, E, W, b):
-    return _scored(E[contexts].mean(1), W, 0 * b)
-
-
 @cbow_logits.misconception("Call it with one context, then with the same one beside others. May its logits change?")
 def mean_over_the_batch(contexts, E, W, b):
     return _scored(E[contexts].mean(0), W, b)
-
-
-@cbow_logits.misconception("Scores, not probabilities: the loss will take the softmax. What do your rows sum to?")
-def probabilities_for_logits(contexts, E, W, b):
-    return _scored(E[contexts].mean(1), W, b).softmax(1)
 
 
 @cbow_logits.misconception(

@@ -85,7 +85,8 @@ def cbow_task(rng):
 
 
 def _public(case, contexts, targets, floor):
-    yield _at_most(case, targets, floor, LOSS_MARGIN + 0.5)
+    near = _at_most(case, targets, floor, LOSS_MARGIN + 0.5)
+    yield near.shows("log_loss_at_most", full=LOSS_MARGIN, called="the loss above the floor")
 
     def rung(title):
         return case.judged_again(f"{title}, of 256 windows", weight=0.1).counts_with(KNOWS)
@@ -95,7 +96,8 @@ def _public(case, contexts, targets, floor):
     yield _at_most(rung(NOT_MAD), targets, floor, 0.5, _knowing_nothing(targets))
     yield _not_again(rung("what is there is not guessed again"), contexts)
     yield rung("scores, not probabilities").law("no_probabilities", of="logits")
-    yield _neighbours("neighbours are words of a kind", 0.8, public=True)
+    neighbours = _neighbours("neighbours are words of a kind", 0.8, public=True)
+    yield neighbours.shows("neighbours_alike", full=0.9, called="the share of neighbours that are of a kind")
 
 
 def _hidden(case, contexts, targets, floor):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from course.exercise import call, exercise, noncontiguous
@@ -22,11 +24,12 @@ BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
 def cross_entropy(rng):
     """Values and gradients, B and V different and once equal; huge scores, where only a stable form survives.
 
-    The first of these costs nothing, so that what overflows is told from what loses small probabilities.
+    Where the best are right, what overflows is told from what loses small probabilities.
     """
     yield call("a small batch", 2 * rng.normal(3, 5), torch.tensor([4, 0, 2]), public=True)
     huge = torch.tensor([[1e4, -1e4, 0.0], [0.0, 5e3, -1e4]], dtype=torch.float64)
     yield call("scores of ±10,000", huge, torch.tensor([0, 0]), public=True, grad=False)
+    yield call("±10,000, and the best are right", huge, torch.tensor([0, 1]), public=True, grad=False)
     yield call("as many rows as words", 2 * rng.normal(5, 5), rng.permutation(5), weight=2.0)
     every = torch.cat([rng.permutation(7), rng.integers(0, 7, 6)])
     yield call("a larger batch", 3 * rng.normal(13, 7), every, weight=2.0)
@@ -66,6 +69,13 @@ def logarithm_of_zero(logits, targets):
 
 
 @cross_entropy.misconception(
+    "Your loss is infinite even where the right word is the best by far. Print exp(10000). Which term holds it?"
+)
+def exponentials_overflow_in_the_sum(logits, targets):
+    return (logits.exp().sum(1).log() - _chosen(logits, targets)).mean()
+
+
+@cross_entropy.misconception(
     "One row has scores up to 10,000, another up to 5,000. Print what is left of each when your maximum is taken off, "
     "and the sum of its exponentials."
 )
@@ -85,8 +95,25 @@ def maximum_not_added_back(logits, targets):
 @cross_entropy.misconception(
     "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
 )
-def probabilities_plus_1e_8(logits, targets):
-    return -(_chosen(torch.softmax(logits, 1), targets) + 1e-8).log().mean()
+def probabilities_plus_1e_8(logits, targets, least=1e-8):
+    return -(_chosen(torch.softmax(logits, 1), targets) + least).log().mean()
+
+
+cross_entropy.mistakes(
+    "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?",
+    probabilities_plus_1e_9=partial(probabilities_plus_1e_8, least=1e-9),
+    probabilities_plus_1e_10=partial(probabilities_plus_1e_8, least=1e-10),
+    probabilities_plus_1e_12=partial(probabilities_plus_1e_8, least=1e-12),
+)
+cross_entropy.mistakes(
+    "Your loss can fall below zero. Is each number that you average the negative logarithm of a probability?",
+    no_logarithm=lambda logits, targets: -_chosen(torch.softmax(logits, 1), targets).mean(),
+    scores_not_normalised=lambda logits, targets: -_chosen(logits, targets).mean(),
+)
+cross_entropy.mistakes(
+    "Take a batch of two rows. Is the loss the mean of two logarithms, or the logarithm of a mean?",
+    logarithm_of_the_mean=lambda logits, targets: -_chosen(torch.softmax(logits, 1), targets).mean().log(),
+)
 
 
 @cross_entropy.misconception(

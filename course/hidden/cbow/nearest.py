@@ -60,6 +60,16 @@ def euclidean_distance_without_the_head_of_its_list(E, index, k):
     return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
 
 
+nearest.mistakes(
+    "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?",
+    dot_product=lambda E, index, k: _ranked(E @ E[index], index, k),
+)
+nearest.mistakes(
+    "Halve every vector but the one that asks: have the directions changed? Has your list?",
+    euclidean_distance=lambda E, index, k: _ranked(-(E - E[index]).norm(dim=1), index, k),
+)
+
+
 @nearest.misconception("Print the length of each row after you have divided. Are they all 1?")
 def columns_of_length_one(E, index, k):
     unit = E / E.norm(dim=0)

@@ -15,8 +15,8 @@ from course.reference.encoder_decoder import causal
 @exercise(
     reference.DecoderLayer,
     hints=(
-        "Three sublayers, three norms. Write beside each attention: who asks, who is asked, and what is hidden.",
-        "Change the last target word: may the first one's vector move? Then change a source word: whose must move?",
+        "Write beside each attention where its queries come from, where its keys come from, and what its mask hides.",
+        "Change the last target word. May the first word's vector move? Then change a source word. Which have to move?",
         "Take more source words than target words, and print the shape of the weights of both attentions.",
         "In pre-norm, which inputs of the cross-attention go through norm2, and which have been normed already?",
     ),
@@ -78,12 +78,12 @@ DecoderLayer.mistakes(
     SourcePaddingNotHidden=masked(lambda tgt, src: (tgt, None)),
 )
 DecoderLayer.mistakes(
-    "How many rows has the result, one a source word or one a target word? Then who asks?",
+    "Has the result a row for each source word or for each target word? So where do the queries come from?",
     MemoryAsks=crossing(lambda self, x, memory, mask: self.cross_attention(memory, x, mask)),
     MemoryAsksItself=crossing(lambda self, x, memory, mask: self.cross_attention(memory, memory, mask)),
 )
 DecoderLayer.mistakes(
-    "Change a source word: must the result not move? Who is asked in your second attention?",
+    "Change a source word. Does the result move? Where do the keys of your second attention come from?",
     CrossLooksAtItself=crossing(lambda self, x, memory, mask: self.cross_attention(x, x, mask)),
 )
 DecoderLayer.mistakes(
@@ -97,12 +97,12 @@ DecoderLayer.mistakes(
     MasksTurnedRound=masked(lambda tgt, src: (turned_round(tgt), turned_round(src))),
 )
 DecoderLayer.mistakes(
-    "Call it without a tgt_mask. Who hides something then, and was it asked to?",
+    "Call it without a tgt_mask, and change the last word. Should the first word's vector move then?",
     AlwaysHidesTheFuture=wrong(look=lambda self, x, mask: self.self_attention(x, x, causal(x.shape[1]))[0]),
 )
 
 
-@DecoderLayer.misconception("Which source words may the first target word see? All of them are there already.")
+@DecoderLayer.misconception("Which source words may the first target word see? The whole source is known already.")
 class SourceHiddenLikeAFuture(OpenDecoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         if tgt_mask is not None:
@@ -112,7 +112,7 @@ class SourceHiddenLikeAFuture(OpenDecoder):
 
 
 DecoderLayer.mistakes(
-    "Which comes first: what has been written so far, or the source? Go through the list once more.",
+    "Which of the two attentions comes first? Compare your order with the list in the text.",
     SourceBeforeItself=wrong(norm_of=("norm2", "norm1", "norm3"), through=only(1, 0, 2)),
 )
 DecoderLayer.mistakes(
@@ -120,7 +120,7 @@ DecoderLayer.mistakes(
     OneAttentionForBoth=crossing(lambda self, x, memory, mask: self.self_attention(x, memory, mask)),
 )
 DecoderLayer.mistakes(
-    "In pre-norm, double the memory. Does your result move? How often has it been normed?",
+    "In pre-norm, double the memory. The result should change. How often is the memory normed?",
     MemoryNormedAgain=crossing(
         lambda self, x, memory, mask: self.cross_attention(
             x, self.norm2(memory) if self.norm == "pre" else memory, mask
@@ -128,21 +128,21 @@ DecoderLayer.mistakes(
     ),
 )
 DecoderLayer.mistakes(
-    "In pre-norm, does the word that asks the source go through a norm before it asks?",
+    "In pre-norm, print what goes into W_q of the cross-attention. Through which norm did it go?",
     QuestionNotNormed=wrong(around=at("norm2", laid_open.not_normed)),
 )
 DecoderLayer.mistakes(laid_open.NO_RESIDUAL, NoRoadAround=wrong(around=laid_open.no_residual))
 DecoderLayer.mistakes(
-    "Set W_o of the cross-attention to zero. Is what has been written so far still there?",
+    "Set the weights and bias of the cross-attention's W_o to zero. Is what self-attention left still there?",
     NoRoadAroundTheCross=wrong(around=at("norm2", laid_open.no_residual)),
 )
 DecoderLayer.mistakes(
-    "To what does the cross-attention add: to the words as they came, or as the first left them?",
+    "What does the cross-attention add its output to, the layer's input or what self-attention left?",
     CrossAddsToTheStart=wrong(through=laid_open.second_residual_from_the_start),
 )
 DecoderLayer.mistakes(laid_open.ALWAYS_POST, DecodesAlwaysPost=wrong(around=laid_open.always_post))
 DecoderLayer.mistakes(
-    "Build it with norm='post'. Has a word of the result mean 0 when norm3 is fresh?",
+    "Build it with norm='post' and fresh norms. Is the mean of each word in the result 0?",
     DecodesAlwaysPre=wrong(around=laid_open.always_pre),
 )
 DecoderLayer.mistakes(
@@ -150,7 +150,7 @@ DecoderLayer.mistakes(
 )
 DecoderLayer.mistakes(laid_open.RESIDUAL_NORMED, RoadNormed=wrong(around=laid_open.residual_normed))
 DecoderLayer.mistakes(
-    "Which sublayer has which norm? Write the numbers beside the three of the list.",
+    "Which norm belongs to which sublayer? Write their numbers beside the list in the text.",
     NormsInAnotherOrder=wrong(norm_of=("norm1", "norm3", "norm2")),
 )
 DecoderLayer.mistakes(
@@ -165,7 +165,9 @@ DecoderLayer.misconception(laid_open.WITH_GELU, convention=laid_open.GELU_CONVEN
 DecoderLayer.mistakes(laid_open.WITHOUT_RELU, ThinksInStraightLines=wrong(think=laid_open.without_relu))
 
 
-@DecoderLayer.misconception("Set W_o of self_attention to zero. Which of your sublayers falls silent?")
+@DecoderLayer.misconception(
+    "Set the weights and bias of self_attention.W_o to zero. Which of your sublayers adds nothing now?"
+)
 class AttentionsExchanged(OpenDecoder):
     def look(self, x, tgt_mask):
         return self.cross_attention(x, x, tgt_mask)[0]
@@ -175,15 +177,15 @@ class AttentionsExchanged(OpenDecoder):
 
 
 DecoderLayer.mistakes(
-    "Change a source word, and all of them. Must the result not move? Count your sublayers.",
+    "Change all source words. Does the result move? Count your sublayers.",
     CrossForgotten=wrong(through=only(0, 2)),
 )
 DecoderLayer.mistakes(
-    "Change the first target word. May the second one's vector move? Count your sublayers.",
+    "Change the first target word. The second word's vector should move. Does it? Count your sublayers.",
     SelfForgotten=wrong(through=only(1, 2)),
 )
 DecoderLayer.mistakes(
-    "Count your sublayers. Change the weights of up: does the result move?",
+    "Change the weights of up. Does the result move? Count your sublayers.",
     FeedForwardForgotten=wrong(through=only(0, 1)),
 )
 DecoderLayer.mistakes(laid_open.NOTHING_DROPPED, NothingEverDropped=wrong(around=laid_open.nothing_dropped))
@@ -192,12 +194,12 @@ DecoderLayer.mistakes(
     laid_open.DROPPED_IN_EVALUATION, StillDropsInEvaluation=wrong(around=laid_open.dropped_in_evaluation)
 )
 DecoderLayer.mistakes(
-    "With a dropout of 1 in training, every sublayer should say nothing. How many of three do?",
+    "With a dropout of 1 in training, every sublayer should add nothing. How many of your three do?",
     CrossNotDropped=wrong(around=at("norm2", laid_open.nothing_dropped)),
     ThoughtsNotDropped=wrong(around=at("norm3", laid_open.nothing_dropped)),
     SelfNotDropped=wrong(around=at("norm1", laid_open.nothing_dropped)),
 )
 DecoderLayer.mistakes(
-    "What does each sublayer read: the words as they came, or as the one before left them?",
+    "What does each sublayer read, the layer's input or what the sublayer before it left?",
     AllSideBySide=wrong(through=laid_open.side_by_side),
 )

@@ -16,17 +16,17 @@ from course.reference.encoder_decoder import causal
     reference.EncoderLayer,
     hints=(
         "Set all weights and biases of self_attention and down to zero. What must come out, post-norm and pre-norm?",
-        "Draw the way of x through the layer for both norms, and mark where it splits and where it comes together.",
+        "Draw the way of x through the layer for both norms. Mark where it splits, and where it comes together.",
         "Which of your lines change when norm is 'pre'? Print mean and variance of a word of the result for both.",
-        "Put the layer into training mode with a dropout of 1: every sublayer says nothing then. What is left?",
+        "Put the layer into training mode with a dropout of 1. Then every sublayer adds nothing. What is left?",
     ),
     forbidden=BUILT_IN_LAYERS,
     name="EncoderLayer",
 )
 def EncoderLayer(rng):
-    """Both norms, with masks of several shapes; gradients; and dropout 1: in training it leaves the road alone.
+    """Both norms, with masks of several shapes, gradients, and a dropout of 1.
 
-    In evaluation it leaves everything alone.
+    In training that leaves nothing but the residual stream, and in evaluation it changes nothing.
     """
 
     def layer(title, norm, **settings):
@@ -51,21 +51,27 @@ def EncoderLayer(rng):
 
 wrong = partial(but, OpenEncoder)
 
-EncoderLayer.mistakes(laid_open.NO_RESIDUAL, NoResidual=wrong(around=laid_open.no_residual))
 EncoderLayer.mistakes(
-    "Set the weights and biases of down to zero. What attention has found should be left: is it?",
+    laid_open.NO_RESIDUAL,
+    NoResidual=wrong(around=laid_open.no_residual),
+    SublayerAddedToItself=wrong(around=laid_open.added_to_itself),
+)
+EncoderLayer.mistakes(
+    "Set the weights and biases of down to zero. Is what attention added still there?",
     NoRoadAroundTheFeedForward=wrong(around=at("norm2", laid_open.no_residual)),
+    FeedForwardAddedToItself=wrong(around=at("norm2", laid_open.added_to_itself)),
 )
 EncoderLayer.mistakes(
     "Set the weights and biases of W_o to zero. Is anything of x left? What should be?",
     NoRoadAroundTheAttention=wrong(around=at("norm1", laid_open.no_residual)),
+    AttentionAddedToItself=wrong(around=at("norm1", laid_open.added_to_itself)),
 )
 EncoderLayer.mistakes(
-    "To what does the feed-forward add: to the words as they came, or as attention left them?",
+    "What does the feed-forward network add its output to, the layer's input or what attention left?",
     RoadFromTheStart=wrong(through=laid_open.second_residual_from_the_start),
 )
 EncoderLayer.mistakes(
-    "Multiply x by 10 in pre-norm: does what comes out grow? Where does a norm stand, and how often?",
+    "Multiply x by 10 in pre-norm. Does the result grow? How many norms does each sublayer have?",
     NormedBeforeAndBehind=wrong(around=laid_open.normed_before_and_behind),
 )
 EncoderLayer.misconception(laid_open.WITH_GELU, convention=laid_open.GELU_CONVENTION, name="SmoothBend")(
@@ -82,11 +88,11 @@ EncoderLayer.mistakes(
 )
 EncoderLayer.mistakes(laid_open.ALWAYS_POST, AlwaysPost=wrong(around=laid_open.always_post))
 EncoderLayer.mistakes(
-    "Build it with norm='post'. Has a word of the result mean 0 when norm2 is fresh?",
+    "Build it with norm='post' and fresh norms. Is the mean of each word in the result 0?",
     AlwaysPre=wrong(around=laid_open.always_pre),
 )
 EncoderLayer.mistakes(
-    "Swap the weights of norm1 and norm2. Does your result notice? Which sublayer has which?",
+    "Which norm belongs to which sublayer? Compare your code with the list in the text.",
     NormsExchanged=wrong(norm_of=("norm2", "norm1")),
 )
 EncoderLayer.mistakes(
@@ -99,7 +105,7 @@ EncoderLayer.mistakes(
     MaskTurnedRound=wrong(attend=lambda self, x, mask: self.self_attention(x, x, turned_round(mask))[0]),
 )
 EncoderLayer.mistakes(
-    "What does the second sublayer read: the words as they came, or as attention left them?",
+    "What does the second sublayer read, the layer's input or what attention left?",
     SublayersSideBySide=wrong(through=laid_open.side_by_side),
 )
 EncoderLayer.mistakes(
@@ -113,7 +119,7 @@ EncoderLayer.mistakes(
 EncoderLayer.mistakes(laid_open.WITHOUT_RELU, NothingBetweenUpAndDown=wrong(think=laid_open.without_relu))
 
 
-@EncoderLayer.misconception("In pre-norm, who is normed: only the word that asks, or those that are asked, too?")
+@EncoderLayer.misconception("In pre-norm, print what goes into W_q and what goes into W_k. Are both of them normed?")
 class OnlyQueriesNormed(OpenEncoder):
     def forward(self, x, mask=None):
         if self.norm == "post":
@@ -124,7 +130,7 @@ class OnlyQueriesNormed(OpenEncoder):
 
 EncoderLayer.mistakes(laid_open.NOTHING_DROPPED, NothingDropped=wrong(around=laid_open.nothing_dropped))
 EncoderLayer.mistakes(
-    "With a dropout of 1 in training, every sublayer should say nothing. How many of two do?",
+    "With a dropout of 1 in training, every sublayer should add nothing. How many of your two do?",
     OnlyAttentionDropped=wrong(around=at("norm2", laid_open.nothing_dropped)),
 )
 EncoderLayer.mistakes(laid_open.RESIDUAL_DROPPED, RoadDroppedToo=wrong(around=laid_open.residual_dropped))

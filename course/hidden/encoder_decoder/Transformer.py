@@ -15,17 +15,17 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
 @exercise(
     reference.Transformer,
     hints=(
-        "Follow one sentence: ids, embeddings times the root of D, places, encoder; print the shape after each step.",
-        "Change the last word of tgt_in: at which places do the logits move? Then change the padding of src.",
-        "Do the words of both languages get places? What is the size of an embedding before and after the root?",
-        "In pre-norm nothing has been normed on the road. What stands at the end of either tower?",
+        "Follow one sentence through embedding, scaling, positions and encoder. Print the shape after each step.",
+        "Change the last word of tgt_in. At which positions do the logits move? Then change the padding of src.",
+        "Do the words of both languages get positions? How large is an embedding before and after scaling?",
+        "In pre-norm nothing norms the residual stream inside the layers. What stands at the end of each stack?",
     ),
     forbidden=BUILT_IN_LAYERS,
     tolerance=1e-5,
     name="Transformer",
 )
 def Transformer(rng):
-    """Loaded by name into both norms; padding in the source; masks given, and masks of its own.
+    """Loaded by name into both norms; padding in the source, anywhere in it; masks given, and masks of its own.
 
     With a dropout of 1 no word is left in training, and every word in evaluation.
     """
@@ -38,14 +38,15 @@ def Transformer(rng):
         return made.call(method="double", into="model").load(state)
 
     def ids(B, S, T):
-        """The second sentence ends early, in padding."""
+        """The second sentence ends early, in padding; the third is nothing else."""
         src = rng.integers(3, SRC_VOCAB, B, S)
-        src[1:2, S // 2 :] = 0
+        src[1:2, S // 2 :], src[2:] = 0, 0
         return src, torch.cat([torch.ones(B, 1).long(), rng.integers(3, TGT_VOCAB, B, T - 1)], 1)
 
     yield model("post-norm", public=True, weight=2.0).call(*ids(2, 7, 5))
     yield model("pre-norm", "pre", public=True, weight=2.0).call(*ids(3, 5, 7))
-    yield model("one layer each", n_layers=1, public=True).call(*ids(2, 5, 5))
+    src, tgt = ids(2, 5, 5)
+    yield model("one layer each, padding in front", n_layers=1, public=True).call(src.flip(1), tgt)
     yield model("three layers, pre-norm", "pre", 3).call(*ids(2, 5, 5))
     yield model("a first word from one word").call(*ids(1, 1, 1))
     src, tgt = ids(3, 7, 5)
@@ -104,26 +105,30 @@ class OpenModel(reference.Transformer):
         return x @ self.tgt_embed.weight.T
 
 
-@Transformer.misconception("How large is an embedding beside a place's vector? Print both, before you add them.")
+@Transformer.misconception(
+    "Print the size of an embedding and of a position's vector before you add them. How do they compare?"
+)
 class EmbeddingsNotScaled(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
-@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone sees a set.")
+@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone knows no order.")
 class NoPlaces(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5
 
 
-@Transformer.misconception("Put it into training mode, with a dropout of 1. Is anything of the words left in it?")
+@Transformer.misconception(
+    "Put it into training mode with a dropout of 1. Does anything of the embedded words still arrive?"
+)
 class WordsNotDropped(OpenModel):
     def embedded(self, ids, embed):
         return self.placed(ids, embed)
 
 
 @Transformer.misconception(
-    "Change the last word of tgt_in. At which places may the logits move, when no mask is given?"
+    "Change the last word of tgt_in. At which positions may the logits move when no mask is given?"
 )
 class FutureInSight(OpenModel):
     def past(self, T):
@@ -137,7 +142,7 @@ class PaddingInSight(OpenModel):
 
 
 @Transformer.misconception(
-    "Change what stands in the source's padding. Who still sees it: the encoder's words, or the decoder's?"
+    "Change what stands in the source's padding. Which words still see it, the encoder's or the decoder's?"
 )
 class PaddingInTheDecodersSight(OpenModel):
     def decoded(self, tgt_in, memory, tgt_mask, src_mask):
@@ -163,7 +168,7 @@ class PadIsAlwaysZero(OpenModel):
 
 
 @Transformer.misconception(
-    "Change the second word of tgt_in. Which logits move first? Who shifts, the model or its caller?"
+    "Change the second word of tgt_in. Which logits move first? Does the model shift the target, or its caller?"
 )
 class ShiftsOnceMore(OpenModel):
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
@@ -172,7 +177,7 @@ class ShiftsOnceMore(OpenModel):
 
 
 @Transformer.misconception(
-    "Which encoder layer does the first decoder layer look at? Every one looks at the finished source."
+    "Which encoder layer does your first decoder layer look at? Each should look at the finished memory."
 )
 class LayerLooksAtLayer(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
@@ -183,7 +188,24 @@ class LayerLooksAtLayer(OpenModel):
         return self.decoder_norm(x)
 
 
-@Transformer.misconception("In pre-norm, who norms what comes out at the top of a tower?")
+@Transformer.misconception("Print what goes into each encoder layer. Does the second one read what the first has made?")
+class EveryLayerReadsTheEmbeddings(OpenModel):
+    def encoded(self, src, src_mask):
+        x = self.embedded(src, self.src_embed)
+        return self.encoder_norm([layer(x, src_mask) for layer in self.encoder][-1])
+
+
+@Transformer.misconception(
+    "Translate a sentence alone, then as the second one of a batch. Are its logits the same? Which axis is time?"
+)
+class PlacesByTheBatch(OpenModel):
+    def placed(self, ids, embed):
+        return embed(ids) * embed.embedding_dim**0.5 + self.positions[: len(ids), None]
+
+
+@Transformer.misconception(
+    "In pre-norm, print the size of the vectors at the top of each stack. What should norm them?"
+)
 class NoNormAtTheEnd(OpenModel):
     def towers(self, src, tgt_in, src_mask, tgt_mask):
         memory, x = self.embedded(src, self.src_embed), self.embedded(tgt_in, self.tgt_embed)
@@ -192,9 +214,3 @@ class NoNormAtTheEnd(OpenModel):
         for layer in self.decoder:
             x = layer(x, memory, tgt_mask, src_mask)
         return x
-
-
-@Transformer.misconception("Sum one row of your result. Are these scores, or have they been through something already?")
-class ProbabilitiesForLogits(OpenModel):
-    def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
-        return super().forward(src, tgt_in, src_mask, tgt_mask).softmax(-1)

@@ -15,9 +15,9 @@ HAS = {"encoder": KEYS[:1], "decoder": KEYS[1:2], "encoder-decoder": KEYS}
 @exercise(
     reference.architecture_masks,
     hints=(
-        "Draw the three squares for a source of three words and a target of two. Which cells may be looked at?",
-        "Which architecture reads a text that is there already, and which has to write one? Who may see the future?",
-        "In the cross-attention, whose lengths tell what is padding: of those who ask, or of those who are asked?",
+        "Draw the three masks for a source of three words and a target of two. Which cells are True?",
+        "Which architecture reads a finished text, and which has to write one? In which may a word see the future?",
+        "In cross, do the columns belong to words of the source or of the target? Which lengths say what is padding?",
     ),
 )
 def architecture_masks(rng):
@@ -91,12 +91,12 @@ def encoder_sees_only_the_past(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, encoder_self=lambda m: m & reference.causal(m.shape[-1]))
 
 
-@architecture_masks.misconception("When a word is written, which words are there? Draw the decoder's square.")
+@architecture_masks.misconception("When a word is written, which words are known? Draw the decoder's mask.")
 def decoder_sees_the_future(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, decoder_self=lambda m: m.any(-2, keepdim=True))
 
 
-@architecture_masks.misconception("Print the decoder's square. Which side of the diagonal is the past?")
+@architecture_masks.misconception("Print the decoder's mask. Which side of the diagonal is the past?")
 def past_for_future(kind, src_lengths, tgt_lengths=None):
     def turned(mask):
         return mask.any(-2, keepdim=True) & reference.causal(mask.shape[-1]).T
@@ -104,7 +104,9 @@ def past_for_future(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, decoder_self=turned)
 
 
-@architecture_masks.misconception("In the cross-attention, whose words are looked at? Their lengths decide.")
+@architecture_masks.misconception(
+    "In cross, do the columns belong to words of the source or of the target? Which lengths did you use?"
+)
 def cross_by_the_targets_lengths(kind, src_lengths, tgt_lengths=None):
     def wrong_lengths(mask):
         return (torch.arange(mask.shape[-1]) < tgt_lengths[:, None])[:, None, None]
@@ -112,7 +114,9 @@ def cross_by_the_targets_lengths(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, cross=wrong_lengths)
 
 
-@architecture_masks.misconception("The whole source is there before the first word is written. What is there to hide?")
+@architecture_masks.misconception(
+    "The whole source is known before the first word is written. Which of its words need hiding?"
+)
 def cross_sees_only_the_past(kind, src_lengths, tgt_lengths=None):
     def shortened(mask):
         return mask & torch.ones(int(tgt_lengths.max()), mask.shape[-1], dtype=torch.bool).tril()

@@ -86,11 +86,14 @@ def _closest_call(model, row, beam):
     return min(*gaps, scores[0] - scores[1])
 
 
-def search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, first=False, keep=True):
+def search(
+    model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(-1), rank=sum, lead=-torch.inf, keep=True
+):
     """Beam search that adds up what is `scored` and keeps the hypotheses of the highest `rank(scores)`.
 
     At the end `worth(scores, length)` decides among the finished hypotheses, or those cut off if none has finished.
-    The search may stop at the `first` end, and unless it is to `keep` them, it loses those that ended before the last.
+    The search stops once no open hypothesis is more than the `lead` ahead of the best finished one. Unless it is to
+    `keep` them, it loses those that ended before the last.
     """
     rows = []
     for row in src:
@@ -102,7 +105,8 @@ def search(model, src, beam, worth, *, scored=lambda logits: logits.log_softmax(
             grown = sorted(grown, key=lambda one: -rank(one[1]))[: max(beam - len(finished), 1)]
             finished = (finished if keep else []) + [one for one in grown if one[0][-1] == model.eos]
             open_ = [one for one in grown if one[0][-1] != model.eos]
-            if not open_ or len(finished) >= beam or (first and finished):
+            ended, ahead = (max((sum(s) for _, s in some), default=-torch.inf) for some in (finished, open_))
+            if not open_ or len(finished) >= beam or ended + lead >= ahead:
                 break
         compared = finished or open_
         pool = [one for one in compared if not {model.pad, model.sos} & {*one[0]}] or compared

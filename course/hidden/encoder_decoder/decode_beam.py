@@ -17,8 +17,8 @@ from course.reference import encoder_decoder as reference
     reference.decode_beam,
     hints=(
         "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
-        "Write down by hand all sentences of up to three words, log p and length of each. Which is worth the most?",
-        "What is added up along a hypothesis: scores, probabilities, or their logarithms? Over all words, or the last?",
+        "Write down all sentences of up to three words, with log p and length. Which has the best final score?",
+        "Do you add up logits, probabilities or log-probabilities? Over all words of a hypothesis, or the last one?",
         "May a finished hypothesis still win when an open one becomes better later? When can you stop?",
     ),
 )
@@ -33,7 +33,7 @@ def decode_beam(rng):
         model = on_time(rng, ends, places)
         return call(title, model, asking(rng, len(ends), wanted), 1, penalty, grad=False, **settings)
 
-    def exhaustive(title, penalty, places=4, sentences=3, cut=False, **settings):
+    def exhaustive(title, penalty, places=4, sentences=3, cut=False, never=-NEVER, **settings):
         """All hypotheses there are; where they are `cut`, some of the best have not ended when the places are full."""
         src = asking(rng, 4, [0, *range(1, sentences)])
         while True:
@@ -42,6 +42,7 @@ def decode_beam(rng):
                 scores[:, places - 1, :, EOS] = 2 * rng.normal(4, 11)
             scores[0, : places - 1, :, EOS] = -NEVER
             scores[1:, : places - 1, :, EOS] += 1.0
+            scores[..., :EOS] = never
             if is_telling(make(model), src, penalty, cut):
                 return call(title, model, src, 640, penalty, grad=False, **settings)
 
@@ -67,9 +68,9 @@ def decode_beam(rng):
 
     yield one_wide("a beam of one", [2, 5, 3], [1, 0, 2], 1.0, public=True)
     yield exhaustive("all hypotheses, plain sums", 0.0, public=True, weight=2.0)
-    yield exhaustive("all hypotheses, means of log p", 1.0, public=True, weight=2.0)
+    yield exhaustive("all hypotheses, means of log p", 1.0, never=-torch.inf, public=True, weight=2.0)
     yield rest_hidden
-    yield exhaustive("all hypotheses, in between", 0.6)
+    yield exhaustive("all hypotheses, in between", 0.6, never=-torch.inf)
     yield exhaustive("all hypotheses, long ones preferred", 2.0)
     yield exhaustive("all of three places", 0.8, places=3)
     yield exhaustive("all hypotheses, the best of them cut off", 0.0, cut=True)
@@ -84,11 +85,16 @@ def decode_beam(rng):
         yield exhaustive(f"all hypotheses, penalty {penalty}", penalty, sentences=4)
 
 
-@decode_beam.misconception(
-    "Print log p of a sentence of your beam, its length, and what you say it is worth with a penalty of 0, 1 and 2."
+decode_beam.mistakes(
+    "Print each hypothesis that you compare at the end, its log p, its length, and what you say it is worth with a "
+    "penalty of 0, 1 and 2. Is the best one missing, or is it worth too little?",
+    best_by_the_plain_sum=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores)
+    ),
+    stops_when_the_best_has_ended=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, lead=0.0
+    ),
 )
-def no_length_penalty(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores))
 
 
 @decode_beam.misconception("log p is negative. Does a larger penalty favour long sentences in yours, or short ones?")
@@ -96,14 +102,15 @@ def multiplied_by_the_length(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) * n**length_penalty)
 
 
-@decode_beam.misconception("How long is a sentence that consists of eos alone? The eos is counted.")
-def eos_not_counted(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty)
-
-
-@decode_beam.misconception("How long is a sentence that consists of eos alone? Print the length that you divide by.")
-def sos_counted(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty)
+decode_beam.mistakes(
+    "How long is a sentence that consists of eos alone? The eos is counted, and sos is not. Print what you divide by.",
+    eos_not_counted=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty
+    ),
+    sos_counted=lambda model, src, beam, length_penalty=1.0: search(
+        model, src, beam, lambda scores, n: sum(scores) / (n + 1) ** length_penalty
+    ),
+)
 
 
 @decode_beam.misconception("Add 100 to all logits of one step. Should the search change? What makes logits comparable?")
@@ -117,12 +124,14 @@ def greedy_whatever_the_beam(model, src, beam, length_penalty=1.0):
 
 
 @decode_beam.misconception(
-    "What becomes of a hypothesis that ends before the last place? Print all that you compare at the end."
+    "Print all hypotheses that you compare at the end. Are those that finished early among them?"
 )
 def those_that_ended_early_are_lost(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, keep=False)
 
 
-@decode_beam.misconception("Was the first hypothesis that ended the best one? Others may end better, and later.")
+@decode_beam.misconception(
+    "Print all hypotheses at the end. Could one that finishes later score better than the first?"
+)
 def stops_at_the_first_end(model, src, beam, length_penalty=1.0):
-    return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, first=True)
+    return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, lead=torch.inf)

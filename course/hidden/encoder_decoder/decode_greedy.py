@@ -12,10 +12,10 @@ from course.reference import encoder_decoder as reference
 @exercise(
     reference.decode_greedy,
     hints=(
-        "What stands in the decoder's input before the first word is known? Print it before every call.",
-        "The model gives a row of scores for every place. Which row speaks of the word that is still missing?",
+        "Print the decoder's input before every call. What does it hold before the first word is known?",
+        "The model returns logits for every position. Which of them predict the word that is still missing?",
         "Decode three sentences of different lengths together, then each alone. Compare.",
-        "What should stand behind an eos, and what does the model still say there?",
+        "What should stand behind an eos? What does the model predict there?",
     ),
 )
 def decode_greedy(rng):
@@ -50,7 +50,7 @@ def _write(model, src, *, row=-1, reads=lambda said: said, stop=all, silent=True
     return said[:, 1:]
 
 
-@decode_greedy.misconception("Which row of the scores speaks of the next word? Print them after two words.")
+@decode_greedy.misconception("Print the logits' shape after two words. Which position predicts the next word?")
 def reads_the_first_row(model, src):
     return _write(model, src, row=0)
 
@@ -60,17 +60,19 @@ def feeds_the_last_word_only(model, src):
     return _write(model, src, reads=lambda said: said[:, -1:])
 
 
-@decode_greedy.misconception("Decode three sentences of different lengths together, then alone. Who was cut off?")
+@decode_greedy.misconception(
+    "Decode three sentences of different lengths together, then alone. Which ones are cut off?"
+)
 def stops_when_one_ends(model, src):
     return _write(model, src, stop=any)
 
 
-@decode_greedy.misconception("What stands behind an eos in your result? A sentence that has ended says nothing more.")
+@decode_greedy.misconception("What stands behind an eos in your result? A sentence that has ended gets only pad.")
 def writes_on_behind_the_end(model, src):
     return _write(model, src, silent=False, stop=lambda done: False)
 
 
-@decode_greedy.misconception("What does the first column of your result say? It was there before the model spoke.")
+@decode_greedy.misconception("Print the first column of your result. Did the model choose these ids?")
 def returns_all_that_it_read(model, src):
     return torch.cat([torch.full((len(src), 1), model.sos), _write(model, src)], 1)
 
@@ -88,7 +90,7 @@ def numbers_of_its_own(model, src):
     return _write(Known(), src)
 
 
-@decode_greedy.misconception("Where has the eos gone? It belongs to the answer.")
+@decode_greedy.misconception("Print a sentence that has ended. Is its eos still there? It belongs to the result.")
 def without_eos(model, src):
     ids = _write(model, src)
     return ids.masked_fill(ids == model.eos, model.pad)

@@ -57,9 +57,9 @@ def by_the_grammar(src, tgt_in, src_mask=None, tgt_mask=None):
     name="encoder_decoder_task",
     hints=(
         "Translate a few sentences of the training set with your model. If even those are wrong, how low is the loss?",
-        "Print one row of tgt_in below the same row of tgt. Is the word to be guessed already in sight?",
-        "A low loss and poor translations: at which places do the logits move when you change the last word of tgt_in?",
-        "Plot the learning rate over the steps of your run. Does it ever come to its peak?",
+        "Print one row of tgt_in below the same row of tgt. Can the model see the word that it has to predict?",
+        "Are translations poor at a low loss? Change the last word of tgt_in. At which positions do the logits move?",
+        "Plot the learning rate over the steps of your run. Does it reach its peak?",
     ),
     forbidden=BUILT_IN_LAYERS,
 )
@@ -90,7 +90,9 @@ def encoder_decoder_task(rng):
         return list(pair[2]) != sorted(pair[2])
 
     some, right = asked("half of some sentences", 60, keep=moves, public=True)
-    yield some.law("bleu_at_least", bar=0.4, **right).law("exact_match_at_least", bar=0.5, **right)
+    some = some.law("bleu_at_least", bar=0.4, **right).law("exact_match_at_least", bar=0.5, **right)
+    some = some.shows("exact_match_at_least", full=0.7, called="the share of sentences without an error")
+    yield some.shows("bleu_at_least", full=0.8, called="BLEU")
     new, right = asked("new sentences, 70 % right to the last word", 300, weight=3.0)
     yield new.law("exact_match_at_least", bar=0.7, **right)
     yield new.judged_again("new sentences, BLEU of 0.8", weight=2.0).law("bleu_at_least", bar=0.8, **right)
@@ -119,38 +121,36 @@ def encoder_decoder_task(rng):
 
 
 @encoder_decoder_task.misconception(
-    "Of what it says hardly anything is right, and few of its sentences end. Does the loss fall, and how far? Do its "
-    "parameters move in a step?"
+    "Hardly a word is right, and few sentences end. How far does the loss fall? Do the parameters change in a step?"
 )
 def says_nothing(src, tgt_in, src_mask=None, tgt_mask=None):
     return torch.linspace(1, 0, len(phrases.vocabulary("french"))).expand(*tgt_in.shape, -1)
 
 
 @encoder_decoder_task.misconception(
-    "The words are right, and stand as in English. Do your words have places, in both languages?"
+    "The words are right, but in English order. Do the words of both languages get positions?"
 )
 def word_for_word(src, tgt_in, src_mask=None, tgt_mask=None):
     return _saying(_sentences(src, _as_in_english), tgt_in)
 
 
 @encoder_decoder_task.misconception(
-    "It is on its way: verbs and nouns come, and what must agree with them does not yet. Does the loss still fall when "
-    "the budget ends? How soon, and how high, does the learning rate rise?"
+    "Verbs and nouns are right, but endings and articles are not yet. Does the loss still fall when the budget ends? "
+    "Plot the learning rate. How soon and how high does it rise?"
 )
 def half_learned(src, tgt_in, src_mask=None, tgt_mask=None):
     return _saying(_sentences(src, _with_one_determiner), tgt_in)
 
 
-@encoder_decoder_task.misconception(
-    "It says everything, and never that it is done. Does eos stand in the targets of your loss?"
-)
+@encoder_decoder_task.misconception("The words are right, but the sentences never end. Does your loss include eos?")
 def does_not_end(src, tgt_in, src_mask=None, tgt_mask=None):
     said = _sentences(src)
     return _saying(said.masked_fill(said == phrases.EOS, 3).masked_fill(said == phrases.PAD, 3), tgt_in)
 
 
 @encoder_decoder_task.misconception(
-    "Given the right words it is perfect, left alone it is lost: it has learned to copy what it should guess."
+    "It is perfect when it reads the right words, and fails when it writes alone. Change the last word of tgt_in. At "
+    "which positions do the logits move?"
 )
 def copies_the_next_word(src, tgt_in, src_mask=None, tgt_mask=None):
     """Says what stands one place further on in its own input; where that ends, the word before again."""

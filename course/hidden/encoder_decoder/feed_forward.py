@@ -13,8 +13,8 @@ from course.reference import encoder_decoder as reference
     reference.feed_forward,
     hints=(
         "Write the shape of every intermediate beside its line. Where is it F wide, and where D?",
-        "Set W2 to zero: what must come out? Then b1 to -1000: what must come out now?",
-        "Feed two equal words at different places. Do they come out equal?",
+        "Set W2 to zero. What must come out? Restore it, and set b1 to -1000. What must come out now?",
+        "Put the same word at two positions. Are the two results equal?",
     ),
 )
 def feed_forward(rng):
@@ -36,30 +36,23 @@ def feed_forward(rng):
     )
 
 
-@feed_forward.misconception("Without a bend in the middle two linear maps are one. Is your result linear in x?")
+@feed_forward.misconception(
+    "With zero biases, does -x give the negative of what x gives? Two linear maps in a row are one linear map."
+)
 def no_relu(x, W1, b1, W2, b2):
     return (x @ W1.T + b1) @ W2.T + b2
 
 
-@feed_forward.misconception("Can your result be negative? Where exactly does the formula bend?")
-def relu_at_the_end_too(x, W1, b1, W2, b2):
-    return reference.feed_forward(x, W1, b1, W2, b2).relu()
-
-
 @feed_forward.misconception(
-    "Weights are stored (out, in). Square matrices hide the difference: try F different from D."
+    "Weights have the shape (out, in). Square matrices hide the difference, so try F different from D."
 )
 def weights_not_transposed(x, W1, b1, W2, b2):
     return (x @ W1 + b1).relu() @ W2 + b2
 
 
-@feed_forward.misconception("Set W2 and b2 to zero: nothing should be left. The road around comes with the layer.")
-def residual_inside(x, W1, b1, W2, b2):
-    return x + reference.feed_forward(x, W1, b1, W2, b2)
-
-
 @feed_forward.misconception(
-    "A smoother bend than the paper's of 2017. Ours is the one with the corner.", convention="GELU, as in GPT and BERT"
+    "Your activation is smooth at 0. The paper of 2017 uses one with a corner there. Which one is it?",
+    convention="GELU, as in GPT and BERT",
 )
 def smooth_bend(x, W1, b1, W2, b2):
     return F.gelu(x @ W1.T + b1) @ W2.T + b2

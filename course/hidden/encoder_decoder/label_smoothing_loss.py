@@ -15,7 +15,7 @@ BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss", "F.kl_div", "nn.KLD
     hints=(
         "Write down the smoothed target of one token for V = 4 and epsilon = 0.2. Do its numbers sum to one?",
         "With epsilon = 0 it must be the cross-entropy you know. Is it, over the real tokens alone?",
-        "Make the logits of a padded place huge. May the loss move? Then add a column of padding: may it move now?",
+        "Make the logits of a padded position huge. May the loss move? Then add a column of padding. May it move now?",
     ),
     forbidden=BUILT_IN_LOSSES,
 )
@@ -52,21 +52,23 @@ def label_smoothing_loss(rng):
     yield case("float32", 0.1, 2, 3, 7, [2, 3], dtype=torch.float32)
 
 
-def _smoothed(logits, targets, epsilon, share=None, right=None):
-    """Losses (B, T) against `right` at the target and `share` at every other word."""
-    log_p, V = logits.log_softmax(-1), logits.shape[-1]
+def _smoothed(logits, targets, epsilon, share=None, right=None, scored=torch.log_softmax):
+    """Losses (B, T) against `right` at the target and `share` at every other word, by what `scored` makes of logits."""
+    log_p, V = scored(logits, -1), logits.shape[-1]
     share = epsilon / V if share is None else share
     right = 1 - epsilon + epsilon / V if right is None else right
     at_target = log_p.gather(-1, targets[..., None]).squeeze(-1)
     return -(right - share) * at_target - share * log_p.sum(-1)
 
 
-@label_smoothing_loss.misconception("Add five columns of padding. Should the loss change? Whose mean is it?")
+@label_smoothing_loss.misconception(
+    "Add five columns of padding. Should the loss change? Over which tokens do you take the mean?"
+)
 def padding_counts(logits, targets, epsilon, mask):
     return _smoothed(logits, targets, epsilon).mean()
 
 
-@label_smoothing_loss.misconception("Padding adds nothing to your sum. By what do you divide it?")
+@label_smoothing_loss.misconception("Padding adds nothing to your sum. What do you divide the sum by?")
 def divided_by_all_places(logits, targets, epsilon, mask):
     return (_smoothed(logits, targets, epsilon).where(mask, torch.zeros(())).sum() / mask.numel()).to(logits.dtype)
 
@@ -79,11 +81,6 @@ def mean_of_sentence_means(logits, targets, epsilon, mask):
     return (losses.sum(1) / mask.sum(1)).mean()
 
 
-@label_smoothing_loss.misconception("The sum grows with the batch. What is asked for does not.")
-def summed(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon)[mask].sum()
-
-
 @label_smoothing_loss.misconception(
     "Does the right word get a share of epsilon as well? Write the target down for V = 4.",
     convention="all of epsilon to the other V - 1 words",
@@ -94,7 +91,7 @@ def shared_by_the_others(logits, targets, epsilon, mask):
 
 
 @label_smoothing_loss.misconception(
-    "With scores of thousands, print the smallest probability, and its logarithm. When was it lost?"
+    "With logits of thousands, print the smallest probability and its logarithm. Where did it get lost?"
 )
 def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
     log_p = (logits.softmax(-1) + 1e-9).log()
@@ -102,13 +99,43 @@ def logarithm_of_nearly_zero(logits, targets, epsilon, mask):
     return (-(1 - epsilon) * right - epsilon * log_p.mean(-1))[mask].mean()
 
 
-@label_smoothing_loss.misconception("Sum the smoothed target of one token. Is it one?")
-def target_does_not_sum_to_one(logits, targets, epsilon, mask):
-    return _smoothed(logits, targets, epsilon, right=1 - epsilon)[mask].mean()
+def _scored(scored):
+    """The right mean of losses, by what `scored` makes of logits."""
+    return lambda logits, targets, epsilon, mask: _smoothed(logits, targets, epsilon, scored=scored)[mask].mean()
+
+
+def _with(**changed):
+    """The right mean of losses against another target: `changed` makes shares of epsilon and V."""
+    return lambda logits, targets, epsilon, mask: _smoothed(
+        logits, targets, epsilon, **{name: share(epsilon, logits.shape[-1]) for name, share in changed.items()}
+    )[mask].mean()
+
+
+label_smoothing_loss.mistakes(
+    "Sum the smoothed target of one token. Is it one?",
+    target_does_not_sum_to_one=_with(right=lambda epsilon, V: 1 - epsilon),
+    epsilon_for_every_word=_with(share=lambda epsilon, V: epsilon, right=lambda epsilon, V: 1 - epsilon),
+    nothing_taken_from_the_target=_with(right=lambda epsilon, V: 1 + epsilon / V),
+    only_the_right_word_counts=_with(share=lambda epsilon, V: 0.0, right=lambda epsilon, V: 1 - epsilon),
+    shared_by_two_words_fewer=_with(
+        share=lambda epsilon, V: epsilon / max(V - 2, 1), right=lambda epsilon, V: 1 - epsilon
+    ),
+)
+label_smoothing_loss.mistakes(
+    "With epsilon = 0.1, how much of the target is the right word's: nearly all of it, or a tenth?",
+    epsilon_the_wrong_way_round=_with(
+        share=lambda epsilon, V: (1 - epsilon) / V, right=lambda epsilon, V: epsilon + (1 - epsilon) / V
+    ),
+)
+label_smoothing_loss.mistakes(
+    "Your loss can fall below zero. Is each number that you sum a logarithm of a probability?",
+    logarithm_forgotten=_scored(torch.softmax),
+    softmax_forgotten=_scored(lambda logits, dim: logits),
+)
 
 
 @label_smoothing_loss.misconception(
-    "Its gradient is the same, its value is lower by the target's own entropy. Cross-entropy is asked for.",
+    "Your gradient is right, and your value is lower by the entropy of the target. The text asks for cross-entropy.",
     convention="Kullback-Leibler divergence from the smoothed target",
 )
 def divergence(logits, targets, epsilon, mask):

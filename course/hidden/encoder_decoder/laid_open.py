@@ -132,6 +132,9 @@ def residual_dropped(layer, norm, sublayer, x):
 
 
 no_residual = joined(pre=lambda norm, sublayer, x: sublayer(norm(x)), post=lambda norm, sublayer, x: norm(sublayer(x)))
+added_to_itself = joined(
+    pre=lambda norm, sublayer, x: 2 * sublayer(norm(x)), post=lambda norm, sublayer, x: norm(2 * sublayer(x))
+)
 normed_before_and_behind = joined(pre=lambda norm, sublayer, x: norm(x + sublayer(norm(x))))
 sublayer_normed_alone = joined(post=lambda norm, sublayer, x: x + norm(sublayer(x)))
 residual_normed = joined(pre=lambda norm, sublayer, x: norm(x) + sublayer(norm(x)))
@@ -155,13 +158,17 @@ def without_relu(layer, x):
 
 # -- hints for either kind ---------------------------------------------------------------------------------------------
 
-NO_RESIDUAL = "Set all weights of the sublayers to zero. Is anything left of x? What should be?"
-SUBLAYER_NORMED_ALONE = "What is added to what? In post-norm the sum is normed, and so is the road through it."
-RESIDUAL_NORMED = "In pre-norm, may a norm stand on the road from the first layer to the last? Multiply x by 10."
-ALWAYS_POST = "Build it with norm='pre' and with norm='post', from the same weights. Do they differ?"
-WITH_GELU = "A smoother bend than the paper's of 2017. Ours is the one with the corner."
+NO_RESIDUAL = "Set all weights and biases of the sublayers to zero. Is anything left of x? What should be left?"
+SUBLAYER_NORMED_ALONE = (
+    "Build it with norm='post' and fresh norms. Is each word's mean 0 in the result? What goes into your norms?"
+)
+RESIDUAL_NORMED = "In pre-norm, multiply x by 10. The result should grow, too. Does a norm act on the residual stream?"
+ALWAYS_POST = (
+    "Build it with norm='pre', and set all weights and biases of the sublayers to zero. Does x come out unchanged?"
+)
+WITH_GELU = "Your activation is smooth at 0. The paper of 2017 uses one with a corner there. Which one is it?"
 GELU_CONVENTION = "GELU, as in GPT and BERT"
-WITHOUT_RELU = "Is something missing between up and down? Two linear maps in a row are one."
-NOTHING_DROPPED = "Put it into training mode, with a dropout of 1. Does it notice?"
-RESIDUAL_DROPPED = "With a dropout of 1, should the road around the sublayer be closed, too?"
-DROPPED_IN_EVALUATION = "Put it into eval(), with a dropout of 0.5, and call it twice. Why do the results differ?"
+WITHOUT_RELU = "Two linear maps in a row are one linear map. What stands between your up and down?"
+NOTHING_DROPPED = "Put it into training mode with a dropout of 1. Does the result change?"
+RESIDUAL_DROPPED = "In training, with a dropout of 1, nothing is left of x. Is x dropped, too, or never added?"
+DROPPED_IN_EVALUATION = "Call eval() on a layer with a dropout of 0.5, and run it twice. Why do the results differ?"

@@ -19,7 +19,7 @@ BUILT_IN_NORMS = (
     hints=(
         "Take gamma of ones and beta of zeros, and print mean and variance of one word of your result.",
         "Add 100 to all numbers of one word. Should its new vector change? Should that of its neighbour?",
-        "Compare your variance with x.var(-1) and with its two settings: by what are the squares divided?",
+        "Compare your variance with both settings of correction in x.var(-1). What is the sum divided by?",
     ),
     forbidden=BUILT_IN_NORMS,
 )
@@ -34,8 +34,8 @@ def layer_norm(rng):
     yield call("words without a batch", *inputs(5, 3))
     yield call("one word", *inputs(11))
     yield call("two numbers a word", *inputs(3, 5, 2), weight=2.0)
-    x, gamma, beta = inputs(2, 5, 3)
-    yield call("numbers around a thousand", x + 1000, gamma, beta, grad=False)
+    x, gamma, beta = inputs(2, 5, 7, dtype=torch.float32)
+    yield call("float32 around two thousand", 2 * x + 2000, gamma, beta, tolerance=2e-3, grad=False, public=True)
     yield call("a word of equal numbers", torch.full((2, 1, 5), 3.0).double(), rng.normal(5), rng.normal(5), grad=False)
     yield call("float32", *inputs(2, 3, 5, dtype=torch.float32))
     yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs(3, 2, 5)), public=True)
@@ -46,17 +46,19 @@ def _normed(x, gamma, beta, eps, dim=-1, correction=0):
     return gamma * centred / (x.var(dim, correction=correction, keepdim=True) + eps).sqrt() + beta
 
 
-@layer_norm.misconception("Print the mean of one word of your result, with gamma of ones and beta of zeros: is it 0?")
+@layer_norm.misconception(
+    "Take gamma of ones and beta of zeros, and print the mean of one word of your result. Is it 0?"
+)
 def over_the_words(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, eps, dim=-2 if x.dim() > 1 else -1)
 
 
-@layer_norm.misconception("A long sentence stands in the batch, too. Should its words change the mean of yours?")
+@layer_norm.misconception("Add another sentence to the batch. Should it change the mean of your words?")
 def one_mean_over_all(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
 
 
-@layer_norm.misconception("For the numbers 0 and 2, is the variance 1 or 2? What do you divide by?")
+@layer_norm.misconception("Is your variance of the numbers 0 and 2 equal to 1 or to 2? What do you divide by?")
 def unbiased_variance(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, eps, correction=1 if x.shape[-1] > 1 else 0)
 
@@ -67,7 +69,7 @@ def eps_outside_the_root(x, gamma, beta, eps=1e-5):
 
 
 @layer_norm.misconception(
-    "Two small differences at once: by what does torch's std divide, and where does eps stand?",
+    "There are two small differences. What does torch's std divide by, and where does eps stand?",
     convention="unbiased deviation with eps added to it, as in the Annotated Transformer",
 )
 def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):
@@ -75,9 +77,12 @@ def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / (deviation + eps) + beta
 
 
-@layer_norm.misconception("What comes out for a word of equal numbers? What is eps for?")
-def no_eps(x, gamma, beta, eps=1e-5):
-    return _normed(x, gamma, beta, 0.0)
+layer_norm.mistakes(
+    "Call it with eps = 0.5. Does the result change? Print what you divide by for a word of equal numbers.",
+    another_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-6),
+    the_usual_eps_whatever_was_given=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 1e-5),
+    no_eps=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, 0.0),
+)
 
 
 @layer_norm.misconception("Multiply all numbers of a word by 10. Should the result change? Variance or deviation?")
@@ -86,7 +91,7 @@ def divided_by_the_variance(x, gamma, beta, eps=1e-5):
 
 
 @layer_norm.misconception(
-    "Nothing is subtracted: that is another norm, used in many newer models. Ours has mean 0.",
+    "Print the mean of a word of your result. Many newer models use a norm that leaves the mean. Ours does not.",
     convention="RMSNorm, which leaves the mean where it is",
 )
 def root_mean_square(x, gamma, beta, eps=1e-5):

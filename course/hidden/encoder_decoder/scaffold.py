@@ -29,8 +29,8 @@ def words(rng, *shape):
 
 
 def ragged(rng, B, S):
-    """A padding mask (B, 1, 1, S) with a full sentence, and one of a single word."""
-    lengths = torch.cat([torch.tensor([S, 1]), rng.integers(1, S + 1, B)])[:B]
+    """A padding mask (B, 1, 1, S) with a full sentence, one of a single word, and one of padding alone."""
+    lengths = torch.tensor([S, 1, 0])[:B]
     return (torch.arange(S) < lengths[:, None])[:, None, None]
 
 

@@ -16,8 +16,8 @@ from course.reference import encoder_decoder as reference
 def warmup_schedule(rng):
     """Before, at and after the peak; several widths."""
     yield call("the paper's peak", 4000, 512, 4000, public=True)
-    # of 4000, the first step is as good as zero
-    yield call("the first step", 1, 512, 40, public=True).counts_with("the paper's peak")
+    # of 4000, an early step is as good as zero
+    yield call("the third step", 3, 512, 40, public=True).counts_with("the paper's peak")
     yield call("long after", 100_000, 512, 4000, public=True)
     for _ in range(4):
         warmup = int(rng.integers(10, 500, 1))
@@ -28,7 +28,7 @@ def warmup_schedule(rng):
     yield call("just after the peak", 43, 11, 41)
 
 
-@warmup_schedule.misconception("Plot the first steps. Should they not rise slowly?")
+@warmup_schedule.misconception("Plot the first steps. Does the rate rise slowly?")
 def no_warmup(step, d_model, warmup):
     return d_model**-0.5 * step**-0.5
 
@@ -38,7 +38,7 @@ def never_falls(step, d_model, warmup):
     return d_model**-0.5 * min(step, warmup) * warmup**-1.5
 
 
-@warmup_schedule.misconception("What happens to the rate when the model gets wider? The root stands below.")
+@warmup_schedule.misconception("Double the width. Does your rate rise or fall? What does the formula say?")
 def multiplied_by_the_root_of_the_width(step, d_model, warmup):
     return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)
 
@@ -48,11 +48,11 @@ def width_left_out(step, d_model, warmup):
     return min(step**-0.5, step * warmup**-1.5)
 
 
-@warmup_schedule.misconception("Are both terms equal at step = warmup? With your exponent they meet elsewhere.")
+@warmup_schedule.misconception("Compute both terms at step = warmup. They should be equal there. Are yours?")
 def another_power_of_warmup(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 
-@warmup_schedule.misconception("With which number does the count of steps begin?")
+@warmup_schedule.misconception("Print your rate at step 1 and compute it by hand. Which step does your formula use?")
 def counts_from_zero(step, d_model, warmup):
     return d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)

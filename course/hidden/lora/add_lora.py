@@ -120,7 +120,12 @@ def frozen_last_of_all(model, r, alpha, targets):
 
 add_lora.mistakes(
     "With q as a target, which layers have you changed? Is part of a name the name?",
+    name_contains_the_target=_aimed(lambda name, targets: any(target in name for target in targets)),
     last_part_contains_the_target=_aimed(lambda name, targets: any(target in last_part(name) for target in targets)),
+)
+add_lora.mistakes(
+    "Is a layer in a block called `v` one of those you want? Of the parts of its path, the last one is its name.",
+    any_part_of_the_name=_aimed(lambda name, targets: any(part in targets for part in name.split("."))),
 )
 add_lora.mistakes(
     "Does `first.seq` end in `q`? As a string it does. And as a path, what is its last part?",
@@ -137,6 +142,12 @@ add_lora.mistakes(
 def all_numbers_counted(model, r, alpha, targets):
     reference.add_lora(model, r, alpha, targets)
     return sum(p.numel() for p in model.parameters())
+
+
+@add_lora.misconception("The number of what is asked for: of layers that are new, or of numbers that can learn?")
+def layers_counted(model, r, alpha, targets):
+    reference.add_lora(model, r, alpha, targets)
+    return sum(isinstance(module, Right) for module in model.modules())
 
 
 @add_lora.misconception(

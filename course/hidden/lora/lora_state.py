@@ -42,6 +42,8 @@ def lora_state(rng):
     others = ("body.norm.weight", "body.norm.bias", "body.head.weight", "body.head.bias")
     yield state("one layer, and nothing else learns", small(others), public=True)
     yield state("a head that learns as well", small(), public=True)
+    theirs = stand_in("adapted", **{**lora_layer(rng, 5, 6, 2, 6.0)[0].parameters, "kind": None})
+    yield state("a LoRA layer of another class than yours", chain({"q": theirs}), public=True)
     yield state("three layers, and names with an A in them", model(), weight=2.0)
     yield state("after training, all is frozen", small((*others, "body.q.A", "body.q.B")))
     yield state("no LoRA layer", chain({"up": linear(rng, 5, 3), "down": linear(rng, 2, 5)}), weight=0.5).counts_with(

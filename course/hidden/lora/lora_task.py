@@ -100,7 +100,7 @@ def lora_task(rng):
     yield matrices.law("keeps_weights", weights=others("bias"))
     some, every = rng.permutation(len(labels))[:300], rng.permutation(len(labels))
     read = given_model(READS, public=True).call(images[some]).laws_only()
-    yield right(read, some, 0.6)
+    yield right(read, some, 0.6).shows("accuracy_at_least", full=0.88, called="accuracy")
     yield right(read.judged_again("the same three hundred, 80 % right", weight=0.1), some, 0.8)
     yield (
         given_model("other negatives, other answers", public=True, weight=0.25)

@@ -55,8 +55,8 @@ def GatedClassifier(rng):
         .learning()
         .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
         .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
-        .law("learns_at_least", numbers=2300, because="it learns hardly more numbers than Elman's network: where are "
-             "the weights of the gates?")
+        .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose gates read both "
+             "the token and the state: what does each of your gates read?")
         .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient: which number does "
              "that gate multiply, and what is that number at every step?")
     )  # fmt: skip

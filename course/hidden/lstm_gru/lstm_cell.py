@@ -82,6 +82,11 @@ lstm_cell.misconception(
     convention="gate order i, o, f, c, as in ONNX",
 )(partial(_step, order="iofg"))
 lstm_cell.misconception(
+    "That is how TensorFlow's BasicLSTMCell stored them. Which quarter goes through tanh here? The docstring says.",
+    name="order_of_tensorflow",
+    convention="gate order i, j, f, o, as in TensorFlow's BasicLSTMCell",
+)(partial(_step, order="igfo"))
+lstm_cell.misconception(
     "That is the order in which many texts write the equations. In which order does the docstring stack them?",
     name="order_f_i_o_g",
     convention="gate order f, i, o, g, as the equations are often listed",
@@ -101,10 +106,6 @@ lstm_cell.mistakes(
 lstm_cell.mistakes(
     "Which cell state does the output gate look through to: the one that came, or the one you made?",
     old_cell_in_the_output=partial(_step, shown=lambda old, new: tanh(old)),
-)
-lstm_cell.mistakes(
-    "Both results are right, but in the other order. Which one is bounded by 1?",
-    cell_before_output=lambda *given: reference.lstm_cell(*given)[::-1],
 )
 lstm_cell.mistakes(
     "Set x, h and c to zero. What should still open and shut the gates?",

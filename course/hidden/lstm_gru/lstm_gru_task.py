@@ -36,7 +36,7 @@ def lstm_gru_task(rng):
 
     longest = parentheses.LONGER[1]
     some = new("better than a coin", 1500, parentheses.LONGER, 0.65, public=True)
-    yield some
+    yield some.shows("accuracy_at_least", full=0.9, called="accuracy at the lengths of training")
     yield some.judged_again("the lengths of training, 90 % right", bar=0.9, weight=2.0)
     others = new("the longest of training, 80 % right", 1500, (longest, longest), 0.8)
     yield others

@@ -27,7 +27,7 @@ NOTHING = torch.tensor([], dtype=torch.long)
         "Do the four answers sum to one?",
         "For n = 3, print the part of the context that you look up. Try a context of five tokens, of two, of one, "
         "of none.",
-        "Ask for a context that never occurred. What does your model know about its last token alone?",
+        "Ask after a context that never occurred. What does your model know about its last token alone?",
     ),
 )
 def NGramModel(rng):
@@ -83,7 +83,7 @@ def _distributions(names: Tensor, text: Tensor, contexts: list):
         .law("sums_to_one")
         .counts_with(IN_ORDER)
     )
-    because = "the same question gets another answer later on, and nothing was read in between"
+    because = "the same context gets another answer later, although `fit` was not called in between"
     yield (
         _asked("asked twice", 3, 7, 0.5, text, [*contexts, *contexts], public=True)
         .map([*contexts, *contexts], method="next_distribution", into="again")
@@ -121,7 +121,11 @@ def _one_model_one_window(text: Tensor):
         .call(text[7:9], on="fitted", method="next_distribution")
         .call(text[7:9], method="next_distribution", into="asked itself")
         .law("shape_is", shape=(5,), because=SHAPES)
-        .law("equal", to="asked itself", because="what `fit` returns answers otherwise than the model that was fitted")
+        .law(
+            "equal",
+            to="asked itself",
+            because="what `fit` returns gives another answer than the fitted model",
+        )
         .counts_with(IN_ORDER)
     )
     yield (
@@ -137,31 +141,31 @@ def _one_model_one_window(text: Tensor):
 
 
 def _first_and_last_window(names: Tensor):
-    """Whoever has lost a window guesses among tokens read as often, and names the smallest or the largest of them."""
+    """A model that misses a window guesses among equally frequent tokens: the smallest or the largest of them."""
     low, middle, high = names[:3].sort().values
-    because = "was read, and nothing else; then your model is surprised by the"
+    because = "is the whole training text, and yet your model does not expect"
     return (
         _asked("the first window of a text, and the last", 2, 5, 0.01, torch.stack([low, high, middle]), [(low[None],)])
-        .law("argmax_is", index=high[None], because=f"a b c {because} b after a")
+        .law("argmax_is", index=high[None], because=f"`a b c` {because} b after a")
         .call(high[None], method="next_distribution", into="after b")
-        .law("argmax_is", of="after b", index=middle, because=f"a b c {because} c after b")
+        .law("argmax_is", of="after b", index=middle, because=f"`a b c` {because} c after b")
         .call(2, 5, 0.01, on="answer", into="other")
         .call(torch.stack([high, middle, low]), on="other", method="fit", into="other fitted")
         .call(high[None], on="other", method="next_distribution", into="other after a")
-        .law("argmax_is", of="other after a", index=middle, because=f"a b c {because} b after a")
+        .law("argmax_is", of="other after a", index=middle, because=f"`a b c` {because} b after a")
     )
 
 
 def _shorter_contexts(rng: Rng, names: Tensor):
-    """Nothing, too little, and something never read before: each time the shorter windows answer."""
+    """No context, a short one and an unseen one: each time the shorter windows answer."""
     counts = torch.tensor([23, 11, 5, 2, 1])
     text = names[torch.arange(5).repeat_interleave(counts)[rng.permutation(42)]]
     frequencies = torch.zeros(5, dtype=torch.float64).index_put_((names,), counts.double() / 42)
     yield from _no_context(text, frequencies)
     with_pairs = torch.cat([text, torch.tensor([5, 6] * 4)])  # only 6 ever comes after 5
     because = (
-        "of two tokens that never came after a context, the one that fills half of the text should be likelier than "
-        "the one read once: who speaks up where the context is silent?"
+        "of two tokens that never followed a context, the one that fills half of the text should be likelier than the "
+        "one that occurs once. What does P₁ add to your mixture?"
     )
     yield (
         _asked("what never came after a context", 2, 7, 0.1, with_pairs, _contexts([5]))
@@ -171,7 +175,7 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     ring = names.repeat(9)
     short = [(names[i : i + 1],) for i in range(4)]
     strange = [(torch.stack([names[(i + 2) % 5], names[(i + 2) % 5], names[i]]),) for i in range(4)]
-    because = "one token of context was given, and it tells all there is to know"
+    because = "the context was one token, and that token alone decides what comes next here"
     yield (
         _asked("a context shorter than n − 1", 4, 5, 0.01, ring, short)
         .law("argmax_is", index=names[1:], because=because)
@@ -179,13 +183,17 @@ def _shorter_contexts(rng: Rng, names: Tensor):
     yield (
         _asked("a context never read, with a known ending", 4, 5, 0.01, ring, strange, public=True)
         .law("finite", because="after a context that never occurred your model answers NaN")
-        .law("argmax_is", index=names[1:], because="the whole context is new, but its last token is well known: use it")
+        .law(
+            "argmax_is",
+            index=names[1:],
+            because="the context as a whole is unseen, but its last token is well known",
+        )
     )
 
 
 def _no_context(text: Tensor, frequencies: Tensor):
     """Without a context the counts of single tokens answer, with alpha added to each."""
-    alike = "without a context all tokens are alike to yours, and half of the text is one of them"
+    alike = "without a context your model holds all tokens equally likely, and one of them fills half of the text"
     yield (
         _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(NOTHING, method="next_distribution")
@@ -196,8 +204,8 @@ def _no_context(text: Tensor, frequencies: Tensor):
     )
     smoothed = torch.cat([frequencies * 42, torch.zeros(2, dtype=torch.float64)]) + 2.5
     because = (
-        "without a context only P₁ is left: is alpha added to the count of each token, whether it was read or not, "
-        "and as often in the sum below?"
+        "without a context the answer should be P₁. Is alpha added to the count of each token, seen or unseen, and V "
+        "times to the sum below?"
     )
     yield (
         _fitted("no context, and an alpha of 2.5", 3, 7, 2.5, text)
@@ -205,12 +213,12 @@ def _no_context(text: Tensor, frequencies: Tensor):
         .law("shape_is", shape=(7,), because=SHAPES)
         .law("close_to", value=smoothed / smoothed.sum(), within=1e-5, because=because)
     )
-    because = "windows of one token tell how often each token comes, and with n = 1 yours answers otherwise"
+    because = "with n = 1 the answer should be the frequencies of single tokens, and yours is another"
     yield (
         _fitted("n = 1 looks at nothing", 1, 5, 0.3, text)
         .call(text[:3], method="next_distribution")
         .call(NOTHING, method="next_distribution", into="without")
-        .law("equal", to="without", because="a window of one token has no context, yet yours changes the answer")
+        .law("equal", to="without", because="with n = 1 a window has no context, and yet a context changes your answer")
         .law("close_to", of="without", value=frequencies, within=0.04, because=because)
     )
 
@@ -242,7 +250,7 @@ def _fitted_again(names: Tensor, text: Tensor, contexts: list):
         .call(2, 5, 0.2, on="answer", into="fresh")
         .call(_pairs(names), on="fresh", method="fit", into="fitted")
         .map(contexts, on="fresh", method="next_distribution", into="expected")
-        .law("equal", to="expected", because="after a second `fit` the first text still shows")
+        .law("equal", to="expected", because="after a second `fit` the model still counts the first text")
         .counts_with(IN_ORDER)
     )
 
@@ -311,22 +319,26 @@ def _halves(total: Callable[[_Counting, list[int], Tensor], Tensor]) -> type[_Co
     return _answers(next_distribution)
 
 
-@NGramModel.misconception(
-    "Sum the distribution after one context. By what is a count divided: by all windows, or by those with this context?"
+def _joint(model: _Counting, context: Tensor) -> Tensor:
+    counts = model.counts(model.longest(context))
+    joint = (counts + model.alpha) / (len(model.text) + model.alpha * model.vocab_size)
+    return joint if bool(counts.any()) else model.mixed(context.tolist())
+
+
+NGramModel.mistakes(
+    "After a context your probabilities sum to less than one. By what do you divide its counts, and do the weights of "
+    "those orders that answer sum to one?",
+    sums_to_less_than_one=_answers(
+        lambda model, context: model.mixed(context.tolist()) * (0.5 if model.longest(context) else 1)
+    ),
+    divided_by_all_windows=_answers(_joint),
 )
-class divided_by_all_windows(_Counting):
-    def next_distribution(self, context):
-        counts = self.counts(self.longest(context))
-        joint = (counts + self.alpha) / (len(self.text) + self.alpha * self.vocab_size)
-        return joint if bool(counts.any()) else self.mixed(context.tolist())
-
-
 NGramModel.mistakes(
     "Fit it on 0 0 1 1 0 0 1 1, and ask after (0, 1). Is that the same question as after (1, 0)?",
     context_reversed=_answers(lambda model, context: model.mixed(model.longest(context)[::-1])),
 )
 NGramModel.mistakes(
-    "How many tokens of context does a window of n = 3 leave? Change the token before those: does the answer change?",
+    "How many tokens of context does a window of n = 3 hold? Change the token before them. Does the answer change?",
     one_token_too_many=lambda n, vocab_size, alpha: reference.NGramModel(n + 1, vocab_size, alpha),
 )
 NGramModel.mistakes(
@@ -335,34 +347,35 @@ NGramModel.mistakes(
     one_token_too_few=lambda n, vocab_size, alpha: reference.NGramModel(max(n - 1, 1), vocab_size, alpha),
 )
 NGramModel.mistakes(
-    "Fit it on 0 0 0 1, and ask with no context. How many numbers of the answer are above zero? Who decides, and when?",
+    "Fit it on 0 0 0 1, and ask without a context. How many numbers of the answer are above zero? Should the model "
+    "choose a token, or say how likely each one is?",
     everything_on_the_likeliest=_answers(
         lambda model, context: F.one_hot(model.mixed(context.tolist()).argmax(), model.vocab_size).float()
     ),
 )
 NGramModel.mistakes(
-    "Print one key of your table and the key you look up: is the one found by the other?",
+    "Print one key of your table and the key that you look up. Are they equal, and of the same type?",
     contexts_never_found=_answers(lambda model, context: model.unigram.clone()),
 )
 NGramModel.mistakes(
-    "Print your table of single tokens, ask for an answer, and print it again. Who has changed it?",
+    "Print your table of single tokens, ask for an answer, and print the table again. Which line changed it?",
     mixes_into_its_own_table=_answers(lambda model, context: model.unigram.copy_(model.mixed(context.tolist()))),
 )
 NGramModel.mistakes(
-    "The context at the very end of the text: how often did it occur, and how often was it followed by something?",
+    "Look at the context at the very end of the text. How often did it occur, and how often did something follow it?",
     counts_the_last_context=_halves(
         lambda model, tokens, counts: counts.sum() + (model.text[-len(tokens) :] == tokens),
     ),
 )
 NGramModel.mistakes(
-    "Sum the distribution after a context that never occurred. What does an order that has seen nothing add to it, and "
-    "which weight does it keep?",
+    "Sum the distribution after a context that never occurred. What do the counts of that context add to the mixture, "
+    "and which weight do they keep?",
     zeros_for_the_unknown=_halves(lambda model, tokens, counts: counts.sum().clamp(min=1)),
 )
 
 
 @NGramModel.misconception(
-    "Ask with no context at all, and with a single token. Is there really nothing that your model could say?"
+    "Fit it with n = 3, and ask without a context and with a single token. What do the shorter windows say there?"
 )
 class short_means_uniform(_Counting):
     def next_distribution(self, context):

@@ -1,1 +1,1 @@
-"""Examiner's notes on topic 01: windows, rows that sum to one, logarithms, dice, and a model judged by what it does."""
+"""Hidden tests of topic 01: n-gram counts, a transition matrix, perplexity, sampling, and an interpolated model."""

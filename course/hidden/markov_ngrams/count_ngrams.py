@@ -11,10 +11,10 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.count_ngrams,
     hints=(
-        "Write `b a n a n a` on paper and put a frame of two letters wherever it fits. How many places are there?",
-        "A text of T tokens: where does the first window of n begin, and where the last? Try T = n, where exactly "
-        "one fits.",
-        "Add up all your counts. For T tokens and windows of n, what must the sum be?",
+        "Write `b a n a n a` on paper and put a window of two letters wherever it fits. How many places are there?",
+        "In a text of T tokens, where does the first window of n tokens begin, and where does the last one begin? "
+        "Try T = n, where exactly one window fits.",
+        "Add up all your counts. What must the sum be for T tokens and windows of n?",
     ),
 )
 def count_ngrams(rng):
@@ -47,17 +47,17 @@ def misses_the_last(tokens, n):
     return _windows_from(range(len(tokens) - n), tokens, n)
 
 
-@count_ngrams.misconception("How long is each tuple you counted? Look at those from the end of the text.")
+@count_ngrams.misconception("How long is each tuple that you counted? Look at the tuples from the end of the text.")
 def cut_off_windows(tokens, n):
     return _windows_from(range(len(tokens)), tokens, n)
 
 
-@count_ngrams.misconception("Does every tuple you counted stand somewhere in the text, token for token?")
+@count_ngrams.misconception("Does every tuple that you counted occur in the text, token for token?")
 def padded(tokens, n):
     return _windows_from(range(len(tokens)), [None] * (n - 1) + tokens, n)
 
 
-@count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is it in your table?")
+@count_ngrams.misconception("In `a b c`, the pair (b, c) begins inside the pair (a, b). Is (b, c) in your counts?")
 def without_overlaps(tokens, n):
     return _windows_from(range(0, len(tokens) - n + 1, n), tokens, n)
 
@@ -67,11 +67,11 @@ def without_overlaps_and_cut_off(tokens, n):
     return _windows_from(range(0, len(tokens), n), tokens, n)
 
 
-@count_ngrams.misconception("How often does ('a', 'n') occur in `b a n a n a`, and how often in your table?")
+@count_ngrams.misconception("How often does ('a', 'n') occur in `b a n a n a`, and what do your counts say?")
 def each_window_once(tokens, n):
     return Counter(set(reference.count_ngrams(tokens, n)))
 
 
-@count_ngrams.misconception("Is (a, b) the same window as (b, a)? What does your table say?")
+@count_ngrams.misconception("Is (a, b) the same window as (b, a)? What do your counts say?")
 def order_lost(tokens, n):
     return Counter(tuple(sorted(window)) for window in reference.count_ngrams(tokens, n).elements())

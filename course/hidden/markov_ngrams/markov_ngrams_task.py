@@ -30,13 +30,14 @@ ON_READ = (2.0, 4.0)
     reference.language_model,
     name="markov_ngrams_task",
     hints=(
-        "Look at your curve of held-out perplexity: where is it lowest?",
-        "If n is fine and the score is not, look at the mixture: what does it say after a context that occurred once?",
+        "Look at your curve of held-out perplexity. At which n is it lowest?",
+        "If n is fine and the score is not, print what your mixture says after a context that occurred once.",
     ),
 )
 def markov_ngrams_task(rng):
     """Fitted here on a part of the corpus drawn by lot, asked about modules that `load` keeps back."""
-    yield _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    short = _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
+    yield short.shows("perplexity_within", full=FULL, called="perplexity, divided by that of the course's own model,")
     yield _judged("the text it has read", 12_000, 200, rng, *ON_READ, public=True, of_the_text=True, weight=0.5)
     yield _judged("new modules, after 20,000 characters", 20_000, 600, rng, PARTIAL)
     yield _judged("new modules, after 60,000 characters", 60_000, 2_000, rng, FULL, weight=3.0)
@@ -56,7 +57,7 @@ def _judged(
         .call(text, method="fit", into="fitted")
         .map(contexts, method="next_distribution")
     )
-    because = "even on the text it has read, it is far more perplexed than it should be" if of_the_text else ""
+    because = "even on its own training text, the perplexity is far too high" if of_the_text else ""
     for factor in factors:
         case = case.law("perplexity_within", targets=targets, factor=factor, because=because)
     return case
@@ -73,21 +74,21 @@ def _encoded(text: str) -> Tensor:
 
 
 @markov_ngrams_task.misconception(
-    "How good is your model on the very text it has read? If not even there, how much of the past does it see?"
+    "Measure your model on its own training text. If it is bad even there, how much of the past does it see?"
 )
 def sees_too_little(vocab_size):
     return reference.NGramModel(2, vocab_size, 0.1)
 
 
 @markov_ngrams_task.misconception(
-    "On the text it has read it is excellent. Compare with the curve of the held-out text: where does that one turn?"
+    "Your model is excellent on its training text. Now look at the held-out curve. At which n does that curve turn?"
 )
 def recites(vocab_size):
     return reference.NGramModel(12, vocab_size, 0.1)
 
 
 @markov_ngrams_task.misconception(
-    "A model with your n can do better. How much does yours trust a context that it has met once?"
+    "A model with your n can do better. How much does yours trust a context that occurred once?"
 )
 def trusts_no_context(vocab_size):
     return _LongestKnown(5, vocab_size, 0.1)

@@ -11,8 +11,8 @@ from course.reference import markov_ngrams as reference
 @exercise(
     reference.perplexity,
     hints=(
-        "What should the perplexity be when every token got probability 1/10? Try it.",
-        "Put the same text twice in a row. Should a model be more perplexed by it?",
+        "Give every token the probability 1/10. What should the perplexity be, and what does your function return?",
+        "Put the same text twice in a row. Should its perplexity change?",
         "Which function undoes a natural logarithm?",
     ),
 )
@@ -40,7 +40,7 @@ def base_two_for_e(log_probs):
     return float(2.0 ** (-log_probs.mean()))
 
 
-@perplexity.misconception("Put the same text twice in a row. Why should perplexity change?")
+@perplexity.misconception("Put the same text twice in a row. Why does your perplexity change?")
 def summed(log_probs):
     return float(torch.exp(-log_probs.sum()))
 
@@ -56,21 +56,16 @@ def sign_lost(log_probs):
 
 
 @perplexity.misconception(
-    "One token of a text had probability 0.5, another 0.001. What is the mean of which quantity: probabilities, "
-    "or their logarithms?"
+    "Take two tokens with the probabilities 0.5 and 0.001. Print the mean of the probabilities, and the mean of their "
+    "logarithms. Which one does the formula use?"
 )
 def mean_of_probabilities(log_probs):
     return float(1 / log_probs.exp().mean())
 
 
 @perplexity.misconception(
-    "For two tokens of probability 1/2 and 1/8 you get 5. Do the formula on paper: which comes first, the mean or the "
-    "exponential?"
+    "For two tokens of probability 1/2 and 1/8 you get 5. Work the formula out on paper. Which comes first, the mean "
+    "or the exponential?"
 )
 def mean_of_perplexities(log_probs):
     return float(torch.exp(-log_probs).mean())
-
-
-@perplexity.misconception("For a uniform guess over 10 tokens you get about 2.3. What is the unit of that number?")
-def still_a_logarithm(log_probs):
-    return float(-log_probs.mean())

@@ -7,20 +7,21 @@ import torch
 from course.exercise import Rng, build, call, draws, exercise, noncontiguous
 from course.reference import markov_ngrams as reference
 
-ANEW = "does yours begin it anew each time?"
+ANEW = "Does your function set its seed again each time?"
 
 
 @exercise(
     reference.sample_text,
     hints=(
-        "Build a P in which 0 is always followed by 1, 1 by 2, and 2 by 0. What does your function write, and "
-        "what should it?",
-        "Draw two thousand tokens and give them to your own transition_matrix. Do you get P back?",
-        "Call it twice, each time with a new generator of the same seed. Then with two different seeds.",
+        "Build a P in which 1 always follows 0, 2 follows 1, and 0 follows 2. What does your function return, and "
+        "what should it return?",
+        "Sample two thousand tokens and give them to your own `transition_matrix`. Do you get P back?",
+        "Call it twice, each time with a new generator of the same seed. Then use two different seeds. Which texts are "
+        "equal?",
     ),
 )
 def sample_text(rng):
-    """A walk without chance first, then dice: frequencies by previous token, and who throws them."""
+    """A walk without chance first, then samples: frequencies by previous token, and use of the generator."""
     cycle = torch.eye(5, dtype=torch.float64)[rng.permutation(5)]
     yield call(
         "a walk without chance", torch.eye(3, dtype=torch.float64).roll(1, 1), 0, 7, rng.generator(), public=True
@@ -31,8 +32,8 @@ def sample_text(rng):
     yield _tallied("longer walks", 30, 89, rng, weight=2.0)
     even = torch.full((97, 97), 1 / 97)  # so many that two seeds do not throw alike by chance
     throws, others = rng.generator(), rng.generator()
-    anew = f"two texts drawn one after the other from one generator are the same: {ANEW}"
-    same = "the same seed wrote two different texts: is every random number drawn from `generator`?"
+    anew = f"two texts drawn one after the other from one generator are the same. {ANEW}"
+    same = "the same seed wrote two different texts. Does every random number come from `generator`?"
     yield (
         build("the generator decides", even, 0, 41, throws, public=True, weight=2.0)
         .call(even, 0, 41, throws, on="answer", into="again")
@@ -41,7 +42,10 @@ def sample_text(rng):
         .laws_only()
         .law("equal", of="model", to="again", because=same)
         .law(
-            "different", of="model", to="other", because="two seeds wrote the same text: where do your dice come from?"
+            "different",
+            of="model",
+            to="other",
+            because="two seeds wrote the same text. Where do your random numbers come from?",
         )
         .law("slices_differ", of="in a row", because=anew)
     )
@@ -56,14 +60,14 @@ def _tallied(title: str, n: int, length: int, rng: Rng, public: bool = False, we
     case = draws(title, n, P, start, length, rng.generator(), public=public, weight=weight)
     return (
         case.law("shape_is", shape=(n, length), because="each text should hold `length` tokens, without the start")
-        .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
-        .law("slices_vary", because=f"{n} texts drawn one after the other from one generator are the same: {ANEW}")
+        .law("whole_numbers", because="tokens are whole numbers, so return a LongTensor")
+        .law("slices_vary", because=f"{n} texts drawn one after the other from one generator are the same. {ANEW}")
         .law("frequencies", probabilities=P, draws=n * length, start=start)
     )
 
 
 @sample_text.misconception(
-    "Draw a thousand times from a row that says 0.6, 0.3, 0.1. How often should the second token come?"
+    "Sample a thousand times from a row of 0.6, 0.3 and 0.1. How often should the second token come?"
 )
 def always_the_likeliest(P, start, length, generator):
     certain = torch.eye(len(P), dtype=P.dtype)[P.argmax(1)]
@@ -76,20 +80,20 @@ def from_the_starts_row(P, start, length, generator):
 
 
 @sample_text.misconception(
-    "P says how likely every *next* token is after each *previous* one. Do you look along a row or down a column?"
+    "P says how likely each *next* token is after each *previous* one. Do you look along a row or down a column?"
 )
 def down_the_columns(P, start, length, generator):
     return reference.sample_text(P.T, start, length, generator)
 
 
 @sample_text.misconception(
-    "Sum a row of P. Then print what you draw from: how likely is the token that P says comes with probability 0.9?"
+    "Sum a row of P. Then print the probabilities that you sample from. How likely is a token there if P gives it 0.9?"
 )
 def softmax_of_the_row(P, start, length, generator):
     return reference.sample_text(P.softmax(1), start, length, generator)
 
 
-@sample_text.misconception("Of a text that begins after `start`, is `start` the first token?")
+@sample_text.misconception("The text begins after `start`. Print your first token. Is it sampled?")
 def start_included(P, start, length, generator):
     return torch.cat([torch.tensor([start]), reference.sample_text(P, start, length - 1, generator)])
 
@@ -99,6 +103,6 @@ def a_seed_of_its_own(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.Generator().manual_seed(0))
 
 
-@sample_text.misconception("Draw two texts in a row from one generator. Are they the same, and should they be?")
+@sample_text.misconception("Sample two texts in a row from one generator. Are they the same, and should they be?")
 def begins_the_generator_anew(P, start, length, generator):
     return reference.sample_text(P, start, length, torch.Generator().manual_seed(generator.initial_seed()))

@@ -1,4 +1,4 @@
-"""What several exercises of this topic are examined with."""
+"""Helpers that several hidden tests of this topic share."""
 
 from __future__ import annotations
 

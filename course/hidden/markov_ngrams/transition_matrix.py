@@ -13,7 +13,7 @@ from course.reference import markov_ngrams as reference
     reference.transition_matrix,
     hints=(
         "Take the text 0, 1, 0, 2 and fill a 3 × 3 table by hand. Then sum each of your rows.",
-        "Which tokens of the text are followed by another one? Count them: is it all T of them?",
+        "How many of the T tokens of the text are followed by another one? Count them in a short text.",
         "Look at the row of a token that never occurs, with alpha = 0 and with alpha = 1.",
     ),
 )
@@ -21,7 +21,7 @@ def transition_matrix(rng):
     """Tokens never met, the last token met nowhere else, the shortest texts, alpha a fraction and above one."""
     text = torch.cat([rng.integers(0, 4, 29), torch.tensor([0, 0, 0, 1, 2, 0, 3])])
     yield call("counts alone", text, 5, public=True)
-    yield call("a little added to each count", text, 7, alpha=0.3, public=True)
+    yield call("a little added to each count", text, 7, alpha=0.1, public=True)  # rows below 1
     yield call("the last token occurs nowhere else", torch.cat([rng.integers(0, 3, 19), torch.tensor([4])]), 5)
     yield call("much added", rng.integers(0, 11, 83), 11, alpha=2.5)
     yield call("not contiguous", noncontiguous(rng.integers(0, 5, 47)), 5, alpha=0.1, public=True)
@@ -51,7 +51,7 @@ def columns_normalised(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "Sum all of your matrix. How many distributions does it hold, and how much should each sum to?"
+    "Sum your whole matrix. How many distributions does it hold, and what should each one sum to?"
 )
 def whole_table_normalised(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha
@@ -59,7 +59,7 @@ def whole_table_normalised(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "Sum a row with alpha = 1, and again with alpha = 10. To what was alpha added: to counts, or to probabilities?"
+    "Sum a row with alpha = 1, and again with alpha = 10. Did you add alpha to counts or to probabilities?"
 )
 def alpha_after_dividing(ids, vocab_size, alpha=0.0):
     counts = _pair_counts(ids, vocab_size)
@@ -75,7 +75,7 @@ def alpha_once_in_the_sum(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "What does your matrix say after a token that never occurred? What would you bet, knowing nothing?"
+    "Print the row of a token that never occurred. How likely is each next token if you know nothing?"
 )
 def unseen_rows_zero(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha
@@ -83,8 +83,8 @@ def unseen_rows_zero(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "Sum each of your rows. Then print the shape of the sums beside that of the table: by which sum is entry [0, 1] "
-    "divided?"
+    "Sum each of your rows. Then print the shape of the sums beside the shape of the table. By which sum do you divide "
+    "entry [0, 1]?"
 )
 def divided_by_the_sums_of_other_rows_and_by_zero(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha
@@ -98,7 +98,7 @@ def unseen_rows_nan(ids, vocab_size, alpha=0.0):
 
 
 @transition_matrix.misconception(
-    "How often is the very last token of the text followed by something? Sum the row of that token."
+    "How often does something follow the very last token of the text? Sum the row of that token."
 )
 def divides_by_all_occurrences(ids, vocab_size, alpha=0.0):
     occurrences = torch.bincount(ids, minlength=vocab_size)[:, None]

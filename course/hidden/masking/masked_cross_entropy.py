@@ -67,11 +67,6 @@ def mean_of_sentence_means(logits, targets, mask):
     return (sums / counts.clamp(min=1))[counts > 0].mean()
 
 
-@masked_cross_entropy.misconception("Repeat every sentence of the batch: should the loss double?")
-def sum_of_all(logits, targets, mask):
-    return (_each(logits, targets) * mask).sum()
-
-
 @masked_cross_entropy.misconception(
     "Logits of zero are no absence of a loss: they are a guess. What is the cross-entropy of V equal logits?"
 )

@@ -92,7 +92,8 @@ def masking_task(rng):
     much_later = "words far in the future change what your model says now: is there any causal mask?"
     drawn = asked_once(60, rng.seed())
     some = _cut_short("60 sentences cut short: the next word", drawn, public=True)
-    yield _at_most(some, drawn, MARGIN + 0.7)
+    near = _at_most(some, drawn, MARGIN + 0.7)
+    yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the source's")
     yield from _less(some, ", of 60 sentences", drawn)
     yield _whole("40 whole sentences: no better than the source", rng, 40, public=True)
     whole, _, _, _ = asked_everywhere(20, rng.seed())

@@ -55,9 +55,10 @@ def mlm_corrupt(rng):
         return case.law("corruption_frequencies", **alike) if last else case
 
     yield counted("8 : 1 : 1, counted", 3000, 3, 3, 0.9, public=True)
-    yield counted("8 : 1 : 1, counted in more words", 20_000, 3, 3, 1.0, weight=2.0, last=4000)
+    # so many that 81 : 10 : 9 is told from it, nearly always
+    yield counted("8 : 1 : 1, counted in more words", 160_000, 3, 3, 1.0, weight=2.0, last=4000)
     yield counted("the mask is one of the words", 20_000, 5, 2, 0.7)
-    yield counted("one in seven, and a larger vocabulary", 30_000, 7, 7, 1 / 7)
+    yield counted("one in seven, and a larger vocabulary", 60_000, 7, 7, 1 / 7)
     yield counted("four in five are special", 20_000, 3, 3, 0.15, plain=0.2)
 
     def coins(title, shape, p, axis, because, **options):
@@ -158,7 +159,8 @@ def words_drawn_over_masks(ids, special, vocab_size, mask_id, generator, p=0.15)
 
 
 @mlm_corrupt.misconception(
-    "Corrupt with p = 0.15 and count the masks. Does the number that chose a token also decide what becomes of it?"
+    "More than 80 % of the chosen tokens become masks. Count them for p = 0.15 and for p = 0.9. If the shares differ, "
+    "the number that chose a token also decides what becomes of it."
 )
 def one_number_for_two_questions(ids, special, vocab_size, mask_id, generator, p=0.15):
     coin = torch.rand(ids.shape, generator=generator)

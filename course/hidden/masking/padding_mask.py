@@ -46,11 +46,6 @@ def last_word_hidden(lengths, max_len):
     return reference.padding_mask(lengths, max_len) & (torch.arange(max_len) < lengths[:, None] - 1)
 
 
-@padding_mask.misconception("At which end of your rows does a short sentence stand? The padding comes after it.")
-def padded_on_the_left(lengths, max_len):
-    return reference.padding_mask(lengths, max_len).flip(1)
-
-
 @padding_mask.misconception("How wide is your mask when max_len is larger than the longest sentence?")
 def as_wide_as_the_longest(lengths, max_len):
     return reference.padding_mask(lengths, max_len)[:, : int(lengths.max())]

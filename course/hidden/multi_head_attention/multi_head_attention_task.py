@@ -46,8 +46,9 @@ def multi_head_attention_task(rng):
 
     some = playgrounds(250)
     first = asked("the friend's number", some, 0.98, 0, public=True)
-    yield first
-    yield first.judged_again("the rival's number", targets=only(1, some[-1]))
+    yield first.shows("accuracy_at_least", full=0.98, called="accuracy for friends")
+    rival = first.judged_again("the rival's number", targets=only(1, some[-1]))
+    yield rival.shows("accuracy_at_least", full=0.98, called="accuracy for rivals")
     both = only(None, some[-1])
     for what, question in (("friends", 0), ("rivals", 1)):
         targets = only(question, some[-1])

@@ -15,9 +15,9 @@ ADDED, OWN = "the marks are added to the words", "a vector of its own for every 
 @exercise(
     reference.LearnedPositions,
     hints=(
-        "Which shape has a table with a vector for each place? Which of its rows does a text of T words need?",
-        "Give two equal sentences in one batch. Should they get the same marks? Do they?",
-        "List model.parameters(): an optimizer changes what it finds there, and nothing else.",
+        "Which shape has a table with a vector for each position? Which of its rows does a text of T words need?",
+        "Put two equal sentences into one batch. Should the same vectors be added to both? Are they?",
+        "List model.parameters(). An optimizer changes what it finds there, and nothing else.",
     ),
 )
 def LearnedPositions(rng):
@@ -87,7 +87,7 @@ class _Table(nn.Module):
         return self.positions[: x.shape[1]]
 
 
-@LearnedPositions.misconception("Give two equal sentences in one batch: they get different marks. Which axis is time?")
+@LearnedPositions.misconception("Two equal sentences in one batch get different vectors added. Which axis is time?")
 class IndexedByTheBatch(_Table):
     def marks(self, x):
         return self.positions[torch.arange(len(x)) % len(self.positions), None]
@@ -112,7 +112,7 @@ class CountsTheSentences(_Table):
 
 
 @LearnedPositions.misconception(
-    "A text of five words and a table of seven places: which of its rows does the text need?"
+    "A text has five words, and the table has seven positions. Which of its rows does the text need?"
 )
 class AlwaysAddsTheWholeTable(_Table):
     def forward(self, x):

@@ -14,9 +14,9 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.alibi_bias,
     hints=(
-        "Write down head 1 of alibi_bias(8, 3) by hand: slope 1/2, three queries, three keys.",
+        "Write down head 1 of alibi_bias(8, 3) by hand, with slope 1/2, three queries and three keys.",
         "Which key is punished most for the last query? And what may a query know about the keys after it?",
-        "Print your slopes for two heads: 2^(-4) and 2^(-8).",
+        "Print your slopes for two heads. They should be 2^(-4) and 2^(-8).",
     ),
 )
 def alibi_bias(rng):
@@ -48,7 +48,7 @@ def _alibi(slopes, T, beyond=-torch.inf):
     return (-slopes[:, None, None] * distance).masked_fill(distance < 0, beyond)
 
 
-@alibi_bias.misconception("Which key is favoured by the last query: the nearest or the farthest? Look at its row.")
+@alibi_bias.misconception("Look at the row of the last query. Does it favour the nearest key or the farthest?")
 def far_keys_favoured(n_heads, T):
     return _alibi(-_slopes(n_heads), T)
 
@@ -60,7 +60,7 @@ def symmetric(n_heads, T):
     return -_slopes(n_heads)[:, None, None] * _distance(T).abs()
 
 
-@alibi_bias.misconception("Entries above the diagonal are the future. exp(0) = 1: does a zero hide it?")
+@alibi_bias.misconception("Entries above the diagonal are the future, and exp(0) = 1. Does a zero hide it?")
 def zeros_for_the_future(n_heads, T):
     return _alibi(_slopes(n_heads), T, beyond=0.0)
 
@@ -73,8 +73,8 @@ def future_rewarded(n_heads, T):
 
 
 @alibi_bias.misconception(
-    "After softmax this is the same, since a row may be shifted; here the distance itself is asked for. What does the "
-    "key at the query's own place cost in yours?",
+    "After softmax this is the same, because a row may be shifted. But here the bias is the distance itself. What is "
+    "it in yours for the key at the query's own position?",
     convention="slope times the key's place, as in BLOOM",
 )
 def by_the_place_of_the_key(n_heads, T):
@@ -87,7 +87,9 @@ def heads_from_zero(n_heads, T):
     return _alibi(2.0 ** (-8 * torch.arange(n_heads).double() / n_heads), T)
 
 
-@alibi_bias.misconception("Your slopes fit eight heads. For two heads the last one is 2^(-8), too: what is the first?")
+@alibi_bias.misconception(
+    "Your slopes fit eight heads. For two heads the last one is 2^(-8), too. What is the first one?"
+)
 def always_halved(n_heads, T):
     return _alibi(2.0 ** -torch.arange(1, n_heads + 1).double(), T)
 

@@ -11,9 +11,9 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.order_properties,
     hints=(
-        "Measure one property at a time: print it for `sinusoidal` and for a table of torch.randn.",
-        "Unique is about any two places, not about neighbours. Deterministic needs two calls.",
-        "Relative: A @ M comes nearest to B for M = torch.linalg.pinv(A) @ B. How near? Over how many places?",
+        "Measure one property at a time. Print it for `sinusoidal` and for a table of torch.randn.",
+        "Unique is about any two positions, not about neighbours alone. Deterministic needs two calls.",
+        "Relative: A @ M comes nearest to B for M = torch.linalg.pinv(A) @ B. How near? Over how many positions?",
     ),
 )
 def order_properties(rng):
@@ -82,14 +82,14 @@ def _best_map_fits(earlier, later):
 
 
 @order_properties.misconception(
-    "A clock shows different times at 1 and at 2, and the same at 1 and at 13. Which pairs of places do you compare?"
+    "A clock shows different times at 1 and at 2, and the same at 1 and at 13. Which pairs of positions do you compare?"
 )
 def only_neighbours_compared(encode, n, d):
     return _with(encode, n, d, unique=lambda rows: bool((rows[1:] - rows[:-1]).abs().amax(1).min() > 1e-4))
 
 
 @order_properties.misconception(
-    "Print the pairs of places that you find alike. What do all these pairs have in common?"
+    "Print the pairs of positions that you find alike. What do all these pairs have in common?"
 )
 def compared_with_the_place_itself(encode, n, d):
     return _with(encode, n, d, unique=lambda rows: bool((rows[:, None] - rows).abs().amax(2).min() > 1e-4))
@@ -103,14 +103,14 @@ def bounded_means_finite(encode, n, d):
 
 
 @order_properties.misconception(
-    "Print the two answers that you compare, for dice. Why are they the same: is it one answer twice, or one seed?"
+    "Print the two results that you compare for an encoding by torch.rand. Are they one result used twice?"
 )
 def compared_with_itself(encode, n, d):
     return _with(encode, n, d, deterministic=lambda rows: torch.equal(rows, rows))
 
 
 @order_properties.misconception(
-    "A longer run has the right shape. Does it begin with the same vectors? Try the place divided by the length."
+    "A longer run has the right shape. Does it begin with the same vectors? Try the position divided by the length."
 )
 def any_length_by_shape(encode, n, d):
     try:
@@ -131,7 +131,7 @@ def a_constant_allowed(encode, n, d):
 
 
 @order_properties.misconception(
-    "With as many places as columns some matrix always fits. Over how many places do you look for one?"
+    "With as many positions as columns some matrix always fits. Over how many positions do you look for one?"
 )
 def too_few_places_for_a_map(encode, n, d):
     def fits(rows):
@@ -142,7 +142,7 @@ def too_few_places_for_a_map(encode, n, d):
 
 
 @order_properties.misconception(
-    "Print the shape of your matrix. Is it n × n? Then it mixes places, and nearly any table can be mixed from itself."
+    "Print the shape of your matrix. Is it n × n? Then it mixes positions, and almost any table is a mix of itself."
 )
 def a_map_that_mixes_places(encode, n, d):
     return _with(encode, n, d, relative=lambda rows: _best_map_fits(rows[:-1].T, rows[1:].T))

@@ -14,7 +14,7 @@ from course.reference import positional_encoding as reference
     reference.echo_by_hand,
     hints=(
         "Draw the attention weights of one list. Where is the line of ones, and where should it be?",
-        "Accuracy at length 16 is near 16 %: that is naming a letter that stands in the list. What tells places apart?",
+        "Is accuracy near 16 % at length 16? Then the model names any letter of the list. What tells positions apart?",
         "Right at 16 letters and wrong at 32? Which encoding never says where a word stands, only how far off?",
     ),
 )
@@ -41,7 +41,8 @@ def positional_encoding_task(rng):
         alphabets = torch.stack([rng.permutation(len(order.LETTERS))[:period] for _ in range(50)])
         return alphabets[:, torch.arange(order.LENGTH) % period]
 
-    yield asked("lists of 16 letters, 99 % right", letters(100, 16), 0.99, public=True, weight=2.0)
+    some = asked("lists of 16 letters, 99 % right", letters(100, 16), 0.99, public=True, weight=2.0)
+    yield some.shows("accuracy_at_least", full=0.99, called="accuracy on lists of 16 letters")
     others = asked("other lists of 16 letters, 99 % right", letters(500, 16), 0.99, weight=2.0)
     yield others
     yield others.judged_again("better than no positions: 50 % right", bar=0.5, weight=2.0)
@@ -78,14 +79,14 @@ def _one_hot(ids):
 
 @positional_encoding_task.misconception(
     "Your model names letters of the list, and not those it should. Does its answer change when you shuffle the list? "
-    "If so: from how many places back is the letter that it says?"
+    "If so, from how many positions back is the letter that it says?"
 )
 def names_a_frequent_letter(ids):
     return _one_hot(ids).sum(1, keepdim=True).expand(-1, ids.shape[1], -1)
 
 
 @positional_encoding_task.misconception(
-    "Your model knows which letters are in the list, and not where. Shuffle the list: does its answer change?"
+    "Your model knows which letters are in the list, but not where. Does its answer change when you shuffle the list?"
 )
 def names_another_letter_of_the_list(ids):
     """What a model without positions learns: any letter but the one at this place is as likely as it is frequent."""
@@ -97,20 +98,20 @@ def _echo(places_back):
 
 
 positional_encoding_task.mistakes(
-    "Your model says the letter it has just heard. Where does each place look?", says_it_at_once=_echo(0)
+    "Your model says the letter it has just heard. Where does each position look?", says_it_at_once=_echo(0)
 )
 positional_encoding_task.mistakes(
-    "Your model says the letter one place back. Three are asked for.", echoes_the_neighbour=_echo(1)
+    "Your model says the letter one position back. Three are asked for.", echoes_the_neighbour=_echo(1)
 )
 positional_encoding_task.mistakes(
-    "Your model says the letter one place *ahead*. Write a row of ids and one of targets below each other.",
+    "Your model says the letter one position *ahead*. Write a row of ids and one of targets below each other.",
     says_the_next_letter=_echo(-1),
 )
 
 
 @positional_encoding_task.misconception(
-    "The nearer a letter, the louder your model hears it. Draw the attention weights of one place: does any distance "
-    "stand out?"
+    "The nearer a letter, the louder your model hears it. Draw the attention weights of one position. Does any "
+    "distance stand out?"
 )
 def hears_the_near_ones_louder(ids):
     T = ids.shape[1]
@@ -118,7 +119,9 @@ def hears_the_near_ones_louder(ids):
     return torch.where(back > 0, 2.0 ** (2 - back), 0.0) @ _one_hot(ids)
 
 
-@positional_encoding_task.misconception("Your echo comes before the call: it says what is heard three places *later*.")
+@positional_encoding_task.misconception(
+    "Your echo comes before the call. It says what is heard three positions *later*."
+)
 def looks_ahead(ids):
     places = torch.arange(ids.shape[1]) + order.DELAY
     last = ids.shape[1] - 1
@@ -126,7 +129,7 @@ def looks_ahead(ids):
 
 
 @positional_encoding_task.misconception(
-    "All is right up to the length that was trained, and not beyond. What does your encoding say of a place never met?"
+    "All is right up to the trained length, and not beyond. What does your encoding say of a position never met?"
 )
 def knows_only_the_trained_places(ids):
     right = _said(ids, torch.arange(ids.shape[1]) - order.DELAY)

@@ -12,9 +12,9 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.rope,
     hints=(
-        "Begin with D = 2, one word at place 1: (1, 0) should become (cos 1, sin 1) = (0.540, 0.841).",
-        "Is every vector as long as before? And the vectors of place 0: do they stay as they are?",
-        "Rotate one q at places 3 and 7, one k at 1 and 5. The two dot products should agree to the last digits.",
+        "Begin with D = 2 and one word at position 1. There (1, 0) should become (cos 1, sin 1) = (0.540, 0.841).",
+        "Is every vector as long as before? Do the vectors of position 0 stay as they are?",
+        "Rotate one q to positions 3 and 7, and one k to 1 and 5. Are the two dot products equal?",
     ),
 )
 def rope(rng):
@@ -31,7 +31,7 @@ def rope(rng):
     yield call("places between the places", words(2, 3, 3, 6), between, grad=False, tolerance=within(9))
     yield call("base 100", words(2, 3, 7, 10), base=100.0, tolerance=within(7))
     yield call("places and base", words(3, 1, 2, 6), torch.tensor([3, 29]), 50.0, tolerance=within(29))
-    yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([23]), tolerance=within(23))
+    yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([4023]), tolerance=within(4023), public=True)
     yield call("as many heads as words", words(2, 5, 5, 6), tolerance=within(5))
     yield call("as many words as numbers", words(1, 2, 10, 10), tolerance=within(10))
     yield call("float32", words(2, 3, 5, 6, dtype=torch.float32), tolerance=1e-4, public=True)
@@ -54,24 +54,24 @@ def half_split_pairs(x, positions=None, base=10000.0):
 
 
 @rope.misconception(
-    "Place 0 is not turned at all. Do its vectors come out as they went in, every number in its own column?",
+    "Position 0 is not rotated at all. Do its vectors come out as they went in, with every number in its own column?",
     convention="pairs read as neighbours and written as halves",
 )
 def columns_come_out_sorted(x, positions=None, base=10000.0):
     return reference.rope(x, positions, base)[..., _first_ones_first(x.shape[-1])]
 
 
-@rope.misconception("Turn (1, 0) by one radian: where should it point, to (0.54, 0.84) or to (0.54, -0.84)?")
+@rope.misconception("Rotate (1, 0) by one radian. Should it point to (0.54, 0.84) or to (0.54, -0.84)?")
 def turned_backwards(x, positions=None, base=10000.0):
     return reference.rope(x, -torch.arange(x.shape[-2]) if positions is None else -positions, base)
 
 
-@rope.misconception("Which place is not turned at all? Compare the first word before and after.")
+@rope.misconception("Which position is not rotated at all? Compare the first word before and after.")
 def places_from_one(x, positions=None, base=10000.0):
     return reference.rope(x, torch.arange(1, x.shape[-2] + 1) if positions is None else positions, base)
 
 
-@rope.misconception("Which axis of (B, h, T, D) is time? A head has no place in the sentence.")
+@rope.misconception("Which axis of (B, h, T, D) is time? A head has no position in the sentence.")
 def turned_by_the_head(x, positions=None, base=10000.0):
     return reference.rope(x.transpose(1, 2), base=base).transpose(1, 2)
 
@@ -95,7 +95,7 @@ def _as_pairs(a, b):
 
 
 @rope.misconception(
-    "When you compute the second number of a pair, is the first one still what it was, or is it turned already?"
+    "When you compute the second number of a pair, is the first one still what it was, or is it rotated already?"
 )
 def second_number_from_the_turned_first(x, positions=None, base=10000.0):
     cos, sin = _cos_and_sin(x, positions, base)
@@ -104,7 +104,7 @@ def second_number_from_the_turned_first(x, positions=None, base=10000.0):
     return _as_pairs(a, a * sin + b * cos)
 
 
-@rope.misconception("Does x = 0 stay 0? RoPE turns words, and adds nothing to them.")
+@rope.misconception("Does x = 0 stay 0? RoPE rotates vectors, and adds nothing to them.")
 def waves_added(x, positions=None, base=10000.0):
     cos, sin = _cos_and_sin(x, positions, base)
     return x + _as_pairs(sin, cos)

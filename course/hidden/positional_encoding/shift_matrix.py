@@ -12,9 +12,9 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.shift_matrix,
     hints=(
-        "Begin with D = 2: a hand that shows (sin t, cos t). Write sin(t + k) and cos(t + k) with what it shows at t.",
-        "Multiply: shift_matrix(1, 6) @ sinusoidal(9, 6)[4]. Which row should that be, and which one is it?",
-        "One offset, but every pair turns by its own angle. How much does pair i turn in k places?",
+        "Begin with D = 2. One hand shows (sin t, cos t). Write sin(t + k) and cos(t + k) with what it shows at t.",
+        "Compute shift_matrix(1, 6) @ sinusoidal(9, 6)[4]. Which row of the table should that be, and which one is it?",
+        "One offset, but every pair turns by its own angle. How much does pair i turn in k positions?",
     ),
 )
 def shift_matrix(rng):
@@ -34,14 +34,14 @@ def shift_matrix(rng):
 
 
 @shift_matrix.misconception(
-    "Multiply shift_matrix(1, 6) by row 4 of the table: row 5, or row 3? Mind on which side the vector stands."
+    "Multiply shift_matrix(1, 6) by row 4 of the table. Do you get row 5, or row 3? On which side is the vector?"
 )
 def turned_the_wrong_way(offset, d_model):
     return reference.shift_matrix(-offset, d_model)
 
 
 @shift_matrix.misconception(
-    "Your matrix fits a table with all sines first. Multiply it by a row of your own table: does the next one come?",
+    "Your matrix fits a table with all sines first. Multiply it by a row of your own table. Do you get the next row?",
     convention="all sines first, then all cosines",
 )
 def for_concatenated_halves(offset, d_model):
@@ -60,7 +60,7 @@ def one_angle_for_all(offset, d_model):
 
 
 @shift_matrix.misconception(
-    "Move the vector of place 4 by one: the numbers change, they do not change columns. What turns, and by how much?"
+    "Move the vector of position 4 by one. The numbers change, but not their columns. What turns, and by how much?"
 )
 def columns_rolled(offset, d_model):
     frequencies_of(d_model)
@@ -75,14 +75,14 @@ def a_sign_missing(offset, d_model):
 
 
 @shift_matrix.misconception(
-    "Compare your pairs with those of the table: by which factor does each turn slower than the one before?"
+    "Compare your pairs with those of the table. By which factor does each turn slower than the one before?"
 )
 def other_speeds_than_the_table(offset, d_model):
     return torch.block_diag(*_turns(offset * frequencies_of(d_model) ** 0.5))
 
 
 @shift_matrix.misconception(
-    "Print shift_matrix(1, 6): in which row does each pair's block begin, and do two of them meet?"
+    "Print shift_matrix(1, 6). In which row does the block of each pair begin, and do two of them meet?"
 )
 def blocks_overlap(offset, d_model):
     matrix = torch.zeros(d_model, d_model, dtype=torch.float64)

@@ -12,9 +12,9 @@ from course.reference import positional_encoding as reference
 @exercise(
     reference.sinusoidal,
     hints=(
-        "Print row 0 of your table, and say why it must look like that. Then columns 0 and 1: how long is a full turn?",
+        "Print row 0. Why must it look like that? How many rows does a full turn of columns 0 and 1 take?",
         "Columns 2i and 2i + 1 hold one angle. Is the sum of their squares 1 in every row?",
-        "How long is a full turn in the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 places.",
+        "How long is a full turn in the last pair of sinusoidal(1000, 8)? It should be a bit over 6,000 positions.",
     ),
     forbidden=("blocks.waves",),
 )
@@ -27,7 +27,7 @@ def sinusoidal(rng):
     yield table(rng.choice(range(5, 10)), 2 * rng.choice([5, 7, 8, 9]), public=True, weight=2.0)
     yield table(rng.choice(range(11, 19)), rng.choice([4, 6, 8]), public=True)
     yield table(rng.choice([3, 4]), 2 * rng.choice(range(11, 18)), weight=2.0)
-    yield table(rng.choice(range(101, 121)), 2 * rng.choice([6, 7, 8]))
+    yield table(rng.choice(range(1101, 1121)), 4)
     yield table(1, 2 * rng.choice(range(3, 9)), weight=0.5)
     yield table(rng.choice(range(5, 13)), 2, weight=0.5)
     yield table(rng.choice(range(19, 41)), 2 * rng.choice(range(5, 12)))
@@ -49,7 +49,7 @@ def concatenated_halves(n_positions, d_model):
 
 
 @sinusoidal.misconception(
-    "What does the formula say about place 0: which columns are 0 there, and which are 1?",
+    "Which columns are 0 at position 0 by the formula, and which are 1?",
     convention="the cosine before the sine",
 )
 def cosine_first(n_positions, d_model):
@@ -57,7 +57,7 @@ def cosine_first(n_positions, d_model):
 
 
 @sinusoidal.misconception(
-    "How fast does your first pair turn? At place 1 its sine should be sin 1 = 0.841.",
+    "How fast does your first pair turn? At position 1 its sine should be sin 1 = 0.841.",
     convention="pairs counted from i = 1",
 )
 def pairs_counted_from_one(n_positions, d_model):
@@ -65,7 +65,7 @@ def pairs_counted_from_one(n_positions, d_model):
 
 
 @sinusoidal.misconception(
-    "How slow is your slowest pair? With D = 4 its angle at place 1 should be 0.01, not 0.0001.",
+    "How slow is your slowest pair? With D = 4 its angle at position 1 should be 0.01, not 0.0001.",
     convention="exponents i / (D/2 - 1), as in tensor2tensor",
 )
 def exponent_reaches_one(n_positions, d_model):
@@ -73,7 +73,7 @@ def exponent_reaches_one(n_positions, d_model):
     return _table(n_positions, frequencies_of(d_model) ** (d_model / 2 / last))
 
 
-@sinusoidal.misconception("Print row 0. All angles of place 0 are the same: which?")
+@sinusoidal.misconception("Print row 0. All angles of position 0 are the same. Which angle is it?")
 def starts_at_one(n_positions, d_model):
     return _table(n_positions, frequencies_of(d_model), first=1)
 

@@ -12,9 +12,12 @@ from course.reference import rnn as reference
 
 
 def _certain(rng, clocks, vocabulary):
-    """Logits (clocks, V, V) that leave no choice: after each token at each clock one successor is certain."""
+    """Logits (clocks, V, V) that leave no choice: after each token at each clock one successor is certain.
+
+    Divided by a temperature of one half, their exponentials are still finite.
+    """
     successors = torch.stack([rng.permutation(vocabulary) for _ in range(clocks)])  # (P, V)
-    return 500.0 * F.one_hot(successors, vocabulary).double()
+    return 250.0 * F.one_hot(successors, vocabulary).double()
 
 
 @exercise(
@@ -47,9 +50,9 @@ def generate(rng):
         start = int(rng.integers(0, vocabulary, 1))
         return call(title, step, start_state, start, length, temperature, rng.generator(), grad=False, **settings)
 
-    def chance(title, temperature, spread, **settings):
+    def chance(title, temperature, spread, length=1500, **settings):
         """After each token the same four shares in another order, far from those at a temperature of one."""
-        length, steps = 1500, torch.arange(4, dtype=torch.float64)
+        steps = torch.arange(4, dtype=torch.float64)
         logits = torch.stack([spread * steps[rng.permutation(4)] for _ in range(4)])[None]
         step = stand_in("clock_step", logits=logits)
         return (
@@ -61,7 +64,7 @@ def generate(rng):
 
     yield written("no choice, and no memory needed", 1, 7, 5, 1.0, public=True)
     yield written("no choice, by a clock in the state", 3, 7, 11, 1.0, public=True)
-    yield chance("a temperature of two", 2.0, 2.5, public=True, weight=2.0)
+    yield chance("a temperature of two", 2.0, 2.0, 3000, public=True, weight=2.0)
     yield chance("a temperature of one half", 0.5, 0.8, weight=3.0)
     yield urn("a temperature of nine", 1000, 9.0, weight=2.0)
     yield written("one token", 2, 5, 1, 0.5).counts_with("no choice, by a clock in the state")
@@ -111,6 +114,7 @@ generate.mistakes(
     "At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?",
     temperature_multiplied=partial(_write, scores=lambda logits, temperature: logits * temperature),
     temperature_ignored=partial(_write, scores=lambda logits, _: logits),
+    temperature_twice=partial(_write, scores=lambda logits, temperature: logits / temperature**2),
 )
 generate.mistakes("`step` returns a state. Where does it go?", state_not_carried_on=partial(_write, keep=False))
 generate.mistakes(

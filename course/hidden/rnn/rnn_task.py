@@ -33,7 +33,7 @@ def rnn_task(rng):
         return asked.law("accuracy_at_least", targets=labels, bar=bar)
 
     some = new("better than a coin", 1200, 0.65, public=True)
-    yield some
+    yield some.shows("accuracy_at_least", full=0.85, called="accuracy")
     yield some.judged_again("better than any window of four", bar=0.77)
     others = new("at least 85 % right", 2000, 0.85, weight=3.0)
     yield others

@@ -9,8 +9,8 @@ from course.reference import self_attention as reference
 @exercise(
     reference.attention_cost,
     hints=(
-        "Self-attention: how many pairs of words are compared, and what does one comparison cost?",
-        "Recurrence: how many steps are there, and how many numbers are in the matrix that each multiplies by?",
+        "How many pairs of words does self-attention compare, and how many multiplications does one comparison take?",
+        "How many steps does the recurrent layer take, and how many numbers are in the matrix of each step?",
     ),
 )
 def attention_cost(rng):
@@ -29,11 +29,7 @@ def _costs(attention, recurrent):
 
 
 attention_cost.mistakes(
-    "Double the number of words: which of the two layers should cost four times as much?",
-    layers_exchanged=lambda n, d: _costs(n * d * d, n * n * d),
-)
-attention_cost.mistakes(
-    "One comparison of two words is a dot product: how many multiplications does that take?",
+    "One comparison of two words is a dot product. How many multiplications does that take?",
     pairs_without_width=lambda n, d: _costs(n * n, n * d * d),
 )
 attention_cost.mistakes(
@@ -49,10 +45,10 @@ attention_cost.mistakes(
     carets_for_powers=lambda n, d: _costs(n ^ 2 * d, n * d ^ 2),
 )
 attention_cost.mistakes(
-    "Projecting the words to q, k and v costs too, but the lecture's table counts the attention itself only.",
+    "The projections to q, k and v cost too, but this table leaves them out. The next exercise counts them.",
     projections_counted=lambda n, d: _costs(n * n * d + 3 * n * d * d, n * d * d),
 )
 attention_cost.mistakes(
-    "A word also attends to itself, and both i → j and j → i are scored: how many scores is that?",
+    "A word also attends to itself, and both i → j and j → i get a score. How many scores are that for three words?",
     pairs_counted_once=lambda n, d: _costs(n * (n - 1) // 2 * d, n * d * d),
 )

@@ -56,7 +56,7 @@ attention_for_one.mistakes(
 
 
 @attention_for_one.misconception(
-    "Multiply the query by a thousand: do NaNs appear? Which of your functions is safe for large scores?"
+    "Multiply the query by a thousand. Do NaNs appear? Which of your functions is safe for large scores?"
 )
 def exponentials_overflow_for_one(query, keys, values):
     exponentials = (keys @ query / len(query) ** 0.5).exp()
@@ -68,10 +68,10 @@ attention_for_one.mistakes(
     scores_as_weights=lambda query, keys, values: keys @ query / len(query) ** 0.5 @ values,
 )
 attention_for_one.mistakes(
-    "These are the weights. One step is missing: what does the word take home?",
+    "These are the weights. Which of the four steps comes after them?",
     weights_for_output=lambda query, keys, values: torch.softmax(keys @ query / len(query) ** 0.5, 0),
 )
 attention_for_one.mistakes(
-    "Replace all values by zeros: what should come out? What are the keys for, and what the values?",
+    "Replace all values by zeros. What should come out? What are keys for, and what are values for?",
     keys_for_values=lambda query, keys, values: _mix(query, keys, keys, len(query) ** -0.5),
 )

@@ -9,12 +9,13 @@ from course.reference import self_attention as reference
 @exercise(
     reference.crossover_length,
     hints=(
-        "Plot both costs for d = 64 over n from 1 to 200 and read off where they meet.",
-        "Set the two costs equal and cancel what stands on both sides.",
+        "Count each part for n = 5 and d = 2. Do your two totals agree with the text's 340 and 320?",
+        "Set the two totals equal. Which parts stand on both sides, and which factors does every part share?",
+        "Put d = 10 and your n into both totals. Are they equal? Try one word less and one word more.",
     ),
 )
 def crossover_length(rng):
-    """One number, whatever the width."""
+    """The balance of whole layers at several widths: n is twice the width."""
     yield call("width 64", 64, public=True)
     yield call("width 512", 512)
     yield call("width one", 1).counts_with("width 64")
@@ -22,14 +23,28 @@ def crossover_length(rng):
 
 
 crossover_length.mistakes(
-    "Put your n and d into attention_cost for d = 10: which layer is dearer there, and by how much?",
+    "At n = d the two costs of the paper's table are equal. Put n = 2 and d = 2 into the totals of the whole layers.",
+    papers_table=lambda d: float(d),
+)
+crossover_length.mistakes(
+    "Count the parts of your attention layer for n = 3 and d = 2. The text has 48, 36 and 96. Which of yours is "
+    "smaller?",
+    projections_or_mixing_forgotten=lambda d: 4.0 * d,
+    output_projection_forgotten=lambda d: 2.5 * d,
+    feed_forward_forgotten_in_attention=lambda d: 6.0 * d,
+)
+crossover_length.mistakes(
+    "A text has at least one word. Count the parts of your recurrent layer for n = 3 and d = 2. The text has 96 and "
+    "96. Which of yours is smaller?",
+    feed_forward_forgotten_in_recurrence=lambda d: -2.0 * d,
+    two_matrices_for_eight=lambda d: -1.0 * d,
+    one_matrix_for_each_gate=lambda d: 0.0 * d,
+)
+crossover_length.mistakes(
+    "Put d = 10 and your n into both totals. Which layer is dearer there, and by how much?",
     squared=lambda d: float(d * d),
 )
 crossover_length.mistakes(
-    "Put your n and d into attention_cost: self-attention costs twice as much there. Where did the factor come from?",
-    twice_the_width=lambda d: 2.0 * d,
-)
-crossover_length.mistakes(
-    "Put your n and d into attention_cost: recurrence costs twice as much there. Where did the factor come from?",
+    "Put d = 10 and your n into both totals. The recurrent layer is dearer there. Does n have to grow or to shrink?",
     half_the_width=lambda d: d / 2,
 )

@@ -12,9 +12,9 @@ from course.reference import self_attention as reference
 @exercise(
     reference.is_permutation_equivariant,
     hints=(
-        "There are two ways to a reordered output: reorder first, or compute first. Equivariant means they meet.",
+        "You can reorder first or compute first. For an equivariant layer both ways lead to the same output.",
         "Try it by hand with torch.cumsum and with torch.tanh on a sentence of three words, and the order [1, 2, 0].",
-        "Two computations in floating point rarely agree to the last digit. Which tolerance does the exercise name?",
+        "Two results in floating point rarely agree to the last digit. Which tolerance does the exercise name?",
     ),
 )
 def is_permutation_equivariant(rng):
@@ -74,16 +74,16 @@ def _equal(seen, expected):
 
 
 is_permutation_equivariant.mistakes(
-    "That is *in*variance: the output does not notice the order at all. What does tanh of each word do?",
+    "You test *in*variance, where the output stays as it was. What does tanh of each word do?",
     tests_invariance=lambda fn, x, permutation: _equal(fn(x[:, permutation]), fn(x)),
 )
 is_permutation_equivariant.mistakes(
-    "Apply your order twice to [a, b, c] with [1, 2, 0]: are the words back where they were?",
+    "Apply the order [1, 2, 0] twice to [a, b, c]. Are the words back where they were?",
     reorders_twice=lambda fn, x, permutation: _equal(fn(x[:, permutation])[:, permutation], fn(x)),
 )
 is_permutation_equivariant.mistakes(
-    "A sum over the words, or a mean over all numbers, forgets which word got which output. Is a layer that adds "
-    "positions caught by it?",
+    "A sum over the words, or a mean over all numbers, forgets which word got which output. Does your test "
+    "catch a layer that adds positions?",
     compares_sums=lambda fn, x, permutation: _equal(fn(x[:, permutation]).sum(1), fn(x).sum(1)),
 )
 is_permutation_equivariant.mistakes(
@@ -97,11 +97,11 @@ is_permutation_equivariant.mistakes(
     ),
 )
 is_permutation_equivariant.mistakes(
-    "Outputs of 0 and of a millionth: does your comparison let that through? The exercise names a number.",
+    "Compare outputs of 0 and of a millionth. Does your comparison let that through? The exercise names a number.",
     tolerance_left_as_it_was=lambda fn, x, permutation: torch.allclose(fn(x[:, permutation]), fn(x)[:, permutation]),
 )
 is_permutation_equivariant.mistakes(
-    "How many sentences of the batch do you compare? Only one of them may tell.",
+    "How many sentences of the batch do you compare? Perhaps only one of them shows the difference.",
     compares_the_first_sentence=lambda fn, x, permutation: _equal(fn(x[:, permutation])[0], fn(x)[0, permutation]),
 )
 is_permutation_equivariant.mistakes(
@@ -111,6 +111,6 @@ is_permutation_equivariant.mistakes(
     ),
 )
 is_permutation_equivariant.mistakes(
-    "You subtract one from the other. What becomes of a difference of −1 when you compare it with a small number?",
+    "You subtract one output from the other. Is a difference of −1 smaller than 0.0001?",
     one_sided=lambda fn, x, permutation: bool((fn(x[:, permutation]) - fn(x)[:, permutation] < 1e-4).all()),
 )

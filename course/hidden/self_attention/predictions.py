@@ -19,8 +19,8 @@ PREDICTIONS = (
         ),
         right(
             "nearly 1",
-            "The scores have a standard deviation of √1024 = 32. So the largest is many units above the second, and "
-            "each unit multiplies its weight by 2.7.",
+            "The scores have a standard deviation of √1024 = 32. So the largest is often many units above the second, "
+            "and each unit multiplies its weight by 2.7.",
         ),
     ),
     Prediction(

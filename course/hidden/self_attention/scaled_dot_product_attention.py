@@ -13,10 +13,10 @@ from course.reference import self_attention as reference
     reference.scaled_dot_product_attention,
     shown=(1,),
     hints=(
-        "Write the shape of every intermediate beside its line: the scores must be (B, T, S). What is at [b, i, j]?",
-        "Sum your weights over each axis in turn. Over which one must they give ones, and why that one?",
-        "Compare one query of one example with your attention_for_one: the first number that differs tells where.",
-        "Draw q and k from torch.randn with D = 400: the variance of the scores you give to softmax should be 1.",
+        "Write the shape of every result beside its line. The scores must be (B, T, S). What is at [b, i, j]?",
+        "Sum your weights over each axis in turn. Over which one must they give ones, and why?",
+        "Compare one query of one sentence with your attention_for_one. Where does the first number differ?",
+        "Draw q and k from torch.randn with D = 400. The variance of the scores you give to softmax should be 1.",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -67,7 +67,7 @@ scaled_dot_product_attention.mistakes(
     scaled_by_the_number_of_words=lambda q, k, v: _mixed(_scores(q, k, q.shape[1]), v),
 )
 scaled_dot_product_attention.mistakes(
-    "How many numbers does one score add up? Double the number of keys: should the scores of the first ones shrink?",
+    "How many numbers does one score add up? Double the number of keys. Should the scores of the first ones shrink?",
     scaled_by_the_number_of_keys=lambda q, k, v: _mixed(_scores(q, k, k.shape[1]), v),
 )
 scaled_dot_product_attention.mistakes(
@@ -75,15 +75,15 @@ scaled_dot_product_attention.mistakes(
     multiplied_by_the_root=lambda q, k, v: _mixed(q @ k.mT * q.shape[-1] ** 0.5, v),
 )
 scaled_dot_product_attention.mistakes(
-    "Who distributes attention, the word that asks or the word that is asked? Sum your weights over each axis.",
+    "Each query distributes its own attention. Sum your weights over each axis. Which axis gives ones?",
     softmax_over_queries=lambda q, k, v: _mixed(_scores(q, k), v, dim=-2),
 )
 scaled_dot_product_attention.mistakes(
-    "Call it with one sentence, then with the same sentence beside another one: may its output change?",
+    "Call it with one sentence, then with the same sentence beside another one. May its output change?",
     softmax_over_the_batch=lambda q, k, v: _mixed(_scores(q, k), v, dim=0),
 )
 scaled_dot_product_attention.mistakes(
-    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys: which axis of your scores is which?",
+    "Weight [b, i, j] is what query i gives to key j. Take more queries than keys. Which axis of your scores is which?",
     queries_and_keys_exchanged=lambda q, k, v: _mixed(_scores(k, q), v),
 )
 
@@ -95,7 +95,7 @@ def softmax_before_scaling(q, k, v):
 
 
 @scaled_dot_product_attention.misconception(
-    "If all values are the same vector, what must come out? Print your output beside it: when does the division happen?"
+    "If all values are the same vector, what must come out? Print your output beside it. When does the division happen?"
 )
 def output_scaled_for_scores(q, k, v):
     weights = (q @ k.mT).softmax(-1)
@@ -109,7 +109,7 @@ scaled_dot_product_attention.mistakes(
 
 
 @scaled_dot_product_attention.misconception(
-    "Print the weights of the first query. Who told it that it must not look at later words?"
+    "Print the weights of the first query. Does the formula forbid it to look at later words?"
 )
 def nobody_looks_ahead(q, k, v):
     scores = _scores(q, k)
@@ -121,17 +121,17 @@ scaled_dot_product_attention.mistakes(
     scores_returned_for_weights=lambda q, k, v: (_scores(q, k).softmax(-1) @ v, _scores(q, k)),
 )
 scaled_dot_product_attention.mistakes(
-    "A transpose is no reshape: compare k[0, 1] with column 1 of what you multiply q by.",
+    "A transpose is no reshape. Compare k[0, 1] with column 1 of the matrix that you multiply q by.",
     reshaped_for_transposed=lambda q, k, v: _mixed(_scores(q, k.reshape(k.mT.shape).mT), v),
 )
 scaled_dot_product_attention.mistakes(
-    "Both results are right, but in the other order. Which did the docstring promise first?",
+    "Both results are right, but in the other order. Which one does the docstring name first?",
     weights_before_output=lambda q, k, v: _mixed(_scores(q, k), v)[::-1],
 )
 
 
 @scaled_dot_product_attention.misconception(
-    "Multiply q and k by 100: do NaNs appear? Which of your functions is safe for large scores?"
+    "Multiply q and k by 100. Do NaNs appear? Which of your functions is safe for large scores?"
 )
 def exponentials_that_overflow(q, k, v):
     exponentials = _scores(q, k).exp()

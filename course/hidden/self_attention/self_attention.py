@@ -13,8 +13,8 @@ from course.reference import self_attention as reference
     reference.self_attention,
     hints=(
         "Weights are (out, in), as in nn.Linear. Which shape must x @ something have, for W_q of shape (D, Din)?",
-        "Three roles, three matrices: set W_v to zero, then only W_k. What should the output be each time?",
-        "Feed x of ones: every word is the same, so every output must be W_v's row sums, whatever W_q and W_k are.",
+        "Set W_v to zero, then only W_k. What should the output be each time?",
+        "Let x be all ones. All words are the same, so every output must be the row sums of W_v. Is it?",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -45,25 +45,35 @@ def _attend(q, k, v):
 
 
 self_attention.mistakes(
-    "Weights are stored (out, in). Square matrices hide the difference: try D different from Din.",
+    "Weights are stored (out, in). Square matrices hide the difference. Try D different from Din.",
     weights_not_transposed=lambda x, W_q, W_k, W_v: _attend(x @ W_q, x @ W_k, x @ W_v),
 )
 self_attention.mistakes(
-    "Set W_v to zero: what should come out? A word offers its value, not itself.",
+    "Set W_v to zero. What should come out? A word offers its value, not itself.",
     words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
 )
 self_attention.mistakes(
-    "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
+    "Is your score matrix symmetric? Must it be? Looking and being found are two roles.",
     queries_used_as_keys=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T),
 )
 self_attention.mistakes(
-    "Which word asks and which is asked? Exchange W_q and W_k in your call: should the output change?",
+    "Exchange W_q and W_k in your call. Should the output change? Which matrix belongs to the word that looks?",
     queries_and_keys_swapped=lambda x, W_q, W_k, W_v: _attend(x @ W_k.T, x @ W_q.T, x @ W_v.T),
 )
 
 
+def _by_softmax_along(dim):
+    """The right answer, but for the axis of its softmax."""
+
+    def attend(x, W_q, W_k, W_v):
+        scores = x @ W_q.T @ (x @ W_k.T).mT / W_q.shape[0] ** 0.5
+        return scores.softmax(dim) @ (x @ W_v.T)
+
+    return attend
+
+
 @self_attention.misconception(
-    "Scores are dot products of queries and keys. Whose width counts for the scale: theirs, or that of x?"
+    "Scores are dot products of queries and keys. Whose width counts for the scale, theirs or that of x?"
 )
 def scaled_by_the_width_of_x(x, W_q, W_k, W_v):
     scores = x @ W_q.T @ (x @ W_k.T).mT / x.shape[-1] ** 0.5
@@ -75,6 +85,11 @@ self_attention.mistakes(
     scores_left_unscaled=lambda x, W_q, W_k, W_v: (x @ W_q.T @ (x @ W_k.T).mT).softmax(-1) @ (x @ W_v.T),
 )
 self_attention.mistakes(
-    "Two results came. Which of them holds the new words?",
+    "Print the weights of one word that asks. Along which axis do they add up to one, and what does that axis count?",
+    softmax_over_the_words_that_ask=_by_softmax_along(-2),
+    softmax_over_the_batch=_by_softmax_along(0),
+)
+self_attention.mistakes(
+    "Your attention returns two results. Which of them holds the new words?",
     weights_returned_too=lambda x, *W: reference.scaled_dot_product_attention(*(x @ w.T for w in W)),
 )

@@ -18,10 +18,10 @@ HALF = "better than guessing: half of them right"
     reference.recall_by_hand,
     name="self_attention_task",
     hints=(
-        "Print the accuracy on one batch beside the loss: 10 % is guessing, 25 % is naming a frequent digit. And then?",
-        "Which place of the layer's output belongs to the query? Draw that place's attention weights for a list.",
-        "If the loss does not move at all: does each batch make a prediction, a loss, a gradient and a step?",
-        "97 or 98 %, and a loss that still jumps at the end: are the optimiser's steps too long to settle?",
+        "Print the accuracy on one batch beside the loss. Guessing gives 10 %, a frequent digit 25 %. And yours?",
+        "Which position of the layer's output belongs to the query? Draw that position's attention weights for a list.",
+        "Does the loss move at all? Print it before and after one step. Does each batch make a gradient and a step?",
+        "At 97 or 98 %, does the loss still jump at the end of the curve? Then try shorter steps of the optimiser.",
     ),
     forbidden=BUILT_IN_ATTENTION,
 )
@@ -40,7 +40,7 @@ def self_attention_task(rng):
         )
 
     some = asked("lists of eight pairs", *lists(500), bar=0.99, public=True, weight=2.0)
-    yield some
+    yield some.shows("accuracy_at_least", full=0.99, called="accuracy")
     yield some.judged_again("nine of ten right", bar=0.9, weight=0.1)
     yield some.judged_again(HALF, bar=0.5, weight=0.1)
     yield some.judged_again("more than by guessing: 15 % right", bar=0.15, weight=0.1)
@@ -97,19 +97,19 @@ def _noise_in_order(keys, values, query):
 
 
 self_attention_task.mistakes(
-    "No better than guessing. Does the loss fall? Do the parameters move in a step? Compare before and after.",
+    "Your model is no better than guessing. Does the loss fall? Compare the parameters before and after a step.",
     no_better_than_guessing=lambda keys, values, query: _noise((keys * values).sum(1), 3 * query),
     no_better_than_guessing_in_order=_noise_in_order,
 )
 self_attention_task.mistakes(
-    "Your model gives every list the same scores. Follow one list through forward: where does it get lost?",
+    "Your model gives every list the same scores. Follow one list through forward. Where does it get lost?",
     the_same_for_every_list=lambda keys, *_: torch.linspace(1.0, 0.0, len(recall.VALUES)).expand(len(keys), -1),
 )
 
 
 @self_attention_task.misconception(
-    "Better than guessing, and far from knowing. Does the loss still fall at the end of the curve? How large is a "
-    "step, and is it made of this batch's gradient alone?"
+    "Your model is better than guessing, and far from 99 %. Does the loss still fall at the end of the curve? How "
+    "large is a step, and is it made of this batch's gradient alone?"
 )
 def learns_too_little(keys, values, query):
     knows = (keys + values).sum(1) % 3 == 0
@@ -123,7 +123,7 @@ self_attention_task.mistakes(
 
 
 @self_attention_task.misconception(
-    "Your answer depends on where pairs stand, and hardly on what is asked. Which place's output do you read?"
+    "Your answer depends on where pairs stand, and hardly on the question. Which position's output do you read?"
 )
 def place_matters_more_than_the_query(keys, values, query):
     later_counts_for_more = torch.linspace(1.0, 1.3, keys.shape[1])
@@ -131,7 +131,7 @@ def place_matters_more_than_the_query(keys, values, query):
 
 
 @self_attention_task.misconception(
-    "The right pair is heard, and the others shout it down. Do you read a single output? Where does its attention go?"
+    "The right pair counts, but the others outweigh it. Do you read a single output? Where does its attention go?"
 )
 def other_pairs_join_in(keys, values, query):
     asked_for = (keys == query[:, None]).float()
@@ -139,7 +139,7 @@ def other_pairs_join_in(keys, values, query):
 
 
 @self_attention_task.misconception(
-    "Nearly. Was the loss still falling at the end of the curve? If it jumped about: how large is a step?"
+    "Nearly all are right. Was the loss still falling at the end of the curve? If it jumped, how large is a step?"
 )
 def nearly_there(keys, values, query):
     right = _right(keys, values, query)
@@ -147,6 +147,6 @@ def nearly_there(keys, values, query):
 
 
 self_attention_task.mistakes(
-    "Your model answers with the pair it read last. Must your layer hand anything on from place to place?",
+    "Your model answers with the pair it read last. Must your layer hand anything on from position to position?",
     remembers_only_the_last_pair=lambda keys, values, query: _votes(values)[:, -1],
 )

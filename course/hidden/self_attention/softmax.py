@@ -19,8 +19,8 @@ BUILT_IN_SOFTMAX = (
 @exercise(
     reference.softmax,
     hints=(
-        "Print your weights for x = [0, 0, 0] and for x = [1, 2, 3]. Along which axis of a table do they sum to one?",
-        "Print exp(1000). Then compare the weights for x and for x + 1000: should they differ?",
+        "Print your weights for x = [0, 0, 0] and for x = [1, 2, 3]. Along which axis do your weights sum to one?",
+        "Print exp(1000). Then compare the weights for x and for x + 1000. Should they differ?",
         "Which number could you add to a whole slice so that its largest exponential is exactly 1?",
     ),
     forbidden=BUILT_IN_SOFTMAX,
@@ -51,7 +51,7 @@ def softmax(rng):
 
 
 @softmax.misconception(
-    "What is exp(1000) on a computer? Softmax does not change when a whole slice is shifted: use that."
+    "What is exp(1000) on a computer? Compare the weights of a slice before and after you add a number to all of it."
 )
 def overflows(x, dim):
     return x.exp() / x.exp().sum(dim, keepdim=True)
@@ -68,38 +68,38 @@ softmax.mistakes(
     scores_cut_off=lambda x, dim: _shares(x.clamp(-80, 80), dim),
 )
 softmax.mistakes(
-    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. Which exponents are left of it, each time?",
+    "Take the row [0, 1, 2] alone, then above the row [5000, 5001, 5002]. What do you take the exponential of?",
     one_maximum_for_all=lambda x, dim: _shares(x - x.max(), dim),
     one_maximum_for_all_beside_a_small_number=lambda x, dim: _shares(x - x.max(), dim, beside=1e-9),
 )
 softmax.mistakes(
-    "Print the largest exponent that is left after your subtraction, for scores of ±10,000. What is its exponential?",
+    "Take scores of ±10,000. Print the largest number that is left after your subtraction. What is its exponential?",
     mean_taken_off=lambda x, dim: _shares(x - x.mean(dim, keepdim=True), dim),
     smallest_taken_off=lambda x, dim: _shares(x - x.amin(dim, keepdim=True), dim),
 )
 softmax.mistakes(
-    "Print the shapes of what meets in the line that fails, for a table (3, 5) and dim=-1: how do they line up?",
+    "Take a table (3, 5) and dim=-1. Print the shapes of both tensors in the line that fails. How do they line up?",
     sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim, keepdim=True), dim, keepdim=False),
     maxima_and_sums_lose_their_axis=lambda x, dim: _shares(x - x.amax(dim), dim, keepdim=False),
 )
 softmax.mistakes(
-    "Ask for dim=0 of a table: along which axis do your weights sum to one?",
+    "Ask for dim=0 of a table. Along which axis do your weights sum to one?",
     always_the_last_axis=lambda x, dim: reference.softmax(x, -1),
 )
 softmax.mistakes(
-    "Ask for the last axis of a table: along which axis do your weights sum to one?",
+    "Ask for the last axis of a table. Along which axis do your weights sum to one?",
     always_the_first_axis=lambda x, dim: reference.softmax(x, 0),
 )
 softmax.mistakes(
-    "Sum one slice, then sum everything: which of the two should be one?",
+    "Sum one slice, then sum everything. Which of the two should be one?",
     one_sum_for_everything=lambda x, dim: reference.softmax(x.flatten(), 0).view(x.shape),
 )
 softmax.mistakes(
-    "Your values are negative. Can a weight be? What is still missing to get from a logarithm to a weight?",
+    "Your results are negative. Can a weight be negative? What is still missing to get from a logarithm to a weight?",
     logarithms=lambda x, dim: reference.softmax(x, dim).log(),
 )
 softmax.mistakes(
-    "Sum one slice of your result: these are exponentials. What makes them shares of a whole?",
+    "These are exponentials. Sum one slice of your result. What makes them shares of a whole?",
     not_normalised=lambda x, dim: (x - x.amax(dim, keepdim=True)).exp(),
 )
 softmax.mistakes(

@@ -53,6 +53,11 @@ def _case(rng, title, scale=0.3, n_layers=3, sizes=SIZES, **settings):
     return made if title == LOGITS else made.counts_with(LOGITS)
 
 
+def _maps(*shape):
+    """What maps should be, whatever else is asked of them."""
+    return {"of": "maps", "shape": shape, "meaning": "maps (n_layers, B, h, N + 1, N + 1)"}
+
+
 def _pictures(rng, n, channels=3, side=6):
     return rng.normal(n, channels, side, side, dtype=torch.float32)
 
@@ -65,6 +70,9 @@ def _logits_and_parameters(rng, images, copies):
         .law("shape_is", shape=(5, 7), meaning="logits (B, classes), one row for each image")
         .law("finite")
         .law("no_probabilities")
+        .call(images, into="again")
+        .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
+             "time: who drops something, and who would know that training is over?")
         .call(images[copies], into="copies")
         .law("rows_follow", of="copies", rows=copies, because="copies of an image should get the same logits, and "
              "other images others: do yours depend on the pixels, and on nothing else?")
@@ -91,15 +99,17 @@ def _logits_and_parameters(rng, images, copies):
 
 def _maps_and_marks(rng, images):
     """What the pictures below the exercise read of the model."""
+    many = {**SIZES, "n_heads": 5}  # in six layers, chance does not make each map of each head flatter than the last
     yield (
-        _case(rng, "who looks at whom", public=True)
+        _case(rng, "who looks at whom", n_layers=6, sizes=many, public=True)
         .call(images, method="attention_maps", into="maps")
-        .law("shape_is", of="maps", shape=(3, 5, 2, 10, 10),
-             meaning="maps (n_layers, B, h, N + 1, N + 1)")
+        .law("shape_is", **_maps(6, 5, 5, 10, 10))
         .law("sums_to_one", of="maps", because="a row of a map should be how one word shares out its attention")
         .law("bounded", of="maps", low=0.0, high=1.0, because="a share of attention lies between 0 and 1")
         .law("positive", of="maps", because="some words get no share at all of another's attention: who hides them? In "
              "an image there is no future")
+        .law("looks_reach_higher", of="maps", because="no word is ever looked at harder than in the layer before: is "
+             "each map its own layer's, or multiplied by those before?")
         .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("slices_differ", of="maps", dim=1, because="two images show the same map")
         .law("slices_differ", of="maps", dim=2, because="two heads show the same map")
@@ -109,6 +119,19 @@ def _maps_and_marks(rng, images):
         .read("positions")
         .law("shape_is", of="positions", shape=(10, 10), meaning="self.positions (N + 1, D)")
     )
+    marks = rng.normal(10, 10, dtype=torch.float32)
+    other = torch.cat([rng.normal(1, 10, dtype=torch.float32), marks[1:]])
+    yield (
+        _case(rng, "the class word has the first mark", public=True)
+        .load({"positions": marks})
+        .call(images, method="attention_maps", into="maps")
+        .load({"positions": other})
+        .call(images, method="attention_maps", into="others")
+        .law("shape_is", **_maps(3, 5, 2, 10, 10))
+        .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
+        .law("shares_stay", of="maps", to="others", layers=[0], places=list(range(1, 10)), because="another row 0 of "
+             "`positions` changes how the patches look at each other in the first layer: which row is which word's?")
+    )  # fmt: skip
 
 
 def _norms(rng, images):
@@ -118,6 +141,7 @@ def _norms(rng, images):
         _case(rng, "norms before the work")
         .load(loud)
         .call(images, method="attention_maps", into="maps")
+        .law("shape_is", **_maps(3, 5, 2, 10, 10))
         .law("bounded", of="maps", low=0.0, high=0.999, because="with marks of a million each word looks at one place "
              "alone: in which of its steps does a layer bring its words to one scale?")
     )  # fmt: skip
@@ -141,6 +165,7 @@ def _words_and_layers(rng, images):
         _case(rng, "a layer reads what the one before has written", scale=0.8, public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(begun, method="attention_maps", into="begun")
+        .law("shape_is", **_maps(3, 11, 2, 10, 10))
         .law("shares_change", of="maps", to="begun", layers=[1, 2], places=[0, *range(2, 10)],
              because="another first patch changes nothing in how the other words look at each other, in no layer: "
              "which words does the second layer read?")
@@ -149,6 +174,11 @@ def _words_and_layers(rng, images):
         _case(rng, "each word holds a patch of its own", public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(repainted, method="attention_maps", into="repainted")
+        .call(painted, method="attention_maps", into="again")
+        .law("shape_is", **_maps(3, 11, 2, 10, 10))
+        .law("equal", of="maps", to="again", within=1e-5, because="in evaluation, the same images show other maps the "
+             "second time: who drops something?")
+        .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("shares_stay", of="maps", to="repainted", layers=[0], places=list(range(9)),
              because="another last patch changes how the other words look at each other, in the first layer already: "
              "does each word hold one patch, and all of it?")
@@ -156,6 +186,7 @@ def _words_and_layers(rng, images):
     yield (
         _case(rng, "a word stays itself from layer to layer", public=True)
         .call(images, method="attention_maps", into="maps")
+        .law("shape_is", **_maps(3, 5, 2, 10, 10))
         .law("looks_differ", of="maps", layers=[1, 2], because="in a later layer all words look at the others in the "
              "same way: after attention has mixed them, what is left of each word's own?")
     )  # fmt: skip
@@ -270,6 +301,7 @@ def _read_as_mapped(rng, heads, question, which="", **settings):
         .call(many)
         .gradients()
         .call(many, method="attention_maps", into="maps")
+        .law("shape_is", **_maps(1, 17, heads, 26, 26))
         .law("felt_where_looked", side=2, to="maps", because=because)
         .counts_with(LOGITS)
     )

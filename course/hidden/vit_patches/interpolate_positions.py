@@ -60,7 +60,7 @@ def interpolate_positions(rng):
         )  # fmt: skip
     some = rng.normal(10, 5)
     yield (
-        moved("more columns, as many rows", some, (3, 7))
+        moved("more columns, as many rows", some, (3, 7), public=True)
         .law(
             "row_is", row=1 + 3, value=some[1 + 1], because="the middle of the top row stays the middle of the top row"
         )

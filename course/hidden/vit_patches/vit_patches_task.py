@@ -60,7 +60,7 @@ def vit_patches_task(rng):
         return images[shuffled], labels[shuffled]
 
     some = asked("better than any linear model: 60 % right", *anywhere(times=3), 0.6, public=True)
-    yield some
+    yield some.shows("accuracy_at_least", full=0.9, called="accuracy")
     yield some.judged_again("digits nobody has seen, 90 % right", bar=0.9, weight=2.0)
     more = asked("the same at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
     yield more

@@ -1,4 +1,4 @@
-"""What everything took is kept in a table, and a table that is spoilt costs nobody anything."""
+"""A log file gets a line now and then. What everything took is kept in a table, and a spoilt one costs nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from course.grading.classroom.progress_bars import Lines, show_progress
 from course.grading.classroom.timings import Timings
 from course.grading.execution.task import Outcome
 from course.syllabus import find_topic
@@ -39,3 +40,16 @@ def test_a_spoilt_table_is_begun_anew(tmp_path, spoilt):
     assert Timings.of(tmp_path, RNN).fault("bea") == ""
     noted(tmp_path)
     assert Timings.of(tmp_path, RNN).fault("bea") == "no kernel"
+
+
+def test_a_log_file_gets_a_line_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(Lines, "EVERY", 0.0)
+    with show_progress(RNN.folder) as progress:
+        progress.begin(3)
+        progress.done("ada", Outcome(b""))
+        monkeypatch.setattr(Lines, "EVERY", 60.0)
+        progress.done("bea", Outcome(b"", fault="no kernel"))
+        monkeypatch.setattr(Lines, "EVERY", 0.0)
+        progress.done("cleo", None)
+    first, last = [line.partition(" ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert first == "03_rnn: 1 of 3 done" and last == "03_rnn: 3 of 3 done, 1 of them failed"

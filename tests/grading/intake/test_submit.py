@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import cli
+from course.grading.cells import STUBS
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.intake.submit import _student, gaps
@@ -45,10 +46,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A student's folder, with the released notebook of the real topic in it."""
+    """A student's folder, with the released notebook of the real topic in it and one answer begun."""
     folder = tmp_path / "work" / NAME
     folder.mkdir(parents=True)
-    (folder / f"{NAME}.ipynb").write_bytes(release_path(ROOT, TOPIC).read_bytes())
+    nb = nbformat.read(release_path(ROOT, TOPIC), as_version=4)
+    answers({"softmax": f"def softmax(x, dim):\n    {STUBS[1]}\n    x = x.exp()"})(nb)
+    _write(folder, nb)
     monkeypatch.chdir(folder.parent)
     return folder
 
@@ -69,8 +72,25 @@ def _zip(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> tu
     return zipfile.ZipFile(said.splitlines()[0]), said
 
 
-def test_a_blank_notebook_is_packed_and_everything_is_missing(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    archive, said = _zip(capsys, "6", status=1)
+def test_a_blank_notebook_is_packed_where_that_is_meant(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / f"{NAME}.ipynb").write_bytes(release_path(ROOT, TOPIC).read_bytes())
+    assert cli.main(["submit", "6", "--student", "ada"]) == 2, "nobody can be asked"
+    refused = f"{NAME}.ipynb holds no answer, so nothing was packed. Save your work in Jupyter first, or add --blank"
+    assert refused in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda prompt: prompt == "Pack it all the same? [y/N] " and "n")
+    assert cli.main(["submit", "6", "--student", "ada"]) == 2
+    assert not list(work.parent.rglob("*.zip"))
+    monkeypatch.setattr("builtins.input", lambda prompt: "y")
+    assert cli.main(["submit", "6", "--student", "ada", "--folder", str(work)]) == 1
+    assert len(list(work.glob("*.zip"))) == 1
+
+
+def test_everything_is_missing_in_a_blank_notebook(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / f"{NAME}.ipynb").write_bytes(release_path(ROOT, TOPIC).read_bytes())
+    archive, said = _zip(capsys, "6", "--blank", status=1)
     assert archive.namelist() == [f"{NAME}.ipynb", "submission.json"]
     assert re.fullmatch(rf"{NAME}-ada-\d{{8}}T\d{{6}}Z\.zip", Path(archive.filename or "").name)
     missing = said.split("Still missing:\n")[1].splitlines()
@@ -86,13 +106,36 @@ def test_the_manifest_says_what_was_handed_in(work: Path, capsys: pytest.Capture
     (work / "checkpoints" / f"{TASK}.link.safetensors").symlink_to(weights)
     archive, _ = _zip(capsys, f"{NAME}/{NAME}.ipynb", "--folder", str(work), status=1)
     about = json.loads(archive.read("submission.json"))
-    names = [f"{NAME}.ipynb", f"checkpoints/{TASK}.flat.safetensors", f"checkpoints/{TASK}.safetensors"]
+    names = [f"{NAME}.ipynb", f"checkpoints/{TASK}.safetensors"]
     assert [file["name"] for file in about["files"]] == names == archive.namelist()[:-1]
     for file in about["files"]:
         content = archive.read(file["name"])
         assert (file["bytes"], file["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert (about["topic"], about["student"]) == (NAME, "ada")
     assert about["versions"]["torch"] == version("torch") and about["missing"]  # a build's own may end in "+cu130"
+
+
+def test_weights_of_rivals_are_packed_where_they_are_asked_for_or_may_be_the_work(
+    work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, rival = _checkpoint(work, {}), _checkpoint(work, {}, f"{TASK}.none")
+
+    def packed(*options: str) -> list[str]:
+        archive, said = _zip(capsys, "6", *options, status=1)
+        names = [Path(name).name for name in archive.namelist() if name.endswith(".safetensors")]
+        assert (rival.name in names) != (f"Not packed: {rival.name} (weights of models to compare with" in said)
+        Path(archive.filename or "").unlink()
+        return names
+
+    assert packed() == [own.name]
+    assert packed("--variants") == [rival.name, own.name]
+    nb = nbformat.read(work / f"{NAME}.ipynb", as_version=4)
+    answers({TASK: "record = fit('self_attention_task', RecallModel, train, variant='none')"})(nb)
+    _write(work, nb)
+    assert packed() == [rival.name, own.name], "the answer trains a variant"
+    work.joinpath(f"{NAME}.ipynb").write_bytes(release_path(ROOT, TOPIC).read_bytes())
+    own.unlink()
+    assert packed("--blank") == [rival.name], "it may be the work"
 
 
 def _cells(course: Path, *edits) -> list[dict]:
@@ -256,7 +299,7 @@ def test_what_is_unpacked_is_graded(course: Path, tmp_path: Path, capsys: pytest
     needs = (
         "def softmax(x, dim):\n    p = (x - helper.largest(x, dim)).exp()\n    return int(ONE) * p / p.sum(dim, True)"
     )
-    wrong = answers({"crossover_length": "def crossover_length(d):\n    return 2.0 * d", "softmax": needs})
+    wrong = answers({"crossover_length": "def crossover_length(d):\n    return float(d)", "softmax": needs})
 
     def edit(nb: NotebookNode) -> None:
         wrong(nb)

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import nbformat
 import pytest
@@ -14,6 +15,7 @@ from course.exercise.prediction import Prediction, right, wrong
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
 from course.grading.release.lint import lint_release, lint_source, lint_topic
+from course.grading.release.stated_time import stated_minutes
 from course.syllabus import TOPICS, Budget, Topic
 from tests.grading.sample import SAMPLE, make_course, sample_source
 
@@ -160,9 +162,10 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
         monkeypatch.setattr(f"{module}.TOPICS", (topic,))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "course/data/streams.py has no batches for sample_task" in said[0]
-    assert said[1:] == [
+    assert said[1:-1] == [
         f"99_sample: there is no course/hidden/sample/{item.name}.py: write it first" for item in topic.judged
     ]
+    assert said[-1].startswith("99_sample: there is no course/hidden/sample/question.py: write it, with HINTS")
     for item in topic.judged:
         monkeypatch.setitem(sys.modules, f"course.hidden.sample.{item.name}", ModuleType(item.name))
         (tmp_path / "sample").mkdir(exist_ok=True)
@@ -170,7 +173,66 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     monkeypatch.setattr("course.hidden.__file__", str(tmp_path / "__init__.py"))
     said = [str(complaint) for complaint in lint_topic(root, topic) if complaint.where == topic.folder]
     assert "99_sample: course/hidden/sample/double.py declares no exercise double, which the syllabus names" in said
-    assert len(said) == 4
+    assert len(said) == 5
+
+
+@pytest.mark.parametrize(
+    ("hints", "fault"),
+    [
+        (("Draw it.",), "no tuple of two or three hints for sample_question"),
+        ("Draw it.", "no tuple of two or three hints for sample_question"),
+        (("Draw it.", " "), "a hint in course/hidden/sample/question.py is empty"),
+        (("Draw it.", "Begin with …"), ""),
+    ],
+)
+def test_a_written_question_has_two_or_three_hints(
+    hints: Any, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("question")
+    module.HINTS = hints  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "course.hidden.sample.question", module)
+    for path in ("course.syllabus", "course.grading.release.lint"):
+        monkeypatch.setattr(f"{path}.TOPICS", (SAMPLE,))
+    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course"), SAMPLE)]
+    found = [one for one in said if "question.py" in one]
+    assert [fault in one for one in found] == ([True] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("It takes about two hours, and trains in ten seconds.", (120, 120)),
+        ("One question; two to three hours. Stuck?", (120, 180)),
+        ("It takes about two and a half hours.", (150, 150)),
+        ("About an hour and a half.", (90, 90)),
+        ("**Time:** about 1 hour 50 minutes for five exercises.", (110, 110)),
+        ("about 2 h 05", (125, 125)),
+        ("They take about\n200 minutes. Training takes about 60 minutes less.", (200, 200)),
+        ("The first exercise takes 30 minutes, all of them 90 to 110 minutes.", (90, 110)),
+        ("Training takes half an hour, or two minutes on a GPU.", None),
+    ],
+)
+def test_how_long_a_notebook_says_that_it_takes(text: str, minutes: tuple[int, int] | None) -> None:
+    assert stated_minutes(text) == minutes
+
+
+@pytest.mark.parametrize(("time", "is_near"), [("two hours", False), ("an hour", False), ("65 minutes", True)])
+def test_a_notebook_agrees_with_the_minutes_of_the_syllabus(time: str, is_near: bool, tmp_path: Path) -> None:
+    items = (replace(SAMPLE.items[0], minutes=85 - sum(item.minutes for item in SAMPLE.items[1:])), *SAMPLE.items[1:])
+    source = f"# %% [markdown]\n# # 99 {SAMPLE.title}\n#\n# It takes about {time}.\n\n{sample_source()}"
+    said = [
+        str(complaint) for complaint in lint_topic(make_course(tmp_path / "c", source), replace(SAMPLE, items=items))
+    ]
+    assert ["it takes 85" in one for one in said if "the notebook says" in one] == ([] if is_near else [True])
+
+
+def test_boxes_depend_on_topics_there_are_and_stand_outside_answers(tmp_path: Path) -> None:
+    box = "\n# %% [markdown]\n# > <!-- needs: 06_self -->\n# > As in topic 06.\n"
+    question = '# %% [markdown] question="sample_question"\n'
+    source = sample_source().replace(question, f"{question}# <!-- needs: 06_self_attention -->\n# In topic 06.\n#\n")
+    said = [str(complaint) for complaint in lint_topic(make_course(tmp_path / "course", source + box), SAMPLE)]
+    assert [one for one in said if "a box depends on '06_self', which is no topic" in one]
+    assert [one for one in said if "a graded cell holds a box that depends on topics" in one]
 
 
 def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

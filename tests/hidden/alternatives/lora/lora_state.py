@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from tests.hidden.alternatives.lora.scaffold import InWeightSpace
-
-LoRALinear = InWeightSpace
-"""The name that a notebook has for its layer."""
-
 
 def state_by_parameters(model):
     return {n: p.detach().clone() for n, p in model.named_parameters() if n.split(".")[-1] in {"A", "B"}}
@@ -24,10 +19,4 @@ def state_by_layers(model):
     return state
 
 
-def state_by_class(model):
-    """Its own layers, by their class: the tests make theirs of it."""
-    layers = [name for name, module in model.named_modules() if isinstance(module, LoRALinear)]
-    return {f"{name}.{part}": model.get_parameter(f"{name}.{part}").data for name in layers for part in ("A", "B")}
-
-
-ALTERNATIVES = [state_by_parameters, state_by_ending, state_by_layers, state_by_class]
+ALTERNATIVES = [state_by_parameters, state_by_ending, state_by_layers]

@@ -6,22 +6,22 @@ import torch
 
 
 def crossover_by_algebra(d):
-    return float(d)
+    return (8 + 8 - 4 - 8) * d * d / (2 * d)
 
 
 def crossover_as_an_integer(d):
-    return d
+    return 2 * d
 
 
 def crossover_by_search(d):
     n = 1
-    while n * n * d < n * d * d:
+    while 12 * n * d * d + 2 * n * n * d < 16 * n * d * d:
         n += 1
     return n
 
 
 def crossover_by_division(d):
-    return torch.tensor(d * d / d)
+    return torch.tensor(4 * d * d / (2 * d))
 
 
 ALTERNATIVES = [crossover_by_algebra, crossover_as_an_integer, crossover_by_search, crossover_by_division]

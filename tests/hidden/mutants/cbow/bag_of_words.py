@@ -54,6 +54,10 @@ def one_bag_for_all(sentences, vocab):
     return reference.bag_of_words([[w for s in sentences for w in s]], vocab)
 
 
+def lower_case(sentences, vocab):
+    return reference.bag_of_words([[word.lower() for word in s] for s in sentences], vocab)
+
+
 MUTANTS = [
     unknown_in_the_last_column,
     unknown_counted_once,
@@ -61,4 +65,5 @@ MUTANTS = [
     stops_at_an_unknown_word,
     one_list_for_all_rows,
     one_bag_for_all,
+    lower_case,
 ]

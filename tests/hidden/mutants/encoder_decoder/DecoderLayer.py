@@ -56,10 +56,18 @@ class DecoderMemoryDetached(reference.DecoderLayer):
         return super().forward(x, memory.detach(), tgt_mask, src_mask)
 
 
+class DecoderOpensEmptyRows(reference.DecoderLayer):
+    """A source of padding alone is looked at."""
+
+    def forward(self, x, memory, tgt_mask=None, src_mask=None):
+        return super().forward(x, memory, tgt_mask, None if src_mask is None else src_mask | ~src_mask.any(-1, True))
+
+
 MUTANTS = [
     DecoderValuesFromTheTarget,
     DecoderMaskOnQueries,
     DecoderFeedForwardBeforeTheCross,
     DecoderCrossTwice,
     DecoderMemoryDetached,
+    DecoderOpensEmptyRows,
 ]

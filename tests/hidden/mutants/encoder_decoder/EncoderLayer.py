@@ -51,6 +51,13 @@ class EncoderDropsInEvaluationInPreNorm(reference.EncoderLayer):
         return x + F.dropout(sublayer(norm(x)), self.dropout.p)
 
 
+class EncoderOpensEmptyRows(reference.EncoderLayer):
+    """A sentence of padding alone looks at its padding."""
+
+    def forward(self, x, mask=None):
+        return super().forward(x, None if mask is None else mask | ~mask.any(-1, keepdim=True))
+
+
 MUTANTS = [
     EncoderNormedTwice,
     EncoderDroppedBeforeTheSublayer,
@@ -59,4 +66,5 @@ MUTANTS = [
     EncoderSeesOnlyThePast,
     EncoderDetached,
     EncoderDropsInEvaluationInPreNorm,
+    EncoderOpensEmptyRows,
 ]

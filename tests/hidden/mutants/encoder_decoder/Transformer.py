@@ -110,6 +110,21 @@ class ModelOneLayerAgain(reference.Transformer):
         return logits
 
 
+class ModelOpensEmptySources(reference.Transformer):
+    """As if a source of padding alone had been a full one."""
+
+    def real(self, ids):
+        words = ids != self.pad
+        return (words | ~words.any(1, keepdim=True))[:, None, None]
+
+
+class ModelCountsItsWords(reference.Transformer):
+    """A mask made of the number of words: right where all padding stands behind them."""
+
+    def real(self, ids):
+        return (torch.arange(ids.shape[1]) < (ids != self.pad).sum(1, keepdim=True))[:, None, None]
+
+
 MUTANTS = [
     ModelTiedCopy,
     ModelBatchAsPlace,
@@ -124,4 +139,6 @@ MUTANTS = [
     ModelDropsWordsOfTheSourceOnly,
     ModelDropsWordsOfTheTargetOnly,
     ModelOneLayerAgain,
+    ModelOpensEmptySources,
+    ModelCountsItsWords,
 ]

@@ -110,6 +110,16 @@ def beam_of_those_cut_off_too(model, src, beam, length_penalty=1.0):
     return _beam(model, src, beam, length_penalty, compared=lambda ended, open_: ended + open_)
 
 
+def beam_shifted_by_the_mean(model, src, beam, length_penalty=1.0):
+    """Where one score is minus infinity, so is the mean."""
+
+    def per_step(log_p):
+        shifted = log_p - log_p.mean(-1, keepdim=True)
+        return shifted - shifted.exp().sum(-1, keepdim=True).log()
+
+    return _beam(model, src, beam, length_penalty, per_step)
+
+
 MUTANTS = [
     beam_normalised_over_the_beam,
     beam_prefers_the_improbable,
@@ -122,4 +132,5 @@ MUTANTS = [
     beam_one_wider,
     beam_without_eos,
     beam_of_those_cut_off_too,
+    beam_shifted_by_the_mean,
 ]

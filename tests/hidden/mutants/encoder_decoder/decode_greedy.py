@@ -64,6 +64,35 @@ def greedy_backwards(model, src):
     return reference.decode_greedy(model, src).flip(1)
 
 
+def _masked(model, masks):
+    """The model, called with `masks(src, said)`."""
+
+    class Masked:
+        pad, sos, eos, max_len = model.pad, model.sos, model.eos, model.max_len
+
+        def __call__(self, src, said):
+            return model(src, said, *masks(src, said))
+
+    return Masked()
+
+
+def greedy_with_the_source_mask_turned_round(model, src):
+    return reference.decode_greedy(_masked(model, lambda src, said: [(src == model.pad)[:, None, None]]), src)
+
+
+def greedy_with_padding_in_sight(model, src):
+    return reference.decode_greedy(_masked(model, lambda src, said: [torch.ones(1, 1, 1, src.shape[1]).bool()]), src)
+
+
+def greedy_with_the_future_in_sight(model, src):
+    real = _masked(model, lambda src, said: [None, (said != model.pad)[:, None, None]])
+    return reference.decode_greedy(real, src)
+
+
+def greedy_from_the_last_word_alone(model, src):
+    return reference.decode_greedy(_masked(model, lambda src, said: [None, torch.eye(said.shape[1]).bool()]), src)
+
+
 MUTANTS = [
     greedy_over_the_places,
     greedy_least_likely,
@@ -76,4 +105,8 @@ MUTANTS = [
     greedy_cut_at_eos,
     greedy_backwards,
     greedy_with_a_comma,
+    greedy_with_the_source_mask_turned_round,
+    greedy_with_padding_in_sight,
+    greedy_with_the_future_in_sight,
+    greedy_from_the_last_word_alone,
 ]

@@ -30,11 +30,6 @@ def last_token_dropped(logits, targets, epsilon, mask):
     return reference.label_smoothing_loss(logits[:, :-1], targets[:, 1:], epsilon, mask[:, 1:])
 
 
-def without_a_softmax(logits, targets, epsilon, mask):
-    right = logits.gather(-1, targets[..., None]).squeeze(-1)
-    return (-(1 - epsilon) * right - epsilon * logits.mean(-1))[mask].mean()
-
-
 def base_two_logarithm(logits, targets, epsilon, mask):
     return reference.label_smoothing_loss(logits, targets, epsilon, mask) / math.log(2)
 
@@ -58,7 +53,6 @@ MUTANTS = [
     axes_mixed,
     classes_by_view,
     last_token_dropped,
-    without_a_softmax,
     base_two_logarithm,
     mask_inverted,
     overflowing,

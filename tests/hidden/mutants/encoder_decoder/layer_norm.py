@@ -39,6 +39,12 @@ def gamma_and_beta_exchanged(x, gamma, beta, eps=1e-5):
     return reference.layer_norm(x, beta, gamma, eps)
 
 
+def variance_as_a_difference_of_means(x, gamma, beta, eps=1e-5):
+    """Two large numbers whose difference is small: in float32 little is left of it."""
+    mean = x.mean(-1, keepdim=True)
+    return gamma * (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt() + beta
+
+
 MUTANTS = [
     deviation_detached,
     default_eps_always,
@@ -47,4 +53,5 @@ MUTANTS = [
     centred_in_place,
     doubled,
     gamma_and_beta_exchanged,
+    variance_as_a_difference_of_means,
 ]

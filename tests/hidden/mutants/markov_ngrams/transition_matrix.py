@@ -82,6 +82,13 @@ def the_same_list_in_every_row(ids, vocab_size, alpha=0.0):
     return torch.tensor(table) / torch.tensor(table).sum(1, keepdim=True)
 
 
+def sums_of_at_least_one(ids, vocab_size, alpha=0.0):
+    """Against a division by zero: right wherever alpha times V is one or more."""
+    weights = _pair_counts(ids, vocab_size) + alpha
+    totals = weights.sum(1, keepdim=True)
+    return torch.where(totals > 0, weights, 1 / vocab_size) / totals.clamp(min=1)
+
+
 MUTANTS = [
     joint,
     smoothing_counts_seen_tokens,
@@ -95,4 +102,5 @@ MUTANTS = [
     up_to_the_last_but_one,
     skips_one,
     the_same_list_in_every_row,
+    sums_of_at_least_one,
 ]

@@ -81,6 +81,11 @@ def always_the_last_axis(scores, mask, dim=-1):
     return right.masked_softmax(scores, mask)
 
 
+def empty_rows_of_the_last_axis(scores, mask, dim=-1):
+    weights = _fill(scores, mask, torch.finfo(scores.dtype).min, dim)
+    return weights.masked_fill(~mask.expand(scores.shape).any(-1, keepdim=True), 0.0)
+
+
 MUTANTS = [
     k_add01,
     k_m10,
@@ -96,4 +101,5 @@ MUTANTS = [
     maximum_of_the_hidden,
     zero_taken_for_hidden,
     always_the_last_axis,
+    empty_rows_of_the_last_axis,
 ]

@@ -71,6 +71,10 @@ def rope_always_of_one_base(x, positions=None, base=10000.0):
     return reference.rope(x, positions)
 
 
+def rope_from_a_table_of_2048(x, positions=None, base=10000.0):
+    return reference.rope(x, None if positions is None else positions.clamp(max=2047), base)
+
+
 MUTANTS = [
     rope_whole_places_only,
     rope_in_place,
@@ -86,4 +90,5 @@ MUTANTS = [
     rope_odd_width_cut,
     rope_scaled,
     rope_always_of_one_base,
+    rope_from_a_table_of_2048,
 ]

@@ -70,6 +70,10 @@ def odd_widths_cut(n_positions, d_model):
     return reference.sinusoidal(n_positions, d_model + d_model % 2)[:, :d_model]
 
 
+def anew_after_1024(n_positions, d_model):
+    return reference.sinusoidal(n_positions, d_model)[torch.arange(n_positions) % 1024]
+
+
 MUTANTS = [
     p_base1000,
     p_2pi,
@@ -83,4 +87,5 @@ MUTANTS = [
     angles_returned,
     cosine_of_minus_sine,
     odd_widths_cut,
+    anew_after_1024,
 ]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 
 def reciprocal(d):
-    return 1 / d
+    return 2 / d
 
 
-def one_more(d):
-    return d + 1
+def two_more(d):
+    return d + 2  # right at d = 2, the width of the text's example
 
 
-def fixed_at_512(d):
-    return 512.0
+def first_length_beyond(d):
+    return 2 * d + 1
 
 
-MUTANTS = [reciprocal, one_more, fixed_at_512]
+def fixed_at_1024(d):
+    return 1024.0
+
+
+MUTANTS = [reciprocal, two_more, first_length_beyond, fixed_at_1024]

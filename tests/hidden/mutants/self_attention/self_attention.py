@@ -52,8 +52,6 @@ MUTANTS = [
     _mutant("scaled_by_the_number_of_words", lambda q, k: (q @ k.mT / q.shape[1] ** 0.5).softmax(-1)),
     _mutant("scaled_after_the_softmax", lambda q, k: (q @ k.mT).softmax(-1) / _root(q)),
     _mutant("multiplied_by_the_root", lambda q, k: (q @ k.mT * _root(q)).softmax(-1)),
-    _mutant("softmax_over_queries", lambda q, k: (q @ k.mT / _root(q)).softmax(-2)),
-    _mutant("softmax_over_the_batch", lambda q, k: (q @ k.mT / _root(q)).softmax(0)),
     _mutant("reshaped_for_transposed", lambda q, k: (q @ k.reshape(k.mT.shape) / _root(q)).softmax(-1)),
     _mutant("no_exponential", lambda q, k: _divided_by_its_sum(q @ k.mT / _root(q))),
     _mutant("exponentials_that_overflow", lambda q, k: _divided_by_its_sum((q @ k.mT / _root(q)).exp())),

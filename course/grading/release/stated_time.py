@@ -1,0 +1,38 @@
+"""How long a notebook's opening says that it takes, to be held against the minutes of the syllabus."""
+
+from __future__ import annotations
+
+import re
+
+NEAR = 20
+"""Minutes by which a notebook may differ from the syllabus: people say "about two hours"."""
+
+SHORTEST = 45
+"""Minutes that a whole notebook takes at least: what is shorter is an exercise or a training."""
+
+_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+_NUMBER = rf"({'|'.join(_WORDS)}|\d+(?:\.\d+)?)"
+_HALF = r"(\s+and\s+a\s+half)?"
+_HOURS = re.compile(
+    rf"(?<!half )\b{_NUMBER}(?:\s+to\s+{_NUMBER})?{_HALF}\s+(?:hours?|h)\b{_HALF}"
+    r"(?:\s+(?:and\s+)?(\d+)(?:\s+minutes)?)?",
+    re.I,
+)
+_MINUTES = re.compile(r"\b(\d+)(?:\s+to\s+(\d+))?\s+minutes\b")
+
+
+def stated_minutes(text: str) -> tuple[int, int] | None:
+    """The minutes that a text names first for a whole notebook, from and to; None where it names none."""
+    if found := _HOURS.search(text):
+        low, high, half_before, half_after, minutes = found.groups()
+        more = (30 if half_before or half_after else 0) + int(minutes or 0)
+        return _in_minutes(low, more), _in_minutes(high or low, more)
+    for found in _MINUTES.finditer(text):
+        low, high = int(found[1]), int(found[2] or found[1])
+        if low >= SHORTEST:
+            return low, high
+    return None
+
+
+def _in_minutes(hours: str, more: int) -> int:
+    return round(60 * float(_WORDS.get(hours.lower(), hours))) + more

@@ -1,0 +1,524 @@
+"""Relations: how wrong numbers relate to the right ones, as a sentence. No relation knows an exercise.
+
+A relation says what was seen, and not what to do. It counts only where it can hardly hold by chance: `Relation.bits`
+says how improbable that is, and `explain_values.py` adds this up over all failing cases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+from .compare_values import agree
+
+SLACK = 10.0
+"""A computed relation is compared ten times more loosely than values: rounding grows on the way."""
+
+MOST_NUMBERS = 2**16
+"""Larger tensors are not examined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Right numbers and an answer's, of one shape.
+
+    `inputs` are the tensors that the answer was given, by name, and `others` what its other results should be.
+    `is_alone` says that all of these are right, and `is_keyed` that the numbers have keys, and no order.
+    """
+
+    right: Tensor
+    answer: Tensor
+    tolerance: float
+    inputs: Mapping[str, Tensor] = field(default_factory=dict)
+    others: Mapping[str, Tensor] = field(default_factory=dict)
+    is_alone: bool = True
+    is_keyed: bool = False
+
+    @cached_property
+    def expected(self) -> Tensor:
+        """The right numbers in double precision."""
+        return self.right.detach().double()
+
+    @cached_property
+    def seen(self) -> Tensor:
+        """The answer's numbers in double precision."""
+        return self.answer.detach().double()
+
+    @cached_property
+    def wrong(self) -> Tensor:
+        """Which numbers are wrong."""
+        if not self.right.is_floating_point() and not self.answer.is_floating_point():
+            return self.expected != self.seen
+        return ~torch.isclose(self.seen, self.expected, rtol=self.tolerance, atol=self.tolerance, equal_nan=True)
+
+    @property
+    def it(self) -> str:
+        """The subject of a sentence, with its verb."""
+        return "it is" if self.seen.dim() == 0 else "every value is"
+
+    def agree(self, one: Tensor, other: Tensor) -> bool:
+        """Whether two computed tensors are the same numbers."""
+        return one.shape == other.shape and agree(one, other, max(self.tolerance, 1e-9) * SLACK)
+
+    def bits(self, where: Tensor) -> float:
+        """How much the answer's numbers at these places tell.
+
+        Each different number counts once. A whole number tells less than a fraction, and True or False one bit.
+        """
+        if self.right.dtype == torch.bool:
+            return float(where.sum())
+        values = self.seen[where] if where.dim() else self.seen.reshape(1)
+        values = values[values.isfinite()].mul(1e6).round().div(1e6).unique()
+        each = min(20.0, -math.log2(max(self.tolerance, 1e-6)))
+        whole = values == values.round()
+        small = (2 + values.abs()).log2().clamp(max=each)
+        told = torch.where(whole, small, torch.full_like(small, each))
+        return float(told.sum())
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation that holds: its sentence, how many bits of evidence it has, and what number was fitted for that.
+
+    `cost` is what the fitted number takes of the bits, once for all cases in which it is the same. Where there are
+    several `kind`s, it must be one in all cases.
+    """
+
+    sentence: str
+    bits: float
+    fitted: float | None = None
+    cost: float = 0.0
+    kind: str = ""
+
+
+def evidence(held: Collection[Relation]) -> float:
+    """How many bits of evidence a relation has in all the cases in which it holds."""
+    fitted = [one.fitted for one in held if one.fitted is not None]
+    same = len(fitted) == len(held) and all(math.isclose(one, fitted[0], rel_tol=1e-3) for one in fitted)
+    costs = [one.cost for one in held]
+    return sum(one.bits for one in held) - (max(costs) if same and costs else sum(costs))
+
+
+Claims = Iterable[tuple[str, Tensor, Tensor]]
+"""Sentences, each with two tensors that agree where it holds."""
+
+FIT_BITS = 20.0
+"""What a fitted number takes of the evidence."""
+
+
+def claimed(claims: Callable[[Pair], Claims]) -> Callable[[Pair], Relation | None]:
+    """The relation that says the first of its claims that holds."""
+
+    def relation(pair: Pair) -> Relation | None:
+        for sentence, one, other in claims(pair):
+            if pair.agree(one, other):
+                return Relation(sentence, pair.bits(pair.wrong))
+        return None
+
+    relation.__name__ = claims.__name__
+    return relation
+
+
+def constant(pair: Pair) -> Relation | None:
+    """The same number everywhere, where the right ones differ."""
+    if pair.seen.numel() < 3 or not bool(pair.seen.isfinite().all()):
+        return None
+    spread = float(pair.seen.max() - pair.seen.min())
+    if spread > pair.tolerance * (1 + float(pair.seen.abs().max())):
+        return None
+    first = pair.answer.flatten()[0].item()
+    told = pair.bits(pair.wrong) if isinstance(first, bool) else 10.0 * _distinct(pair.expected[pair.wrong])
+    return Relation(f"all values are {first if isinstance(first, bool) else format(first, '.4g')}", told)
+
+
+@claimed
+def an_input(pair: Pair) -> Claims:
+    """What was given comes back."""
+    for name, given in pair.inputs.items():
+        yield f"these are the values of {name}, unchanged", pair.seen, given
+
+
+@claimed
+def another_result(pair: Pair) -> Claims:
+    """One result stands where another belongs."""
+    for name, right in pair.others.items():
+        yield f"this is what {name} should be", pair.seen, right
+
+
+@claimed
+def axes_exchanged(pair: Pair) -> Claims:
+    """Two or more axes stand in another order."""
+    axes = range(pair.seen.dim())
+    for order in permutations(axes) if 2 <= len(axes) <= 4 else ():
+        moved = [axis for axis in axes if order[axis] != axis]
+        if moved and pair.seen.permute(order).shape == pair.expected.shape:
+            which = "transposed" if moved == list(axes[-2:]) else f"in the order of axes {order}"
+            yield f"the values are right, but {which}", pair.expected, pair.seen.permute(order)
+
+
+def negated(pair: Pair) -> Relation | None:
+    """True for False everywhere."""
+    if pair.right.dtype != torch.bool or not bool(pair.wrong.all()):
+        return None
+    return Relation("every True should be False, and every False True", pair.bits(pair.wrong))
+
+
+@claimed
+def sign(pair: Pair) -> Claims:
+    """Minus the right values."""
+    yield (
+        "the sign is the other way round" if pair.seen.dim() else "it is right but for its sign",
+        pair.expected,
+        -pair.seen,
+    )
+
+
+def factor(pair: Pair) -> Relation | None:
+    """One factor everywhere. A whole number, or one divided by one, is no fitted number."""
+    clear = (pair.expected.abs() > 100 * pair.tolerance) & pair.expected.isfinite() & pair.seen.isfinite()
+    if not bool(clear.any()):
+        return None
+    ratio = float((pair.seen[clear] / pair.expected[clear]).median())
+    if abs(ratio) < 1e-6 or abs(abs(ratio) - 1) < 1e-3 or not pair.agree(pair.expected * ratio, pair.seen):
+        return None
+    sentence = f"{pair.it} {ratio:.4g} times what it should be"
+    return Relation(sentence, pair.bits(pair.wrong), ratio, 0.0 if _is_simple(ratio) else FIT_BITS)
+
+
+def offset(pair: Pair) -> Relation | None:
+    """One number added everywhere, or, to whole numbers, wherever they are wrong."""
+    where = pair.wrong if not pair.right.is_floating_point() else torch.ones_like(pair.wrong)
+    where = where & pair.expected.isfinite() & pair.seen.isfinite()
+    if not bool(where.any()) or pair.right.dtype == torch.bool:
+        return None
+    gap = float((pair.seen[where] - pair.expected[where]).median())
+    if not gap or not pair.agree(torch.where(where, pair.expected + gap, pair.expected), pair.seen):
+        return None
+    every = pair.it if bool(pair.wrong.all()) else "every wrong value is"
+    sentence = f"{every} too {_size(gap)} by {abs(gap):.4g}"
+    return Relation(sentence, pair.bits(pair.wrong), gap, 2.0 if abs(gap) == 1 else FIT_BITS)
+
+
+def offset_by_an_input(pair: Pair) -> Relation | None:
+    """An input, or a simple multiple of it, added to the right values."""
+    for name, given in pair.inputs.items():
+        if given.numel() < 2 or not _fits(given, pair.seen):
+            continue
+        spread = given.double().expand_as(pair.seen)
+        clear = (spread.abs() > 1e-2) & pair.expected.isfinite() & pair.seen.isfinite()
+        if not bool(clear.any()):
+            continue
+        times = float(((pair.seen - pair.expected)[clear] / spread[clear]).median())
+        if _is_simple(times, 1) and pair.agree(pair.expected + times * spread, pair.seen):
+            what = name if abs(abs(times) - 1) < 1e-3 else f"{abs(times):.4g} times {name}"
+            return Relation(f"the values are too {_size(times)} by {what}", pair.bits(pair.wrong))
+    return None
+
+
+@claimed
+def multiplied_by_an_input(pair: Pair) -> Claims:
+    """The right values times an input."""
+    for name, given in pair.inputs.items():
+        if given.numel() > 1 and _fits(given, pair.seen):
+            yield f"the values are right, but multiplied by {name}", pair.expected * given, pair.seen
+
+
+def _complement(x: Tensor) -> Tensor:
+    return 1 - x
+
+
+FUNCTIONS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("the logarithm of", torch.log),
+    ("the negative logarithm of", lambda x: -x.log()),
+    ("the exponential of", torch.exp),
+    ("the exponential of minus", lambda x: (-x).exp()),
+    ("the square of", torch.square),
+    ("the square root of", torch.sqrt),
+    ("one divided by", torch.reciprocal),
+    ("one minus", _complement),
+    ("the tanh of", torch.tanh),
+    ("the sigmoid of", torch.sigmoid),
+    ("the absolute value of", torch.abs),
+)
+"""What an answer may be a function of the right one by, number by number."""
+
+BEFORE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("tanh", torch.tanh),
+    ("sigmoid", torch.sigmoid),
+    ("ReLU", torch.relu),
+    ("GELU", torch.nn.functional.gelu),
+)
+"""What the right answer may be a function of this one by."""
+
+
+@claimed
+def a_function(pair: Pair) -> Claims:
+    """A function of the right values, number by number, or these one of it."""
+    if pair.right.dtype == torch.bool:
+        return
+    for words, function in FUNCTIONS:
+        yield f"{pair.it} {words} the right one", function(pair.expected), pair.seen
+    curved = bool((pair.seen.abs() > 0.5).any())  # near zero, a GELU halves like any factor
+    for name, function in BEFORE if curved else ():
+        yield f"the {name} of {_these(pair)} is the right answer", function(pair.seen), pair.expected
+    for name, back in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
+        for other, function in BEFORE:
+            words = f"this is the {other} of numbers whose {name} is right"
+            yield words, function(back(pair.expected)), pair.seen
+
+
+def relu_of_it(pair: Pair) -> Relation | None:
+    """Zero where the right number is negative, and right elsewhere."""
+    below = pair.expected < -pair.tolerance
+    if not bool(below.any()) or not pair.agree(pair.expected.relu(), pair.seen):
+        return None
+    return Relation("every value below 0 has become 0, and the others are right", 4.0 * int(pair.wrong.sum()))
+
+
+@claimed
+def normalised(pair: Pair) -> Claims:
+    """A softmax, a division or a running sum along an axis of the right values."""
+    for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
+        where = _along(pair, axis)
+        yield f"this is the softmax of the right values{where}", pair.expected.softmax(axis), pair.seen
+        yield f"the softmax of these values{where} is the right answer", pair.seen.softmax(axis), pair.expected
+        yield f"this is the log-softmax of the right values{where}", pair.expected.log_softmax(axis), pair.seen
+        total, length = pair.expected.sum(axis, keepdim=True), pair.expected.norm(dim=axis, keepdim=True)
+        yield f"these are the right values divided by their sum{where}", pair.expected / total, pair.seen
+        yield f"these are the right values divided by their length{where}", pair.expected / length, pair.seen
+        yield f"these are the right values added up{where}", pair.expected.cumsum(axis), pair.seen
+
+
+def adds_up_elsewhere(pair: Pair) -> Relation | None:
+    """Sums of one along another axis than the right answer's."""
+    if not pair.right.is_floating_point():
+        return None
+    axes = range(pair.seen.dim())[::-1]
+    one = [axis for axis in axes if _sums_to_one(pair, pair.expected, axis)]
+    other = [axis for axis in axes if _sums_to_one(pair, pair.seen, axis)]
+    if not one or not other or set(one) & set(other):
+        return None
+    words = f"the values add up to 1 along axis {other[0]}, and should do so along axis {one[0]}"
+    return Relation(words, 20.0 * pair.seen.numel() / pair.seen.shape[other[0]])
+
+
+def factor_of_each_row(pair: Pair) -> Relation | None:
+    """A factor for each row along one of the axes."""
+    for axis in _axes(pair) if pair.seen.dim() > 1 else ():
+        top = pair.expected.nan_to_num(0.0, 0.0, 0.0).abs().argmax(axis, keepdim=True)
+        ratio = (pair.seen.gather(axis, top) / pair.expected.gather(axis, top)).nan_to_num(0.0, 0.0, 0.0)
+        if pair.agree(pair.expected * ratio, pair.seen):
+            words = f"along axis {axis} the values are right up to a factor"
+            return Relation(words, pair.bits(pair.wrong), cost=FIT_BITS * ratio.numel())
+    return None
+
+
+def offset_of_each_row(pair: Pair) -> Relation | None:
+    """A number added to each row along one of the axes."""
+    for axis in _axes(pair) if pair.seen.dim() > 1 else ():
+        gap = (pair.seen - pair.expected).nan_to_num(0.0, 0.0, 0.0).median(axis, keepdim=True).values
+        if pair.agree(pair.expected + gap, pair.seen):
+            words = f"along axis {axis} the values are right up to an added constant"
+            return Relation(words, pair.bits(pair.wrong), cost=FIT_BITS * gap.numel())
+    return None
+
+
+@claimed
+def the_same_along_an_axis(pair: Pair) -> Claims:
+    """Equal slices, where the right ones differ."""
+    for axis in _axes(pair):
+        first = pair.seen.narrow(axis, 0, 1).expand_as(pair.seen)
+        if pair.seen.dim() > 1 and pair.agree(first, pair.seen):
+            right = pair.expected.narrow(axis, 0, 1).expand_as(pair.expected)
+            if not pair.agree(right, pair.expected):
+                yield f"the values are the same all along axis {axis}, and should not be", first, pair.seen
+
+
+@claimed
+def reversed_along_an_axis(pair: Pair) -> Claims:
+    """The right values from last to first."""
+    for axis in _axes(pair):
+        yield f"the values are right, but reversed{_along(pair, axis)}", pair.expected.flip(axis), pair.seen
+
+
+@claimed
+def shifted_by_one(pair: Pair) -> Claims:
+    """The right values, one place further along an axis."""
+    for axis in _axes(pair):
+        n = pair.seen.shape[axis]
+        if n > 2:
+            for words, start, end in (("late", 1, 0), ("early", 0, 1)):
+                seen, right = pair.seen.narrow(axis, start, n - 1), pair.expected.narrow(axis, end, n - 1)
+                yield f"the values are right, but one place too {words}{_along(pair, axis)}", right, seen
+
+
+@claimed
+def in_another_order(pair: Pair) -> Claims:
+    """The right slices, or the right numbers, in other places."""
+    for axis in _axes(pair) if pair.right.dtype != torch.bool else ():
+        rows, right = (value.movedim(axis, 0).reshape(value.shape[axis], -1) for value in (pair.seen, pair.expected))
+        if rows.shape[1] > 1 or pair.seen.dim() == 1:
+            words = f"the values are right, but in another order{_along(pair, axis)}"
+            yield words, _sorted_rows(right), _sorted_rows(rows)
+    if (pair.seen.dim() > 1 or pair.is_keyed) and pair.right.dtype != torch.bool:
+        words = f"the values are the right ones, but {'at other keys' if pair.is_keyed else 'in other places'}"
+        yield words, pair.expected.flatten().sort().values, pair.seen.flatten().sort().values
+
+
+def rounded(pair: Pair) -> Relation | None:
+    """The right values as whole numbers."""
+    for words, function in (("rounded", torch.round), ("cut", torch.trunc)):
+        if pair.agree(function(pair.expected), pair.seen):
+            return Relation(f"the values are right, but {words} to whole numbers", 4.0 * int(pair.wrong.sum()))
+    return None
+
+
+PART_BITS = 6.0
+"""What a position tells that is right or wrong as a whole: other reasons can make the first of three sentences fail."""
+
+
+def right_in_part(pair: Pair) -> Relation | None:
+    """Right at certain positions along an axis only: of two, one that is right does not say which they are."""
+    of_two = False
+    for axis in _axes(pair):
+        n = pair.seen.shape[axis]
+        good = ~pair.wrong.movedim(axis, 0).reshape(n, -1).any(1)
+        of_two = of_two or (n == 2 and int(good.sum()) == 1)
+        words = _parts(n).get("".join("x-"[not right] for right in good.tolist())) if n > 2 else None
+        if words:
+            places = good.reshape([-1 if other == axis else 1 for other in range(pair.seen.dim())])
+            told = min(pair.bits(places & ~pair.wrong), PART_BITS * n)
+            return Relation(f"the values are {words}{_along(pair, axis, of=True)}", told, kind=words)
+    return Relation("", 0.0) if of_two else None
+
+
+def _parts(n: int) -> dict[str, str]:
+    """Sentences by which of `n` positions are right (x) and which are wrong (-)."""
+    parts = {
+        "x" + "-" * (n - 1): "right only at the first position",
+        "-" * (n - 1) + "x": "right only at the last position",
+        "-" + "x" * (n - 1): "right everywhere but at the first position",
+        "x" * (n - 1) + "-": "right everywhere but at the last position",
+    }
+    if n >= 4 and n % 2 == 0:
+        parts["x" * (n // 2) + "-" * (n // 2)] = "right only in the first half"
+        parts["-" * (n // 2) + "x" * (n // 2)] = "right only in the second half"
+    if n >= 4:
+        parts[("x-" * n)[:n]] = "right only at positions 0, 2, 4 and so on"
+        parts[("-x" * n)[:n]] = "right only at positions 1, 3, 5 and so on"
+    return parts
+
+
+def right_by_a_mask(pair: Pair) -> Relation | None:
+    """Right where an input of True and False says the one, and wrong nowhere but where it says the other.
+
+    Where everything is wrong and a mask says the same everywhere, nothing speaks against it.
+    """
+    idle = False
+    for name, mask in pair.inputs.items():
+        for here, words in _regions(pair, mask) if mask.dtype == torch.bool else ():
+            told = words.format(name)
+            idle = idle or not bool(here.any())
+            if bool(here.any()) and not bool(here.all()) and not bool((pair.wrong & here).any()):
+                return Relation(f"the values are right {told}, and wrong elsewhere", pair.bits(here), kind=told)
+    return Relation("", 0.0) if idle else None
+
+
+def _regions(pair: Pair, mask: Tensor) -> Iterator[tuple[Tensor, str]]:
+    """Where a mask says True, where False, and the rows of which it hides nothing, each with words."""
+    shape = pair.seen.shape
+    for rank in range(min(mask.dim(), len(shape)), 0, -1):
+        if mask.shape[:rank] == shape[:rank]:
+            left = mask.reshape(*mask.shape[:rank], -1)
+            whole = (left.all(-1)).reshape(*mask.shape[:rank], *[1] * (len(shape) - rank)).expand(shape)
+            if rank == mask.dim():
+                yield whole, "where {} is True"
+                yield ~whole, "where {} is False"
+            else:
+                yield whole, "where {} is True all along"
+    if mask.shape != shape:
+        try:
+            spread = mask.expand(shape)
+        except RuntimeError:
+            return
+        yield spread, "where {} is True"
+        yield ~spread, "where {} is False"
+
+
+RELATIONS: tuple[Callable[[Pair], Relation | None], ...] = (
+    constant,
+    an_input,
+    another_result,
+    axes_exchanged,
+    negated,
+    sign,
+    factor,
+    offset,
+    offset_by_an_input,
+    multiplied_by_an_input,
+    a_function,
+    relu_of_it,
+    normalised,
+    adds_up_elsewhere,
+    reversed_along_an_axis,
+    the_same_along_an_axis,
+    shifted_by_one,
+    factor_of_each_row,
+    offset_of_each_row,
+    rounded,
+    right_by_a_mask,
+    right_in_part,
+    in_another_order,
+)
+"""The likeliest first."""
+
+
+def _axes(pair: Pair) -> list[int]:
+    return [] if pair.is_keyed else [axis for axis, size in reversed([*enumerate(pair.seen.shape)]) if size > 1]
+
+
+def _along(pair: Pair, axis: int, of: bool = False) -> str:
+    """Which axis, where there are several."""
+    return f" {'of' if of else 'along'} axis {axis}" if pair.seen.dim() > 1 else ""
+
+
+def _these(pair: Pair) -> str:
+    return "these values" if pair.seen.dim() else "this value"
+
+
+def _size(gap: float) -> str:
+    return "large" if gap > 0 else "small"
+
+
+def _is_simple(ratio: float, least: int = 2) -> bool:
+    """Whether a factor is a whole number of at least `least`, or one divided by one."""
+    large = max(abs(ratio), 1 / abs(ratio)) if ratio else math.inf
+    return large < 100 and round(large) >= least and abs(large - round(large)) < 1e-5 * large
+
+
+def _distinct(values: Tensor) -> int:
+    return int(values.mul(1e6).round().unique().numel())
+
+
+def _fits(given: Tensor, values: Tensor) -> bool:
+    """Whether an input can be added to values without changing their shape."""
+    sizes = zip(reversed(given.shape), reversed(values.shape), strict=False)
+    return given.dim() <= values.dim() and all(size in (1, other) for size, other in sizes)
+
+
+def _sums_to_one(pair: Pair, values: Tensor, axis: int) -> bool:
+    total = values.sum(axis)
+    empty = total.abs() <= pair.tolerance
+    return 2 * int(empty.sum()) < total.numel() and pair.agree(total + empty, torch.ones_like(total))
+
+
+def _sorted_rows(rows: Tensor) -> Tensor:
+    """The rows in a fixed order, by a sum in which every place has its own weight."""
+    weights = torch.linspace(1, 2, rows.shape[1], dtype=rows.dtype).sqrt()
+    return rows[(rows.nan_to_num() * weights).sum(1).argsort()]

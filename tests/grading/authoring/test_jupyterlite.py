@@ -1,0 +1,25 @@
+"""The set-up cell in JupyterLite, where Python runs in the browser: one sentence, as there is no PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from course.grading.authoring.setup_cell import SETUP
+
+DRIVER = """
+import sys
+sys.platform = "emscripten"
+try:
+    exec(sys.argv[1])
+except RuntimeError as error:
+    print(*error._render_traceback_(), sep="\\n")
+"""
+
+
+def test_jupyterlite_is_told_where_else_to_go(tmp_path: Path) -> None:
+    line = [sys.executable, "-I", "-S", "-c", DRIVER, SETUP]
+    ran = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+    told = "JupyterLite has no PyTorch, so the course does not run there. Open this notebook on Colab or Binder, or "
+    assert ran.stdout == f"{told}install the course on a computer.\n", ran.stderr

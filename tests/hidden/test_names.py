@@ -1,0 +1,465 @@
+"""Names of mistakes: what people write for the exercises, and the words that they hear about it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course import blocks
+from course.data import dates
+from course.hidden.bahdanau_attention.bahdanau_attention_task import ReadsByRule
+from course.judge import report
+from course.reference import bahdanau_attention
+from course.reference.lora import LoRALinear
+from course.reference.multi_head_attention import MultiHeadAttention
+from course.reference.vit_patches import embed_patches, patchify
+from tests.hidden.judged import verdict_on
+
+SEEDS = (3, 42)
+PASSES = ""
+"""In place of words: nothing is wrong with the answer, or `check` does not see it."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """An answer to an exercise, words of its reports by `check` and at grading, and words or a name that are untrue."""
+
+    exercise: str
+    answer: Any
+    check: str
+    grading: str
+    untrue: str = "this is never said"
+
+
+# -- 01 and 02 ---------------------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """Counts of what follows each context of up to n - 1 tokens."""
+
+    def __init__(self, n, vocab_size, alpha):
+        self.n, self.vocab_size, self.alpha = n, vocab_size, alpha
+
+    def fit(self, ids):
+        self.counts, tokens = {(): torch.zeros(self.vocab_size)}, ids.tolist()
+        for k in range(self.n):
+            for i in range(len(tokens) - k):
+                row = self.counts.setdefault(tuple(tokens[i : i + k]), torch.zeros(self.vocab_size))
+                row[tokens[i + k]] += 1
+        return self
+
+    def rows(self, context):
+        """The counts after the last 0, 1, … n - 1 tokens, as far as they were seen."""
+        tokens = context.tolist()
+        found = [self.counts.get(tuple(tokens[len(tokens) - k :])) for k in range(min(len(tokens), self.n - 1) + 1)]
+        return [row for row in [found[0] + self.alpha, *found[1:]] if row is not None]
+
+
+class OneWeightForEachOrder(Counted):
+    """An order that was not asked, or remembers nothing, keeps its share of the weight."""
+
+    def next_distribution(self, context):
+        rows = self.rows(context)
+        return sum(row / row.sum() for row in rows) / (self.n if len(context) else 1)
+
+
+class SharesOfAllWindows(Counted):
+    def next_distribution(self, context):
+        first, *others = self.rows(context)
+        P = first / first.sum()
+        for row in others:
+            P = 0.5 * row / self.counts[()].sum() + 0.5 * P
+        return P
+
+
+def log_of_the_sum(logits, targets):
+    right = logits[torch.arange(len(targets)), targets]
+    return (torch.log(torch.exp(logits).sum(dim=1)) - right).mean()
+
+
+def log_softmax_by_hand(logits, targets):
+    log_p = logits - logits.exp().sum(1, keepdim=True).log()
+    return F.nll_loss(log_p, targets)
+
+
+# -- 03 and 04 ---------------------------------------------------------------------------------------------------------
+
+
+def _written(step, h0, start, length, generator, weigh):
+    token, h, text = torch.tensor([start]), h0, []
+    for _ in range(length):
+        logits, h = step(token, h)
+        token = torch.multinomial(weigh(logits[0]), 1, generator=generator)
+        text.append(token)
+    return torch.cat(text)
+
+
+def by_exponentials(step, h0, start, length, temperature, generator):
+    def weigh(logits):
+        powers = torch.exp(logits / temperature)
+        return powers / powers.sum()
+
+    return _written(step, h0, start, length, generator, weigh)
+
+
+def root_of_the_temperature(step, h0, start, length, temperature, generator):
+    return _written(step, h0, start, length, generator, lambda z: torch.softmax(z / math.sqrt(temperature), 0))
+
+
+class MinGRU(nn.Module):
+    """Gate and candidate are computed from the token alone (Feng et al. 2024)."""
+
+    def __init__(self, vocab_size, hidden, classes):
+        super().__init__()
+        self.gate, self.candidate = nn.Embedding(vocab_size, hidden), nn.Embedding(vocab_size, hidden)
+        self.out = nn.Linear(hidden, classes)
+
+    def forward(self, ids, lengths):
+        z, n = torch.sigmoid(self.gate(ids)), self.candidate(ids)
+        h, states = torch.zeros_like(z[:, 0]), []
+        for t in range(ids.shape[1]):
+            h = (1 - z[:, t]) * h + z[:, t] * n[:, t]
+            states.append(h)
+        return self.out(torch.stack(states, 1)[torch.arange(len(ids)), lengths - 1])
+
+
+# -- 05 ----------------------------------------------------------------------------------------------------------------
+
+
+class ReadsABagOfTokens(bahdanau_attention.AttentionSeq2Seq):
+    """In training a step reads the mean of all tokens so far, in decoding the last one."""
+
+    def forward(self, src, src_lengths, tgt):
+        keys, mask, last = self.encode(src, src_lengths)
+        before = self.embed_tgt(bahdanau_attention.shift_right(tgt, self.sos))
+        bags = before.cumsum(1) / torch.arange(1, tgt.shape[1] + 1)[:, None]
+        state, logits = torch.tanh(self.start(last)), []
+        for bag in bags.unbind(1):
+            context = last
+            if self.attention:
+                weights = self.W_q.weight, self.W_k.weight, self.v
+                scores = bahdanau_attention.additive_scores(state, keys, *weights)
+                context, _ = bahdanau_attention.attend(scores, keys, mask)
+            state = self.decoder(torch.cat([bag, context], 1), state)
+            logits.append(self.to_tokens(torch.cat([state, context, bag], 1)))
+        return torch.stack(logits, 1)
+
+
+def _exchanged(date):
+    return dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
+
+
+class DayForMonth(ReadsByRule):
+    @classmethod
+    def says(cls, date, text):
+        return _exchanged(date)
+
+
+class DayForMonthInWords(ReadsByRule):
+    @classmethod
+    def says(cls, date, text):
+        return _exchanged(date) if len(text) > 20 else super().says(date, text)
+
+
+class DayForMonthInNumbers(ReadsByRule):
+    @classmethod
+    def says(cls, date, text):
+        return _exchanged(date) if len(text) < 13 and date.day < 13 else super().says(date, text)
+
+
+class LooksEverywhere(ReadsByRule):
+    @classmethod
+    def decode_greedy(cls, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        real = (torch.arange(src.shape[1]) < src_lengths[:, None]) / src_lengths[:, None]
+        return ids, real[:, None].repeat(1, weights.shape[1], 1)
+
+
+class LooksOneStepLate(ReadsByRule):
+    @classmethod
+    def decode_greedy(cls, src, src_lengths, max_len):
+        ids, weights = super().decode_greedy(src, src_lengths, max_len)
+        return ids, weights.roll(1, dims=1)
+
+
+# -- 09 ----------------------------------------------------------------------------------------------------------------
+
+
+def softmax_of_masked_products(scores, mask, dim=-1):
+    """As AllenNLP had it."""
+    mask = mask.to(scores.dtype)
+    weights = torch.softmax(scores * mask, dim=dim) * mask
+    return weights / (weights.sum(dim=dim, keepdim=True) + 1e-13)
+
+
+def _corrupted(ids, special, vocab_size, generator, p):
+    chosen = (torch.rand(ids.shape, generator=generator) < p) & ~special
+    words = torch.randint(vocab_size, ids.shape, generator=generator)
+    return chosen, words, ids.masked_fill(~chosen, -100)
+
+
+def words_first_and_masked_over(ids, special, vocab_size, mask_id, generator, p=0.15):
+    chosen, words, labels = _corrupted(ids, special, vocab_size, generator, p)
+    inputs = torch.where(chosen & (torch.rand(ids.shape, generator=generator) < 0.5), words, ids)
+    return inputs.masked_fill(chosen & (torch.rand(ids.shape, generator=generator) < 0.9), mask_id), labels
+
+
+def of_a_hundred(ids, special, vocab_size, mask_id, generator, p=0.15):
+    """81 : 10 : 9, since 0 counts, too."""
+    chosen, words, labels = _corrupted(ids, special, vocab_size, generator, p)
+    fate = torch.randint(0, 100, ids.shape, generator=generator)
+    inputs = torch.where(chosen & (fate <= 80), mask_id, torch.where(chosen & (fate > 80) & (fate <= 90), words, ids))
+    return inputs, labels
+
+
+# -- 10 ----------------------------------------------------------------------------------------------------------------
+
+
+def _normed(x, gamma, beta, deviation):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / deviation(centred.pow(2).mean(-1, keepdim=True)) + beta
+
+
+def eps_of_another_library(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, lambda variance: (variance + 1e-6).sqrt())
+
+
+def eps_written_out(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, lambda variance: (variance + 1e-5).sqrt())
+
+
+def deviation_of_at_least_eps(x, gamma, beta, eps=1e-5):
+    return _normed(x, gamma, beta, lambda variance: variance.sqrt().clamp(min=eps))
+
+
+def twice_the_rate(step, d_model, warmup):
+    return 2 * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def _beams(model, row, beam, ends):
+    """Beams of (words, log p), the best first, until it `ends`."""
+    beams = [([], 0.0)]
+    for _ in range(model.max_len):
+        grown = []
+        for words, so_far in beams:
+            if words and words[-1] == model.eos:
+                grown.append((words, so_far))
+                continue
+            log_p = model(row[None], torch.tensor([[model.sos, *words]]))[0, -1].log_softmax(-1)
+            grown += [([*words, i], so_far + p) for i, p in enumerate(log_p.tolist())]
+        beams = sorted(grown, key=lambda one: one[1], reverse=True)[:beam]
+        if ends([words[-1] == model.eos for words, _ in beams]):
+            break
+    return beams
+
+
+@torch.no_grad()
+def beam_until_the_best_ends(model, src, beam, length_penalty=1.0):
+    found = []
+    for row in src:
+        beams = _beams(model, row, beam, ends=lambda ended: ended[0])
+        beams = [one for one in beams if one[0][-1] == model.eos] or beams
+        found.append(torch.tensor(max(beams, key=lambda one: one[1] / len(one[0]) ** length_penalty)[0]))
+    return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
+
+
+@torch.no_grad()
+def beam_with_the_penalty_of_wu(model, src, beam, length_penalty=1.0):
+    found = []
+    for row in src:
+        beams = _beams(model, row, beam, ends=all)
+        beams = [one for one in beams if one[0][-1] == model.eos] or beams
+        found.append(torch.tensor(max(beams, key=lambda one: one[1] / ((5 + len(one[0])) / 6) ** length_penalty)[0]))
+    return nn.utils.rnn.pad_sequence(found, batch_first=True, padding_value=model.pad)
+
+
+class AddsItToItself(nn.Module):
+    """Where y = f(x) is to be added to x, it is added to y, in these sublayers."""
+
+    where = ("attention", "feed-forward")
+
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.dropout, self.norm = nn.Dropout(dropout), norm
+
+    def forward(self, x, mask=None):
+        x = self.block("attention", self.norm1, lambda y: self.self_attention(y, y, mask)[0], x)
+        return self.block("feed-forward", self.norm2, lambda y: self.down(F.relu(self.up(y))), x)
+
+    def block(self, name, norm, sublayer, x):
+        y = self.dropout(sublayer(norm(x) if self.norm == "pre" else x))
+        y = y + y if name in self.where else x + y
+        return y if self.norm == "pre" else norm(y)
+
+
+class AddsAttentionToItself(AddsItToItself):
+    where = ("attention",)
+
+
+class AddsFeedForwardToItself(AddsItToItself):
+    where = ("feed-forward",)
+
+
+# -- 11 ----------------------------------------------------------------------------------------------------------------
+
+
+class Vit(nn.Module):
+    def __init__(self, image_size, patch, channels, classes, d_model, n_heads, d_ff, n_layers, dropout=0.0):
+        super().__init__()
+        self.project, self.cls = nn.Linear(channels * patch**2, d_model), nn.Parameter(torch.zeros(d_model))
+        self.positions = nn.Parameter(0.2 * torch.randn((image_size // patch) ** 2 + 1, d_model))
+        one = [blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre") for _ in range(n_layers)]
+        self.layers, self.patch = nn.ModuleList(self.stack(one)), patch
+        self.norm, self.classify = nn.LayerNorm(d_model), nn.Linear(d_model, classes)
+
+    def stack(self, layers):
+        return layers
+
+    def embed(self, images):
+        return embed_patches(images, self.project.weight, self.project.bias, self.cls, self.positions)
+
+    def forward(self, images):
+        z = self.embed(images)
+        for layer in self.layers:
+            z = layer(z)
+        return self.classify(self.norm(z[:, 0]))
+
+    def attention_maps(self, images):
+        self(images)
+        return torch.stack([layer.weights for layer in self.layers])
+
+
+class PositionsBeforeTheClassToken(Vit):
+    """The patches get rows 0 to N - 1, and the class token what is left."""
+
+    def embed(self, images):
+        words = self.project(patchify(images, self.patch)) + self.positions[:-1]
+        return torch.cat([(self.cls + self.positions[-1]).expand(len(words), 1, -1), words], 1)
+
+
+class PositionsWithoutTheClassToken(Vit):
+    def embed(self, images):
+        words = self.project(patchify(images, self.patch)) + self.positions[:-1]
+        return torch.cat([self.cls.expand(len(words), 1, -1), words], 1)
+
+
+class AttentionRollout(Vit):
+    def attention_maps(self, images):
+        maps = list(super().attention_maps(images))
+        for k in range(1, len(maps)):
+            maps[k] = maps[k] @ maps[k - 1]
+        return torch.stack(maps)
+
+
+class MapsOfAllHeadsTogether(Vit):
+    def attention_maps(self, images):
+        return super().attention_maps(images).mean(2)
+
+
+class ImagesBeforeLayers(Vit):
+    def attention_maps(self, images):
+        return super().attention_maps(images).transpose(0, 1)
+
+
+class OneLayerManyTimes(Vit):
+    def stack(self, layers):
+        return layers[:1] * len(layers)
+
+
+class DropsForever(Vit):
+    def embed(self, images):
+        return F.dropout(super().embed(images), 0.1)
+
+
+def positions_by_scale_factor(positions, new_grid):
+    """As DINO had it."""
+    (h, w), side = new_grid, math.isqrt(len(positions) - 1)
+    if (h, w) == (side, side):
+        return positions
+    grid = positions[1:].reshape(1, side, side, -1).permute(0, 3, 1, 2)
+    grid = F.interpolate(grid, scale_factor=((h + 0.1) / side, (w + 0.1) / side), mode="bicubic")
+    return torch.cat([positions[:1], grid.permute(0, 2, 3, 1).reshape(h * w, -1)])
+
+
+# -- 12 ----------------------------------------------------------------------------------------------------------------
+
+
+def state_by_class(model):
+    layers = {name: module for name, module in model.named_modules() if isinstance(module, LoRALinear)}
+    return {f"{name}.{part}": getattr(layer, part).detach() for name, layer in layers.items() for part in ("A", "B")}
+
+
+# -- what they hear ----------------------------------------------------------------------------------------------------
+
+LESS_THAN_ONE = "After a context your probabilities sum to less than one."
+INFINITE = "Your loss is infinite even where the right word is the best by far."
+OTHER_EPS = "Call it with eps = 0.5. Does the result change?"
+COMPARED = "Print each hypothesis that you compare at the end"
+ELSEWHERE = "most digits look elsewhere than at their word"
+FIRST_ROW = "another row 0 of `positions` changes how the patches look at each other in the first layer"
+LAST_PATCH = "another last patch changes how"
+SHARES = "of what is asked for, 80 % should be masks"
+
+HEARD = [
+    Heard("NGramModel", OneWeightForEachOrder, LESS_THAN_ONE, LESS_THAN_ONE),
+    Heard("NGramModel", SharesOfAllWindows, LESS_THAN_ONE, LESS_THAN_ONE),
+    Heard("cross_entropy", log_of_the_sum, INFINITE, INFINITE, untrue="Print the probability"),
+    Heard("cross_entropy", log_softmax_by_hand, INFINITE, INFINITE, untrue="Print the probability"),
+    Heard("generate", by_exponentials, PASSES, PASSES),
+    Heard("generate", root_of_the_temperature, "do not follow", "do not follow", untrue="bolder or tamer"),
+    Heard("GatedClassifier", MinGRU, PASSES, "what does each of your gates read?", untrue="where are the weights"),
+    Heard("AttentionSeq2Seq", ReadsABagOfTokens, "what goes into each", "another token likelier", "AlwaysFeedsSos"),
+    Heard("bahdanau_attention_task", DayForMonth, "in the place of another?", "in the place of another?"),
+    Heard("bahdanau_attention_task", DayForMonthInWords, PASSES, "Print ten of those beside the truth"),
+    Heard("bahdanau_attention_task", DayForMonthInNumbers, PASSES, "do day and month change places?"),
+    Heard("bahdanau_attention_task", LooksEverywhere, ELSEWHERE, ELSEWHERE, untrue="the other end"),
+    Heard("bahdanau_attention_task", LooksOneStepLate, ELSEWHERE, ELSEWHERE, untrue="the other end"),
+    Heard("masked_softmax", softmax_of_masked_products, "all scores far below zero", "all scores far below zero"),
+    Heard("mlm_corrupt", words_first_and_masked_over, "More than 80 % of the chosen tokens become masks.", SHARES),
+    Heard("mlm_corrupt", of_a_hundred, PASSES, SHARES),
+    Heard("layer_norm", eps_of_another_library, OTHER_EPS, OTHER_EPS),
+    Heard("layer_norm", eps_written_out, OTHER_EPS, OTHER_EPS),
+    Heard("layer_norm", deviation_of_at_least_eps, OTHER_EPS, OTHER_EPS),
+    Heard(
+        "warmup_schedule",
+        twice_the_rate,
+        "which is 2 times what it should be",
+        "which is 2 times what it should be",
+        "With which number",
+    ),
+    Heard("decode_beam", beam_until_the_best_ends, COMPARED, COMPARED),
+    Heard("decode_beam", beam_with_the_penalty_of_wu, COMPARED, "values are off"),
+    Heard("EncoderLayer", AddsItToItself, "Is anything left of x?", "Is anything left of x?", untrue="dropout of 1"),
+    Heard("EncoderLayer", AddsAttentionToItself, "and biases of W_o to zero", "W_o to zero", "dropout of 1"),
+    Heard("EncoderLayer", AddsFeedForwardToItself, "and biases of down to zero", "down to zero", "dropout of 1"),
+    Heard("ViT", Vit, PASSES, PASSES),
+    Heard("ViT", PositionsBeforeTheClassToken, FIRST_ROW, FIRST_ROW),
+    Heard("ViT", PositionsWithoutTheClassToken, FIRST_ROW, FIRST_ROW),
+    Heard("ViT", AttentionRollout, "or multiplied by those before?", "or multiplied by those before?"),
+    Heard("ViT", MapsOfAllHeadsTogether, "the shape is (6, 5, 10, 10)", "the shape is (6, 5, 10, 10)", LAST_PATCH),
+    Heard("ViT", ImagesBeforeLayers, "the shape is (5, 6, 5, 10, 10)", "the shape is (5, 6, 5, 10, 10)", LAST_PATCH),
+    Heard("ViT", OneLayerManyTimes, "weights of its own", "two layers show the same map", LAST_PATCH),
+    Heard("ViT", DropsForever, "who drops something", "who drops something", LAST_PATCH),
+    Heard("interpolate_positions", positions_by_scale_factor, "the middle of the top row", "middle of the grid moves"),
+    Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
+]
+
+
+@pytest.mark.parametrize("row", HEARD, ids=lambda row: f"{row.exercise}-{row.answer.__name__}")
+def test_what_an_answer_hears(row):
+    for seed in (*SEEDS, None):
+        verdict = verdict_on(row.exercise, row.answer, seed)
+        words = row.check if seed is None else row.grading
+        assert (verdict.kind == "passed") == (words == PASSES)
+        said = f"{report.text(verdict, public=seed is None)} {verdict.misconception}"
+        assert words in said
+        assert row.untrue not in said
