@@ -1,29 +1,42 @@
 # %% [markdown]
 # # 5 Attention over a recurrent encoder
 #
-# A gated network reads a sentence and keeps what it needs of it, all in one vector. Can it write another sentence from
-# that vector, a translation say? Sutskever, Cho and others showed in 2014 that it can: one network reads (the
-# **encoder**), another one writes (the **decoder**), and the last state of the first is the beginning of the second.
+# Write this date in digits, first the year, then the month, then the day: `domingo, 4 de julio de 1999`. Watch your
+# eyes while you write. They jump to the end for the year, to the middle for the month and to the left for the day.
+# You do not need to keep the whole date in your head, because you can look back.
 #
-# But Cho and others saw it fail where you would expect it: as sentences grow longer, one vector of fixed width must hold ever
-# more. (Sutskever's team held that off, with a very large state and sources read backwards.) No person translates like that.
-# You read a sentence once for its sense, and look back at the right word whenever you need it. In this notebook the decoder
-# learns to look back. It reads dates as people write them in five languages, writes them as machines want them, and shows you
-# at each character where it looked.
+# The translation networks of 2014 could not look back. Cho, Sutskever and others built them from two recurrent
+# networks. The first one, the **encoder**, reads a sentence, and its last hidden state is all that is kept of it. The
+# second one, the **decoder**, starts from that vector and writes the translation. The longer the sentence, the more
+# one vector of fixed width has to hold, and Cho's team saw the translations get worse with length. Sutskever's team
+# held that off with a very large state and with sources read backwards.
 #
-# Seven short exercises, one training task, one written question; about two hours. Stuck?
-# `hint("additive_scores")` gives a hint, and a stronger one each time.
+# In this notebook the decoder learns to look back. It reads dates as people write them in five languages, writes them
+# as machines want them, and shows you at each character where it looked.
+#
+# You will
+#
+# - score, in three ways, how well each encoder state fits what the decoder needs now, and count what each way costs;
+# - turn the scores into weights and a context vector, and build and train a translator around them;
+# - measure where it looks, where one vector becomes too small, and what attention does not cure.
+#
+# You need to know what a GRU does, what softmax and cross-entropy are, and how sentences of different lengths share a
+# batch by padding. One fact from topic 04 matters most. A bidirectional network leaves one state at each position,
+# and that state has read the source from both sides.
+#
+# Seven short exercises, one training task and one written question take about 105 minutes. Are you stuck? Then
+# `hint("additive_scores")` gives a hint, and a stronger one each time you ask.
 
 # %%
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, fit, hint, progress, seed, show
+from course import blocks, check, data, fit, hint, predict, progress, seed, show
 from course.data import dates
 
 # %% [markdown]
-# Both ways, side by side. On the left, what does the one arrow have to carry?
+# Compare the two designs. What does the single arrow on the left have to carry?
 
 # %%
 show.bahdanau_attention.two_ways()
@@ -31,8 +44,8 @@ show.bahdanau_attention.two_ways()
 # %% [markdown]
 # ## Dates
 #
-# Every language has conventions for writing dates, and there is a public collection of them (CLDR). From it come nineteen
-# forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
+# Every language has its own conventions for dates. The Unicode project collects them in a public database, CLDR. It
+# gives us nineteen forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
 
 # %%
 corpus = data.load("dates", rows=2000)
@@ -40,31 +53,88 @@ for row in corpus["train"].select(range(8)):
     print(f"{row['text']:>36}  ->  {row['iso']}   ({row['language']}, {row['form']})")
 
 # %% [markdown]
-# Names of months must be known, day and month change places, Hungarian begins with the year, and `04.07.99` does not even
-# say which century. (English has three forms only: nobody can tell whether `7/4/99` is in July or in April.) And all this
-# character by character: no list of words is given.
+# The model has to learn the names of months. It has to notice that day and month change places and that Hungarian
+# begins with the year. And `04.07.99` does not even say which century. English has only three forms here, because
+# `7/4/99` could be a day in July or a day in April. The model reads all this one character at a time and has no list
+# of words.
 #
-# For every digit of the answer the corpus also knows the word of the source it comes from, its **gold alignment**. The
-# model never sees that. At the end you will ask whether it found out.
+# For each digit of the answer, the corpus also records which word of the source the digit comes from. This is the
+# **gold alignment**. The model never sees it. At the end you will measure whether the model has found it anyway.
 #
-# **Dimensions:** $B$ sentences in a batch, $S$ places in the source, $T$ places in the target, $Q$ and $K$ the widths of
-# queries and keys, $D$ of values, $A$ of the attention, $V$ tokens; in the code also $E$ the width of an embedding, $H$ of
-# the decoder's state, $L$ tokens written.
+# | symbol | what it counts |
+# |---|---|
+# | $B$, $S$, $T$ | sentences in a batch, positions in the source, positions in the target |
+# | $Q$, $K$, $D$ | numbers in a query, in a key, in a value |
+# | $A$ | units of the small network that scores |
+# | $V$, $L$ | tokens in the target's alphabet, tokens written |
+# | $E$, $H$ | numbers in an embedding, in the decoder's hidden state |
 #
-# ## Scores
+# ## A look back, by hand
 #
-# The decoder stands before step $t$, and its state is $s_{t-1}$, the **query**: all it knows about what it needs next. The
-# encoder has left one state $h_j$ for each place $j$ of the source, the **keys**. How well does each key go with the query?
-# Bahdanau, Cho and Bengio (2015) asked a small network:
+# Before any formula, follow one look back with numbers that you can check. The source has six words, and the encoder
+# has left three numbers for each of them. These are its **hidden states**. We made these numbers up. The decoder is
+# about to write the month, and its own state, the **query**, is $(-1, 2, 0)$. Four steps lead to what it gets from
+# the source:
 #
-# $$e_j = v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j)$$
+# 1. **Scores.** Multiply query and state number by number and add up. For `July` that is
+#    $-1 \cdot 0 + 2 \cdot 2 + 0 \cdot 1 = 4$.
+# 2. **Exponentials.** $\exp(4) = 54.60$. Every result is positive, also where the score is not.
+# 3. **Weights.** Divide by the sum of the exponentials. For `July` that is $54.60 / 59.82 = 0.913$. The six weights
+#    add up to 1.
+# 4. **Weighted sum.** Multiply each state by its weight, and add the six products. The result is the **context
+#    vector**.
+
+# %%
+sentence = ["Sunday", "the", "4th", "of", "July", "1999"]
+states = torch.tensor(
+    [[1.0, 0, 0], [0.0, 0, 0], [2.0, 0, 0], [1.0, 1, 0], [0.0, 2, 1], [0.0, 0, 2]]
+)
+query = torch.tensor([-1.0, 2, 0])
+scores = states @ query  # (6,)
+exponentials = scores.exp()
+weights = exponentials / exponentials.sum()
+context = weights @ states  # (3,)
+
+print(f"{'word':<7}{'state':>8}{'score':>8}{'exp':>8}{'weight':>9}   weight times state")
+for j, word in enumerate(sentence):
+    state = " ".join(f"{number:.0f}" for number in states[j])
+    product = "  ".join(f"{number:.3f}" for number in weights[j] * states[j])
+    print(
+        f"{word:<7}{state:>8}{scores[j]:>8.0f}{exponentials[j]:>8.2f}{weights[j]:>9.3f}   {product}"
+    )
+total = "  ".join(f"{number:.3f}" for number in context)
+print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
+
+# %% [markdown]
+# The context vector is close to the state of `July`, with a little of all the others. The weights have made a choice
+# that is soft. When you nudge a score, the context moves a little, so a gradient can teach the scores.
 #
-# (In the lectures, query and key are laid end to end, under a single matrix $W$. Cut that matrix in two, and the product is
-# this sum.)
+# Change the query and run the cell again. Which query fetches the year? What do you get for the query $(0, 0, 0)$?
 #
-# ### Exercise: `additive_scores` (about 15 minutes)
+# The states play two parts here. In step 1 they are **keys**, which are compared with the query. In step 4 they are
+# **values**, which are added up.
 #
-# One query for each sentence, many keys. Weights as always, (out, in).
+# ## Three ways to score
+#
+# Now the query is the decoder's state $s_{t-1}$ before step $t$, and the keys are the encoder's states
+# $h_1, \dots, h_S$. Steps 2 to 4 will stay as they are. Step 1 can be done in several ways.
+#
+# Bahdanau, Cho and Bengio (2015) let a small network compare query and key. Take one with a single unit. Query and
+# key both enter it with weight 1, and its output weight is 2. For the query $0.5$ it gives
+#
+# - the key $1$ a score of $2 \tanh(0.5 + 1) = 2 \cdot 0.905 = 1.81$,
+# - the key $-1$ a score of $2 \tanh(0.5 - 1) = 2 \cdot (-0.462) = -0.92$.
+#
+# With $A$ units, and vectors in place of numbers, this is the **additive score**
+#
+# $$e_j = v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j).$$
+#
+# The lectures stack key and query into one vector and multiply it by one matrix $W$. Its columns fall into two
+# blocks, $W_k$ and $W_q$, so the product is the same sum.
+#
+# ### Exercise: `additive_scores` (about 10 minutes)
+#
+# Each sentence has one query and many keys. As in `nn.Linear`, the weights have the shape (out, in).
 
 
 # %% solution="additive_scores"
@@ -80,9 +150,12 @@ def additive_scores(query: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Te
 check("additive_scores", additive_scores)
 
 # %% [markdown]
-# Is the tanh needed? Take one unit and two keys, $+1$ and $-1$, let the query go from $-3$ to $3$, and look at the
-# *difference* of the two scores. Only differences count: in the softmax that follows, a number added to all scores
-# disappears.
+# Is the tanh needed? Take one unit again, with all weights 1, and the keys $+1$ and $-1$. Let the query go from $-3$
+# to $3$, and look at the *difference* of the two scores. Only differences matter, because softmax stays the same when
+# you add one number to all scores.
+
+# %%
+predict("query_without_tanh")
 
 # %%
 asking = torch.linspace(-3, 3, 49)[:, None]  # 49 queries of width 1
@@ -94,13 +167,16 @@ lines = {"with tanh": both[:, 0] - both[:, 1], "without": flat[:, 0] - flat[:, 1
 show.bahdanau_attention.score_gap(asking[:, 0], lines)
 
 # %% [markdown]
-# Without the tanh the query has no say: whatever it asks, the better key is better by the same two points, and the decoder
-# would look at the same place at every step. A sum alone does not compare anything.
+# Without the tanh, the query cancels. The key $+1$ always wins by the same two points, and the decoder would look at
+# the same position at every step. The tanh bends the sum, so that the same two keys are far apart for one query and
+# nearly equal for another.
 #
 # ### Exercise: `dot_scores` (about 5 minutes)
 #
-# A product does. Luong, Pham and Manning (2015) tried the simplest one, for queries and keys of one width $D$:
-# $e_j = s \cdot h_j$. Nothing else, no scale either.
+# A product compares query and key without a tanh. Luong, Pham and Manning (2015) tried the simplest one, the **dot
+# product** from step 1 above. It needs queries and keys of one width $D$, and it has no parameter and no scale:
+#
+# $$e_j = s \cdot h_j$$
 
 
 # %% solution="dot_scores"
@@ -117,7 +193,16 @@ check("dot_scores", dot_scores)
 # %% [markdown]
 # ### Exercise: `general_scores` (about 5 minutes)
 #
-# And with a matrix between the two, $e_j = s^\top W\, h_j$, queries and keys may speak different languages.
+# A query of two numbers and a key of three have no dot product. A matrix between them helps. Take the query $(1, 2)$,
+# the key $(3, 1, 0)$ and
+#
+# $$W = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 0 \end{pmatrix}.$$
+#
+# The matrix turns the query into $(1, 2)\, W = (1, 2, 1)$, and the dot product with the key is
+# $1 \cdot 3 + 2 \cdot 1 + 1 \cdot 0 = 5$. Luong and others call this the **general score**. It is also known as a
+# bilinear score:
+#
+# $$e_j = s^\top W\, h_j$$
 
 
 # %% solution="general_scores"
@@ -132,34 +217,53 @@ def general_scores(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 check("general_scores", general_scores)
 
 # %% [markdown]
-# What does each of the three cost? In numbers to learn, and in multiplications: some are done once a sentence, the others
-# at every step of the decoder. ($W_k h_j$ is the same at each step. Your function computes it anew, to stay simple.)
+# What do the three ways cost? The additive score can compute $W_k h_j$ once a sentence and keep it, because it is the
+# same at each step of the decoder. Your function computes it anew each time, to stay simple.
+#
+# | score | $e_j$ | parameters | multiplications once a sentence | multiplications at each step |
+# |---|---|--:|--:|--:|
+# | additive | $v^\top \tanh(W_q s + W_k h_j)$ | $A (Q + K + 1)$ | $S A K$ | $A Q + S A$ |
+# | dot | $s \cdot h_j$ | $0$ | $0$ | $S K$ |
+# | general | $s^\top W h_j$ | $Q K$ | $0$ | $Q K + S K$ |
+#
+# These are the same costs for a source of 30 characters and the sizes that you will train:
 
 # %%
 S, Q, K, A = 30, 96, 96, 48
-costs = {  # numbers to learn, multiplications once a sentence and at each step
+costs = {  # parameters, multiplications once a sentence and at each step
     "additive": (A * (Q + K + 1), S * A * K, A * Q + S * A),
     "dot": (0, 0, S * K),
     "general": (Q * K, 0, Q * K + S * K),
 }
-for name, (learned, once, each) in costs.items():
-    print(f"{name:<8} {learned:>6,} numbers, {once:>8,} once a sentence, {each:>7,} at each step")
+for name, (parameters, once, each) in costs.items():
+    print(f"{name:<8} {parameters:>6,} parameters, {once:>8,} once, {each:>7,} at each step")
 
 # %% [markdown]
-# Remember the middle line: nothing to learn, nothing to prepare, and the cheapest step. It is the one that will survive.
+# The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. Transformers use this
+# score and divide it by $\sqrt{D}$ (topic 06).
 #
-# ## From scores to a context
+# ## From scores to a context vector
 #
-# Softmax turns the scores of a sentence into weights, and the **context** is what the decoder takes home, the mean of the
-# values under these weights (here the values are the encoder's states once more):
+# Steps 2 to 4 remain, and they meet one complication. Sentences of a batch have different lengths, and the decoder
+# must not look at padding. So there is a **mask**, which is True where looking is allowed. Take the scores 1, 2 and
+# 3, and let the third position be padding. The exponentials of the other two are 2.72 and 7.39, and their sum is
+# 10.11. The weights are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20
+# and 60, the context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
+#
+# In general, with sums over the allowed positions only, the weights and the context are
 #
 # $$\alpha_j = \frac{\exp(e_j)}{\sum_k \exp(e_k)} \qquad c_t = \sum_j \alpha_j\, h_j$$
 #
-# Sentences of a batch have different lengths, and nobody may look at the padding. So there is a mask, **True where looking
-# is allowed**. The weights of what is allowed sum to one; all others are exactly zero. And if nothing is allowed at all?
-# Then there is nothing to see: weights and context are zero, not `nan`, and no gradient is `nan` either.
+# ### Exercise: `attend` (about 10 minutes)
 #
-# ### Exercise: `attend` (about 15 minutes)
+# Return the context and the weights. They have to meet three conditions:
+#
+# - The weights of the allowed positions add up to 1. All other weights are exactly 0.
+# - Large scores do no harm. $\exp(1000)$ is infinite in every number format of PyTorch, and infinity divided by
+#   infinity is `nan`. You may add any number to all scores of a sentence, because the weights stay the same.
+#   `torch.softmax` already does so. One check has scores of about 1,000.
+# - A sentence may have no allowed position at all. Then its weights and its context are 0, and neither they nor any
+#   gradient is `nan`.
 
 
 # %% solution="attend"
@@ -176,7 +280,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
 check("attend", attend)
 
 # %% [markdown]
-# One sentence among longer ones: the same five scores, of which the last two are the largest, and ever fewer of them real.
+# Here are the same five scores in four sentences of a batch. The last two scores are the largest, and from row to row
+# fewer positions are real.
 
 # %%
 same = torch.tensor([[1.0, 2.0, 0.5, 3.0, 3.0]]).expand(4, 5)
@@ -187,14 +292,16 @@ for n, row in zip(real.tolist(), weights):
     print(f"{n} real words:  weights {shares}  sum {row.sum():.2f}")
 
 # %% [markdown]
-# ## Being taught
+# ## Teacher forcing
 #
-# In training the decoder reads the right answer, not its own (topic 03 called this **teacher forcing**). At step $t$ it has
-# read the tokens *before* $t$ and is to write token $t$. So what it reads is the target, one place later, with a special
-# token `sos` (start of sequence) in front. Targets end in `eos`, and its own end is the one thing the decoder need not
-# read.
+# In training, the decoder reads the right answer instead of its own. This is **teacher forcing**. At step $t$ it has
+# read the tokens *before* $t$ and should write token $t$. So its input is the target, one position later, with the
+# special token `sos` (start of sequence) in front. If the target is `7 5 9 2` and `sos` is 1, the decoder reads
+# `1 7 5 9`. The 2 is `eos` (end of sequence). Nothing follows it, so the decoder never needs to read it.
 #
 # ### Exercise: `shift_right` (about 5 minutes)
+#
+# Return a new tensor as long as the targets and of their integer type. One check has targets of type int32.
 
 
 # %% solution="shift_right"
@@ -217,32 +324,41 @@ print("reads ", *(f"{symbols[index]:>5}" for index in shift_right(target, dates.
 print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 
 # %% [markdown]
-# The commonest mistake in all of this notebook is to forget the shift. Then the loss falls to zero in no time, for the
-# answer can be read from the input; and the model cannot write a single date.
+# If you forget the shift, the decoder reads the very token that it should write. The loss falls to zero in no time,
+# and the model cannot write a single date.
 #
-# ## The whole machine
+# ## The whole model
 #
-# - **Encoder.** A bidirectional GRU (topic 04) reads the source and leaves a state $h_j$ at each place, which knows what
-#   stands before and behind it. The two last states, one of each direction, make the decoder's first state $s_0$.
-# - **Decoder**, at each step: score the keys with $s_{t-1}$ and take the context $c_t$; then
-#   $s_t = \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before; then logits from
-#   $s_t$, $c_t$ and $y_{t-1}$ through a linear layer.
+# - **Encoder.** A bidirectional GRU reads the source and leaves a state $h_j$ at each position. Such a state knows
+#   what stands before and after it. The last states of the two directions make the decoder's first state $s_0$.
+# - **Decoder.** Each step scores the keys with $s_{t-1}$ and computes the context $c_t$. Then
+#   $s_t = \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before. A linear
+#   layer turns $s_t$, $c_t$ and $y_{t-1}$ into logits.
 #
-# Other orders are fine, too, as long as yours attends: Luong's, say, where $s_t$ scores the keys.
+# The model of Luong's team uses another order, in which the new state $s_t$ scores the keys. That is fine here as
+# well, as long as your decoder attends.
 #
-# With `attention=0` there is no looking back, and the context is the encoder's last state at every step. That will be the
-# rival.
+# With `attention=0` the model cannot look back. Its context is the encoder's last state at every step. This will be
+# your baseline.
 #
-# ### Exercise: `AttentionSeq2Seq` (about 40 minutes)
+# | what | shape |
+# |---|---|
+# | keys, which are also the values | (B, S, K) |
+# | the decoder's state | (B, H) |
+# | scores and weights of one step | (B, S) |
+# | context of one step | (B, K) |
+# | logits of one step, of all steps | (B, V), (B, T, V) |
 #
-# You have written a GRU; from here on `nn.GRU` and `nn.GRUCell` are yours to use. The layers and the encoder are given
-# (change them if you like). `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither direction
-# reads padding.
+# ### Exercise: `AttentionSeq2Seq` (about 30 minutes)
+#
+# You have written a GRU yourself, so from here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder
+# are given, and you may change them. `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither
+# direction reads padding.
 
 
 # %%
 class Reader(nn.Module):
-    """All the layers, and the encoder: `attention` is the width A, 0 for none."""
+    """The layers and the encoder. `attention` is the width A, and 0 means none."""
 
     def __init__(self, src_vocab, tgt_vocab, embed, hidden, attention, pad=0, sos=1, eos=2):
         super().__init__()
@@ -276,12 +392,14 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Three pieces are left to write, and they turn a `Reader` into a translator:
+# Write three methods that turn a `Reader` into a translator:
 #
-# 1. `step`: one step of the decoder. Both loops need it, so write it once. (With `attention=0` the weights are zeros.)
-# 2. `forward`: the loop of training, over `shift_right(tgt, self.sos)`.
-# 3. `decode_greedy`: the loop of use. It feeds back its own best token. What comes after the `eos` of a sentence is
-#    padding. After `max_len` tokens it is over in any case; if all sentences have ended, you may stop earlier.
+# 1. `step` is one step of the decoder. Both loops need it, so write it once. With `attention=0` its weights are
+#    zeros.
+# 2. `forward` is the loop of training. It reads `shift_right(tgt, self.sos)`.
+# 3. `decode_greedy` is the loop of use. It feeds back the token with the largest logit, which is called **greedy
+#    decoding**. It stops after `max_len` tokens, or earlier if all sentences have ended. What a sentence gets after
+#    its first `eos` is padding. If the largest logits name `5 8 2 7 4` and `eos` is 2, the ids are `5 8 2 0 0`.
 
 
 # %% solution="AttentionSeq2Seq"
@@ -319,7 +437,7 @@ class AttentionSeq2Seq(Reader):
             token = scores.argmax(dim=1)
             steps.append((token, weights))
         ids, weights = (torch.stack(part, dim=1) for part in zip(*steps))
-        ends = (ids == self.eos).long()  # more of them up to here than here: behind the first
+        ends = (ids == self.eos).long()  # behind the first eos, the count exceeds it
         return ids.masked_fill(ends.cumsum(dim=1) > ends, self.pad), weights
         ### END SOLUTION
 
@@ -328,7 +446,7 @@ class AttentionSeq2Seq(Reader):
 check("AttentionSeq2Seq", AttentionSeq2Seq)
 
 # %% [markdown]
-# Before any training: where does a fresh model look, and what does it write?
+# Where does an untrained model look, and what does it write?
 
 # %%
 seed(0)
@@ -339,18 +457,31 @@ print(f"{text}  ->  {written!r}")
 print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 / len(text):.3f}")
 
 # %% [markdown]
-# Everywhere alike, and nonsense. Nobody will ever tell it where to look: there is a gradient through the softmax, and that
-# is all.
+# It looks everywhere alike and writes nonsense. No label will tell it where to look. All that can teach it is the
+# gradient of the loss, which passes through the softmax.
 #
 # ## The task: dates (about 20 minutes)
 #
-# Batches of 64 dates of similar lengths, 32,000 in all on a CPU (about 20 seconds), more on a GPU. Ids count from 3 in both
-# alphabets; 0 is padding, 1 is `sos`, 2 is `eos`. All targets have 11 tokens, `eos` at their end.
+# `fit` builds your model, hands it to `train` together with `batches`, and saves its weights. A batch has 64 dates of
+# similar lengths. On a CPU the budget is 32,000 dates, which take about 20 seconds. On a GPU it is larger. Ids begin
+# at 3 in both alphabets. The ids 0, 1 and 2 are padding, `sos` and `eos`. Each target has 11 tokens, and the last one
+# is `eos`.
 #
-# At grading the model writes dates that it has never met, in all forms. For full marks 96 % of them must be right to the
-# last character, 93 % of the longest (more than 20 characters) and 85 % of the shortest (fewer than 10); and for at least
-# 80 % of the digits the right *word* must get most of the weight. Two things help: gradients clipped to a norm of 1, and a
-# learning rate of about 0.002.
+# At each step, hand the loss to `batches.log(loss)`. That draws the loss curve, and without it you cannot see whether
+# the model learns. Two settings help. Clip the gradients to a norm of 1, and use a learning rate of about 0.002.
+#
+# At grading, your model writes 1,500 dates that it has never met, in all forms, and an answer is right when every
+# character is. For full marks, four measures have to reach their bars:
+#
+# | measure | bar |
+# |---|--:|
+# | right answers, of all dates | 96 % |
+# | right answers, of the longest dates (over 20 characters) | 93 % |
+# | right answers, of the shortest dates (under 10 characters) | 85 % |
+# | digits for which the right *word* gets most of the weight | 80 % |
+#
+# Each bar earns its own part of the points. `check` takes 300 other dates and asks for less. It wants half of the
+# answers right, and the right word for 80 % of the digits. So passing it does not mean full marks yet.
 
 
 # %% solution="bahdanau_attention_task"
@@ -385,9 +516,9 @@ check("bahdanau_attention_task", record.model)
 # %% [markdown]
 # ## Where does it look?
 #
-# Here is figure 3 of Bahdanau's paper, with your weights. Each row is a character that was written, each column one of the
-# source; white is all the weight. The frames are gold: the word that the digit comes from. The last row is the end, written
-# as a full stop.
+# This is figure 3 of Bahdanau's paper, with your weights. Each row is a character that was written, and each column
+# is a character of the source. The brighter a cell, the larger its weight. The frames are gold and show the word that
+# the digit comes from. The last row is `eos`, drawn as a full stop.
 
 # %%
 new = data.load("dates", rows=2000)["validation"]
@@ -400,23 +531,29 @@ for row in chosen:
 show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
-# English jumps back and forth. Hungarian, which puts the year first as the machine does, goes straight down to the right;
-# Spanish begins at the top right and ends at the bottom left. The model has found out who stands for what, and nobody told
-# it. Two things to notice. It spreads its weight over several letters of a month, not always the same ones: the encoder has read to
-# both sides, so a state knows the word it stands in. And hyphens look anywhere. They come from nowhere.
+# In English the bright cells jump back and forth. Hungarian puts the year first, as machines do, so they go straight
+# down to the right. In Spanish they begin at the top right and end at the bottom left. The model has learned which
+# word gives which digits, and no label told it.
+#
+# Two details are worth a look. For a month, the weight spreads over several letters, and not always the same ones.
+# The encoder has read from both sides, so each of these states knows the word that it stands in. And hyphens look
+# anywhere, because they come from no word.
 #
 # ### Exercise: `alignment_error_rate` (about 10 minutes)
 #
-# A picture of three dates is no measurement. With one sure link for each token, the **alignment error rate** of Och and
-# Ney (2003) comes down to a count: for each real token of the target, does the largest weight lie where it should? The
-# rate is the share of those for which it does not.
+# Three pictures are no measurement. Och and Ney (2003) defined the **alignment error rate**. When each target token
+# has exactly one right position, it comes down to a count. Say that the largest weights of four tokens lie at
+# positions 4, 4, 2 and 0, and that gold is 4, 4, 1 and 3. If three of the tokens are real and the last one is
+# padding, then one of three misses, and the rate is $1/3$.
+#
+# Return the share of real target tokens whose largest weight does not lie at the gold position.
 
 
 # %% solution="alignment_error_rate"
 def alignment_error_rate(weights: Tensor, gold: Tensor, lengths: Tensor) -> float:
     """The share of the first lengths (B,) target tokens whose largest weight misses gold.
 
-    weights are (B, T, S), gold (B, T) holds places of the source.
+    weights are (B, T, S), gold (B, T) holds positions of the source.
     """
     ### BEGIN SOLUTION
     real = torch.arange(gold.shape[1], device=gold.device) < lengths[:, None]
@@ -429,8 +566,9 @@ def alignment_error_rate(weights: Tensor, gold: Tensor, lengths: Tensor) -> floa
 check("alignment_error_rate", alignment_error_rate)
 
 # %% [markdown]
-# Gold names words, and the weights lie on characters. But weights are shares, so the weight of a word is the sum over its
-# characters: one product with a matrix that says who belongs where.
+# Gold names words, but the weights lie on characters. The weight of a word is the sum over its characters. If `4 May`
+# gets the weights 0.1, 0.2, 0.3, 0.3 and 0.1, the first word has $0.1 + 0.2 = 0.3$ with its space, and the second has
+# $0.7$. In the code, a matrix that says which character belongs to which word does this for the whole batch.
 
 # %%
 test = dates.draw(2000, torch.Generator().manual_seed(1), "validation")
@@ -447,17 +585,19 @@ rates = [
 show.bahdanau_attention.errors_by_digit(rates)
 
 # %% [markdown]
-# Nearly always right, and the errors are no accident. Most stand at the first digit of the day or the month, often a zero
-# that is written nowhere; some at the century, which is often written nowhere either. Others come from the encoder: a state
-# beside a word knows that word, too. The weights say where the decoder *looked*; they need not say why it wrote what it wrote. Keep that in mind
-# when somebody explains a large model by its attention.
+# The model nearly always looks at the right word, and its errors have reasons. Most of them stand at the first digit
+# of the day or the month. That digit is often a zero which the source does not contain. Some stand at the century,
+# which short dates leave out. Others come from the encoder, because a state next to a word knows that word, too.
 #
-# ## How much goes through one vector?
+# The weights say where the decoder *looked*. They need not say why it wrote what it wrote. Remember this when someone
+# explains a large model by its attention weights.
 #
-# Now the fall that this notebook began with. A date is always eight digits, however long it is written, and one vector can
-# learn to hold eight digits. To see a vector fill up, the *content* must grow. So we dictate numbers of 1 to 12 digits, to
-# be written down after the last digit has been heard. Two copies of your model take the dictation, one with attention and
-# one without, both trained by your own loop.
+# ## How much fits into one vector?
+#
+# Now test the problem that this notebook began with. A date is always eight digits, however long it is written, and
+# one vector can learn to hold eight digits. To fill a vector, the *content* must grow. So you dictate numbers of 1 to
+# 12 digits, and the models write them down after the last digit. Two copies of your model take the dictation, one
+# with attention and one without. Your own loop trains both.
 
 
 # %%
@@ -477,8 +617,14 @@ class Dictation:
             yield numbers(64, n, draw)
 
     def log(self, loss):
-        """Nobody looks at the loss here."""
+        """Take the loss, and draw no curve."""
 
+
+# %% [markdown]
+# Afterwards both write numbers of up to 16 digits, so the last two lengths are new to them.
+
+# %%
+predict("digits_beyond_training")
 
 # %%
 lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16]
@@ -497,23 +643,25 @@ for name, width in (("with attention", 24), ("without", 0)):
 show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 
 # %% [markdown]
-# Without attention four digits are no trouble, eight seldom come out right, and twelve never do. It is the same state of
-# 64 numbers every time. With attention nothing has to fit into it: the digits stay where they are, in the states of the
-# encoder, until they are needed. (With more training the lower curve moves to the right. It does not become flat. In 2014
-# the answer was more numbers: Sutskever's sentences went through 8,000 of them.)
+# Without attention, four digits are no trouble, eight seldom come out right, and twelve never do. The state has the
+# same 64 numbers every time. With attention, the digits do not have to fit into it. They stay in the encoder's states
+# until they are needed. More training moves the lower curve to the right and does not make it flat. In 2014 the
+# answer was a larger state, and the sentences of Sutskever's team passed through 8,000 numbers.
 #
-# Towards 12 digits the curve with attention falls, too, and beyond them to nothing. That is another fault: to find the
-# twelfth digit the decoder must know that it has come to the twelfth, which it has seldom practised, and the thirteenth it
-# has never met. Attention gets rid of the bottleneck, not of the need to be taught.
+# Towards 12 digits, the curve with attention falls as well, and at 16 it is close to zero. This is another problem,
+# called **length generalization**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
+# It has seldom practised that, and it has never met a thirteenth. Attention removes the bottleneck. It does not
+# remove the need for training data.
 #
-# And on the dates? Given the same 32,000 dates and no attention, our model writes 39 to 57 % of new dates without an error
-# (three trainings), the longest less often than the others; after training on twice as many it writes nearly all of them.
+# And the dates? On the same 32,000 dates and without attention, our model wrote 39 to 57 % of new dates without an
+# error in three trainings. The longest dates did worse than the others. After twice as many dates it wrote nearly all
+# of them right.
 #
 # ## Step through it
 #
-# Choose a date or type one, and go through the answer step by step (arrow keys move the slider). What does it look at for
-# the century of `04.07.99`? What becomes of `July 4th, 1999`, of `Juli 4, 1999`, of a month that does not exist, of two dates
-# in one line? It always answers. It was never taught to refuse.
+# Choose a date or type one, and go through the answer step by step. The arrow keys move the slider. What does the
+# model look at for the century of `04.07.99`? What becomes of `July 4th, 1999` and of `Juli 4, 1999`? Try a month
+# that does not exist, and two dates in one line. The model always answers, because it was never taught to refuse.
 
 # %%
 show.bahdanau_attention.step_the_decoder(record.model.cpu())
@@ -521,47 +669,63 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Look at the gradient's way. In the model without attention, how many steps lie between the logits of the last digit and a
-# character in the middle of a source of 30? And with attention? Then: each state of the encoder can be reached in one step,
-# so why is there still a recurrent encoder at all? How would the keys of the two 4s in `04.07.1994` differ if they were plain
-# embeddings of characters? Five to eight sentences.
+# Follow the gradient back. In the model without attention, how many steps lie between the logits of the last digit
+# and a character in the middle of a source of 30? How many with attention?
+#
+# Attention reaches each encoder state in one step. Why is there still a recurrent encoder? How would the keys of the
+# two 4s in `04.07.1994` differ if they were plain embeddings of characters? Write five to eight sentences.
 
 # %% [markdown] question="bahdanau_attention_question"
-# Without attention the gradient goes back through all of the decoder's steps or, since the encoder's last states are given to
-# each step, at least through the encoder: about 15 steps of a GRU to the middle, from whichever end. (The two ends of the
-# source are near: the forward direction has just read the last character, the backward direction the first.) With attention
-# the context reaches every state by one weighted sum, so it is one step, whatever the length, as long as the weight is not
-# zero: a shortcut, which is what the lecture means by helping with the vanishing gradient.
+# Without attention, the gradient passes through the encoder to reach the middle, and that is about 15 steps of a GRU
+# from either end. Our model gives the encoder's last states to each step of the decoder, so the decoder's own steps
+# can be skipped. Both ends of the source are near, because the backward direction has just read the first character.
+# With attention, the context is one weighted sum of all states. So the middle is one step away, whatever the length,
+# as long as its weight is not zero. This is the shortcut by which attention helps against vanishing gradients.
 #
-# But a state must say more than which character stands there. As plain embeddings, the two digits 4 would be equal keys
-# with equal values: the decoder could find *a* 4, and never know whether it stands for the day, the month or the year, nor
-# what stands beside it. The recurrent encoder puts the neighbourhood and the place into each key. So recurrence still does
-# two jobs, order and context; attention only replaces the transport. (Topic 06 asks whether attention can make the context,
-# too, and topic 08 what then becomes of order.)
+# A key must say more than which character stands there. As plain embeddings, the two digits 4 would have equal keys
+# and equal values. The decoder could find *a* 4 and never know whether it belongs to the day, the month or the year.
+# The recurrent encoder puts the neighbours and the position into each key. So recurrence still supplies order and
+# context, and attention only replaces the transport through one vector. Topic 06 asks whether attention can also make
+# the context, and topic 08 asks what then becomes of order.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Score, softmax, weighted mean: in three steps the decoder fetches from the source what it needs next, and the gradient
-# alone teaches it where to look. What had to go through one vector of fixed width can now stay where it is. The same three
-# steps return in every notebook from here on.
+# The recipe is score, softmax, weighted sum. In these three steps the decoder fetches from the source what it needs
+# next, and the gradient alone teaches it where to look. The same three steps return in every notebook from here on.
+#
+# | you wrote | the field calls it | where you meet it next |
+# |---|---|---|
+# | `additive_scores` | additive or Bahdanau attention | `keras.layers.AdditiveAttention` |
+# | `dot_scores` | dot-product attention | `F.scaled_dot_product_attention`, topic 06 |
+# | `general_scores` | general, bilinear or Luong attention | Luong and others (2015) |
+# | `attend` | soft attention with a padding mask | `nn.MultiheadAttention`, whose `key_padding_mask` is True where looking is *not* allowed |
+# | `shift_right` | the input for teacher forcing | `shift_tokens_right` in Hugging Face Transformers |
+# | `AttentionSeq2Seq` | encoder–decoder with cross-attention, greedy decoding | the Transformer, topic 10 |
+# | `alignment_error_rate` | alignment error rate (AER) | Och and Ney (2003) |
 #
 # ## Going further
 #
-# - **Try it.** Score with your `general_scores` or `dot_scores` (one method of `Reader`; the latter needs a decoder as wide
-#   as the keys). Train a rival on the dates (`fit` with `attention=0` and a `variant`). Let the *new* state ask, as Luong
-#   does, and compare the pictures: do the bright spots move?
-# - **Break it.** Ours wrote 0 % of the dates right when the targets were not shifted, although the loss was nearly zero; 48
-#   to 56 % without the tanh, for then it cannot choose where to look; less than 1 % with a softmax over the batch; and 99.9 %
-#   without the mask. A good result is no proof that everything is right: that is why each function was checked by itself.
-# - **Read.** D. Bahdanau, K. Cho, Y. Bengio,
-#   [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473) (2015): figure 3
-#   is yours above, figure 2 the fall with length. M.-T. Luong and others,
-#   [Effective Approaches to Attention-based Neural Machine Translation](https://arxiv.org/abs/1508.04025) (2015). S. Jain and
-#   B. Wallace, [Attention is not Explanation](https://arxiv.org/abs/1902.10186) (2019), and the reply of S. Wiegreffe and
-#   Y. Pinter, [Attention is not not Explanation](https://arxiv.org/abs/1908.04626) (2019).
-# - **Next.** The decoder now looks at the source in one step, but the source is still read one character after the other.
-#   Topic 06 lets the words of a sentence look at *each other*, and drops the recurrence altogether.
+# - **Try it.** Use your `general_scores` or `dot_scores` in the method `scores` of `Reader`. The dot product needs a
+#   decoder as wide as the keys. Train the baseline on the dates, with `attention=0` and a `variant` of `fit`. Let the
+#   *new* state score the keys, as Luong's does, and compare the pictures. Do the bright cells move?
+# - **Break it.** The table below shows how many dates our model wrote right with one mistake each. One of these
+#   results is excellent, and its model is still wrong. That is why each function was checked by itself.
+# - **Read.** D. Bahdanau, K. Cho, Y. Bengio, [Neural Machine Translation by Jointly Learning to Align and
+#   Translate](https://arxiv.org/abs/1409.0473) (2015) has your pictures in figure 3 and the fall with length in
+#   figure 2. M.-T. Luong, H. Pham, C. D. Manning, [Effective Approaches to Attention-based Neural Machine
+#   Translation](https://arxiv.org/abs/1508.04025) (2015) compares scores. S. Jain and B. Wallace, [Attention is not
+#   Explanation](https://arxiv.org/abs/1902.10186) (2019) is answered by S. Wiegreffe and Y. Pinter, [Attention is not
+#   not Explanation](https://arxiv.org/abs/1908.04626) (2019).
+# - **Next.** The decoder now looks at the source in one step, but the encoder still reads one character after the
+#   other. Topic 06 lets the words of a sentence look at *each other* and drops the recurrence.
+#
+# | mistake | dates right |
+# |---|--:|
+# | targets not shifted, although the loss was nearly zero | 0 % |
+# | softmax over the batch | under 1 % |
+# | no tanh, so that the query cannot choose where to look | 48 to 56 % |
+# | no mask | 99.9 % |
 
 # %%
 progress()

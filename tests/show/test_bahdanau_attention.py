@@ -49,7 +49,8 @@ def test_an_alignment_shows_every_character_and_frames_the_gold_words():
     written, weights = pictures.decoded(Knowing(), TEXT)
     assert written == "1999-07-04."
     figure = pictures.alignment(weights, TEXT, written, GOLD)
-    (axes,) = figure.axes
+    axes, bar = figure.axes
+    assert bar.get_ylabel() == "weight"
     assert [tick.get_text() for tick in axes.get_xticklabels()] == list(TEXT.replace(" ", "␣"))
     assert [tick.get_text() for tick in axes.get_yticklabels()] == list(written)
     assert len(axes.patches) == 8
@@ -60,9 +61,9 @@ def test_an_alignment_shows_every_character_and_frames_the_gold_words():
 
 def test_a_step_says_what_is_written_and_where_it_looks():
     written, weights = pictures.decoded(Knowing(), TEXT)
-    assert pictures.said_at(TEXT, written, weights, 5) == "Step 6: it writes “0” and looks at “juillet” 100 %."
-    assert "the end" in pictures.said_at(TEXT, written, weights, 10)
-    assert "looks at nothing" in pictures.said_at(TEXT, written, 0 * weights, 1)
+    assert pictures.describe_step(TEXT, written, weights, 5) == "Step 6 writes “0” and looks at “juillet” 100 %."
+    assert "the end" in pictures.describe_step(TEXT, written, weights, 10)
+    assert "looks at nothing" in pictures.describe_step(TEXT, written, 0 * weights, 1)
 
 
 def test_the_widget_follows_its_slider_and_takes_dates_of_ones_own():
@@ -74,11 +75,25 @@ def test_the_widget_follows_its_slider_and_takes_dates_of_ones_own():
     steps.value = 9
     assert bytes(picture.value) != before and spoken.value != sentence
     typed.value = "<b>4 May</b>"
-    assert "<b>" not in spoken.value and "are read" not in spoken.value
+    assert "<b>" not in spoken.value and "reads only" not in spoken.value
+    assert "never met “&lt;”, “&gt;”." in spoken.value
     typed.value = "4 May, " * 9
-    assert "Only the first 60 characters are read." in spoken.value
-    example.value = 3
-    assert typed.value == pictures.EXAMPLES[2] and "04" in spoken.value
+    assert "reads only the first 60 characters." in spoken.value
+    example.value = pictures.EXAMPLES["German"]
+    assert typed.value == "04.07.99" and "04" in spoken.value
+
+
+def test_no_example_is_chosen_while_another_text_is_typed_and_nothing_stays_of_an_old_answer():
+    example, typed, _, picture, spoken = pictures.step_the_decoder(Knowing()).children
+    assert example.value == typed.value and typed.continuous_update
+    filled = bytes(picture.value)
+    typed.value = "04.07.9"
+    assert example.value is None
+    typed.value = " "
+    assert bytes(picture.value) != filled
+    assert spoken.value == "Type a date, or choose an example."
+    typed.value = pictures.EXAMPLES["German"]
+    assert example.value == "04.07.99" and "never met" not in spoken.value
 
 
 def test_any_model_can_be_stepped_even_one_that_never_ends():

@@ -24,7 +24,7 @@ LOGITS = "logits for every place"
     name="AttentionSeq2Seq",
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
-        "Hand what `decode_greedy` wrote to `forward` as its target. Do the largest logits name the same tokens again?",
+        "Give what `decode_greedy` wrote to `forward` as its target. Do the largest logits name the same tokens again?",
         "Change one token of the target. Which logits may move, and which must not?",
         "Change one token in the middle of a long source. Do the logits move without attention? With it?",
         "Decode two sentences alone, then together. What happens to the one that ends later?",
@@ -285,7 +285,7 @@ class LaidOpen(_Right):
 
 
 @AttentionSeq2Seq.misconception(
-    "Watch the training loss: does it fall to zero at once? Then the answer can be read from the input."
+    "Watch the training loss. Does it fall to zero at once? Then the decoder can read the answer from its input."
 )
 class ReadsWhatItIsToWrite(LaidOpen):
     def reads(self, tgt):
@@ -309,7 +309,7 @@ AttentionSeq2Seq.mistakes(
 
 
 @AttentionSeq2Seq.misconception(
-    "The weights move, the logits do not. Follow the context from where it is made: who reads it?"
+    "The weights change, but the logits do not. Follow the context from the line that computes it. What reads it?"
 )
 class ContextNeverRead(LaidOpen):
     def step(self, token, state, keys, mask, last):
@@ -344,15 +344,17 @@ class ReadsItsOwnTokens(LaidOpen):
 
 
 @AttentionSeq2Seq.misconception(
-    "Feed the ids that you decoded to forward. Is each of them the largest logit of its place? The two loops take the "
-    "same steps: print what goes into each of the first two, token, its embedding and state, in both loops."
+    "Give the ids that you decoded to forward. Does each have the largest logit at its position? Then print what goes "
+    "into the first two steps of both loops, the token, its embedding and the state."
 )
 class DecodesOtherwise(LaidOpen):
     def fed(self, token):
         return torch.full_like(token, self.sos)
 
 
-@AttentionSeq2Seq.misconception("Put it into eval(), and call it twice with one batch. Who tosses coins there?")
+@AttentionSeq2Seq.misconception(
+    "Call eval(), and then the model twice with one batch. Which layer still draws random numbers?"
+)
 class DropsInEvaluation(LaidOpen):
     def step(self, token, state, keys, mask, last):
         logits, state, weights = super().step(token, state, keys, mask, last)
@@ -360,7 +362,7 @@ class DropsInEvaluation(LaidOpen):
 
 
 @AttentionSeq2Seq.misconception(
-    "Decode a short and a long sentence together, and count the columns. What stops the loop, and after how many steps?"
+    "Decode a short and a long sentence together, and count the columns. When does your loop stop?"
 )
 class StopsWithTheFirst(LaidOpen):
     def done(self, ended):

@@ -12,7 +12,7 @@ from course.reference import bahdanau_attention as reference
     reference.additive_scores,
     hints=(
         "Print the shapes of W_q applied to the query and of W_k applied to the keys. Which axis is missing?",
-        "Write the score of one single key with plain vectors first. Then let all keys in at once.",
+        "Write the score of one single key with plain vectors first. Then take all keys at once.",
         "Change the query and keep the keys. Do the differences between the scores of two keys change?",
     ),
 )
@@ -44,7 +44,7 @@ def _both(query, keys, W_q, W_k):
 
 
 additive_scores.mistakes(
-    "Change the query: by how much does each score move? If all move alike, softmax will not notice.",
+    "Change the query. By how much does each score move? If all move alike, softmax gives the same weights.",
     no_tanh=lambda query, keys, W_q, W_k, v: _both(query, keys, W_q, W_k) @ v,
 )
 additive_scores.mistakes(
@@ -52,34 +52,34 @@ additive_scores.mistakes(
     tanh_after_v=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k) @ v),
 )
 additive_scores.mistakes(
-    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    "Add up your scores of one sentence. Scores may be any numbers. Which function turns them into weights?",
     softmax_already_inside=lambda *given: torch.softmax(reference.additive_scores(*given), dim=1),
 )
 additive_scores.mistakes(
-    "Where do query and key meet: before the tanh, or after it? Try it with one unit.",
+    "Compute one score by hand, with one unit. Do query and key meet before the tanh or after it?",
     query_added_after_the_tanh=lambda query, keys, W_q, W_k, v: (
         ((query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
     ),
 )
 additive_scores.mistakes(
-    "How many tanh are in the formula? Two that never meet cannot compare anything.",
+    "Count the tanh in the formula and in your code. Where does the query meet the key?",
     a_tanh_for_each=lambda query, keys, W_q, W_k, v: (
         (torch.tanh(query @ W_q.T)[:, None] + torch.tanh(keys @ W_k.T)) @ v
     ),
 )
 additive_scores.mistakes(
-    "Scale v by ten. Should the scores not grow tenfold?",
+    "Multiply v by ten. Do your scores grow tenfold?",
     v_left_out=lambda query, keys, W_q, W_k, v: torch.tanh(_both(query, keys, W_q, W_k)).sum(-1) + 0 * v.sum(),
 )
 additive_scores.mistakes(
-    "A division has come in from another paper. Count the operations of the formula.",
+    "Compare your operations with the formula, one by one. Which one comes from another paper?",
     scaled_by_the_width=lambda query, keys, W_q, W_k, v: (
         reference.additive_scores(query, keys, W_q, W_k, v) / len(v) ** 0.5
     ),
 )
 
 
-@additive_scores.misconception("Replace the second sentence of the batch. Do the scores of the first one move?")
+@additive_scores.misconception("Replace the second sentence of the batch. Do the scores of the first sentence change?")
 def queries_of_other_sentences(query, keys, W_q, W_k, v):
     B, S, _ = keys.shape
     mixed = query.repeat(S, 1).reshape(B, S, -1)
@@ -87,6 +87,6 @@ def queries_of_other_sentences(query, keys, W_q, W_k, v):
 
 
 additive_scores.mistakes(
-    "Set all keys to zero. What is left must still depend on the query: does it?",
+    "Set all keys to zero and change the query. Do your scores change?",
     query_forgotten=lambda query, keys, W_q, W_k, v: reference.additive_scores(0 * query, keys, W_q, W_k, v),
 )

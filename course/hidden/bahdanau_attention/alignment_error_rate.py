@@ -11,9 +11,9 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.alignment_error_rate,
     hints=(
-        "For one sentence, print where the largest weight of each target token lies, beside gold.",
-        "A rate of errors: what should it be when every token looks where it should? And when none does?",
-        "Lengthen the padding of the batch. Which number of yours grows?",
+        "For one sentence, print the position of each target token's largest weight beside gold.",
+        "Make a batch in which every token looks at the gold position. Which rate do you get? And if none does?",
+        "Make the padding of the batch longer. Which of your numbers grows?",
     ),
 )
 def alignment_error_rate(rng):
@@ -51,22 +51,26 @@ alignment_error_rate.mistakes(
     rate_of_hits=lambda weights, gold, lengths: 1 - reference.alignment_error_rate(weights, gold, lengths),
 )
 alignment_error_rate.mistakes(
-    "Lengthen the padding. Should the model be better or worse for it?",
+    "Make the padding longer. Should the rate change?",
     pads_counted=lambda weights, gold, lengths: 1 - float((weights.argmax(-1) == gold).double().mean()),
 )
 alignment_error_rate.mistakes(
-    "Divide by what is real. How many tokens does a batch of lengths 2 and 7 have?",
+    "Count the real tokens of a batch of lengths 2 and 7. What do you divide by?",
     divided_by_everything=lambda weights, gold, lengths: 1 - float(_hits(weights, gold, lengths)[0].mean()),
 )
 
 
-@alignment_error_rate.misconception("A sentence of one token and one of thirteen: how much does each token count?")
+@alignment_error_rate.misconception(
+    "Take a sentence of one token and one of thirteen. How much does each token count in your rate?"
+)
 def mean_of_the_sentences(weights, gold, lengths):
     hits, real = _hits(weights, gold, lengths)
     return 1 - float((hits.sum(1) / real.sum(1)).mean())
 
 
-@alignment_error_rate.misconception("Which axis holds the source? One target token asks: where does it look most?")
+@alignment_error_rate.misconception(
+    "Print the shape of the weights. Along which axis lie the positions that one target token looks at?"
+)
 def largest_over_the_targets(weights, gold, lengths):
     real = torch.arange(gold.shape[1]) < lengths[:, None]
     who = weights.argmax(1).gather(1, gold)  # the target that gives gold's place the most
@@ -74,7 +78,9 @@ def largest_over_the_targets(weights, gold, lengths):
     return 1 - float(hits.sum()) / float(real.sum())
 
 
-@alignment_error_rate.misconception("A hit counts one, however large the weight is. What do yours add up?")
+@alignment_error_rate.misconception(
+    "Compare a hit of weight 0.9 with one of weight 0.4. Both should count 1. What do you add up?"
+)
 def weight_instead_of_hits(weights, gold, lengths):
     _, real = _hits(weights, gold, lengths)
     found = weights.gather(2, gold[:, :, None]).squeeze(2).double()

@@ -12,9 +12,10 @@ from course.reference import bahdanau_attention as reference
     reference.attend,
     shown=(1,),
     hints=(
-        "Print the weights of the shortest sentence, place by place, beside its mask. And their sum.",
-        "What must a score be for softmax to make a zero of it, and not merely something small?",
-        "What does softmax say of a row in which every score is minus infinity? What should your function say of it?",
+        "Print the weights of the shortest sentence beside its mask, and their sum.",
+        "Try several scores behind the mask. For which of them is the weight exactly 0, and not just small?",
+        "Give softmax a row in which every score is minus infinity. What does it return, and what should your function "
+        "return?",
     ),
 )
 def attend(rng):
@@ -41,7 +42,7 @@ def attend(rng):
     yield call("one word", *inputs(3, 1, 2))
     yield call("a huge score behind the mask", *ragged([2, 3, 5], 5, 3, behind=1e4), grad=False)
     yield call("all scores far below zero", *_shifted_scores(inputs(2, 7, 5), -1e4), grad=False)
-    yield call("all scores far above zero", *_shifted_scores(inputs(2, 7, 5), 1e3), grad=False)
+    yield call("all scores far above zero", *_shifted_scores(inputs(2, 7, 5), 1e3), grad=False, public=True)
     yield call("float32", *inputs(2, 13, 7, torch.float32), public=True)
     yield call(
         "memory that is not contiguous",
@@ -82,7 +83,7 @@ attend.mistakes(
     softmax_over_the_batch=lambda scores, values, mask: _mean(_soft(scores, mask, dim=0), values),
 )
 attend.mistakes(
-    "Print the weights beside the mask. Who gets them, the words or the padding?",
+    "Print the weights beside the mask. Do the words get them, or the padding?",
     mask_inverted=lambda scores, values, mask: _mean(_soft(scores, ~mask), values),
     mask_inverted_with_a_small_number=lambda scores, values, mask: _mean(_filled(scores, mask), values),
     mask_inverted_with_minus_infinity=lambda scores, values, mask: _mean(_filled(scores, mask, -torch.inf), values),
@@ -94,17 +95,17 @@ attend.mistakes(
     masked_with_zero_and_once_more_after=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0) * mask, values),
 )
 attend.mistakes(
-    "Print the weights beside the mask. Does padding still take a share, and who gets it?",
+    "Print the weights beside the mask, and add up those of the words. Does padding still get a share?",
     values_masked_instead_of_scores=lambda scores, values, mask: _mean(
         torch.softmax(scores, -1), values * mask[:, :, None]
     ),
 )
 attend.mistakes(
-    "You add a mask of zeros and ones to the scores. Does anybody's weight vanish by that?",
+    "You add a mask of zeros and ones to the scores. Does any weight become 0 by that?",
     mask_added=lambda scores, values, mask: _mean(torch.softmax(scores + mask, -1), values),
 )
 attend.mistakes(
-    "What is exp of the number that you put behind the mask?",
+    "Print exp of the number that you put behind the mask. Is it 0?",
     masked_with_zero=lambda scores, values, mask: _mean(_filled(scores, ~mask, 0.0), values),
 )
 attend.mistakes(
@@ -112,7 +113,7 @@ attend.mistakes(
     mask_forgotten=lambda scores, values, mask: _mean(torch.softmax(scores, -1), values),
 )
 attend.mistakes(
-    "What comes out for a sentence of which nothing may be looked at? Print its weights.",
+    "Print the weights of a sentence with no allowed position. What are they?",
     not_a_number_where_nothing_is_allowed=lambda scores, values, mask: _mean(
         _filled(scores, ~mask, -torch.inf), values
     ),
@@ -135,7 +136,7 @@ def replaced_in_the_end(scores, values, mask):
 
 
 attend.mistakes(
-    "Nothing is allowed, and still something is looked at. How much weight should there be in all?",
+    "Print the weights of a sentence with no allowed position. What should their sum be?",
     looks_everywhere_where_nothing_is_allowed=lambda scores, values, mask: _mean(_filled(scores, ~mask), values),
 )
 
@@ -158,14 +159,16 @@ attend.mistakes(
 )
 
 
-@attend.misconception("Nudge the second-best score. A choice has no gradient; a mixture does.")
+@attend.misconception(
+    "Change the second-best score a little. Does your context change? A choice has no gradient, but a mixture has one."
+)
 def only_the_best(scores, values, mask):
     best = _soft(scores, mask).argmax(-1, keepdim=True)
     return _mean(torch.zeros_like(scores).scatter(1, best, 1.0) * mask.any(1, keepdim=True), values)
 
 
 attend.mistakes(
-    "Make one score negative. Can a weight be? Then add five to all scores: should the weights change?",
+    "Make one score negative. Is its weight negative, too? Then add 5 to all scores. Do the weights change?",
     divided_by_their_sum=lambda scores, values, mask: _mean(
         scores * mask / (scores * mask).sum(-1, keepdim=True), values
     ),
@@ -176,13 +179,13 @@ attend.mistakes(
 )
 
 
-@attend.misconception("Shift all scores by a thousand. Nothing should change; what does exp make of a thousand?")
+@attend.misconception("Add 1,000 to all scores. The weights should stay the same. What is exp(1000)?")
 def exponentials_overflow(scores, values, mask):
     exponentials = scores.exp() * mask
     total = exponentials.sum(-1, keepdim=True)
     return _mean(exponentials / torch.where(mask.any(-1, keepdim=True), total, torch.ones_like(total)), values)
 
 
-@attend.misconception("Put 100 behind the mask, then 10,000. How small is small enough to be nothing?")
+@attend.misconception("Put a score of 100 behind the mask, then one of 10,000. Do the weights stay exactly 0 there?")
 def masked_with_a_small_number(scores, values, mask):
     return _mean(torch.softmax(torch.where(mask, scores, scores - 20.0), -1) * mask.any(1, keepdim=True), values)

@@ -57,8 +57,8 @@ class ReadsByRule:
     hints=(
         "Does the loss fall to zero within a few batches? Then decode a date: what does the decoder read in training?",
         "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length?",
-        "Draw the weights of one date. Is there a bright spot in each row, and does it lie where a person would look?",
-        "The loss of the last batches jumps about? Try steps that grow smaller towards the end.",
+        "Draw the weights of one date. Has each row a bright cell, and does it lie where you would look?",
+        "Look at the end of the loss curve. If it jumps about, try a learning rate that falls towards the end.",
     ),
 )
 def bahdanau_attention_task(rng):
@@ -84,7 +84,7 @@ def bahdanau_attention_task(rng):
         words = torch.where(found.src == dates.PAD, -1, found.words)
         return case.law(
             "aligned_at_least", of="weights", words=words, gold=found.gold, places=list(dates.DIGITS), bar=ALIGNED
-        ).law("exceeds", of="weights", value=0.01, because="all weights are zero: it looks at nothing")
+        ).law("exceeds", of="weights", value=0.01, because="all weights are zero, so the model looks at nothing")
 
     found = drawn(300, "validation")
     some = asked("better than chance: half of the dates", found, public=True)
@@ -93,7 +93,7 @@ def bahdanau_attention_task(rng):
     yield exact(some, found, 0.5).shows("written_at_least", full=0.96, called=dates_right)
     yield exact(some.judged_again("a fifth of the dates", weight=0.1), found, 0.2)
     ends = some.judged_again("an answer ends", weight=0.1).counts_with("a fifth of the dates")
-    because = "hardly an answer ends: a date is ten characters, and then eos"
+    because = "hardly any answer ends: a date has ten characters, and then comes eos"
     yield ends.law("says", of="ids", word=dates.EOS, share=0.5, because=because)
     looks = aligned(some.judged_again("where it looks", weight=1.5), found)
     yield looks.shows("aligned_at_least", full=ALIGNED, called="the share of digits that look at their word")
@@ -102,7 +102,7 @@ def bahdanau_attention_task(rng):
         asked("other dates, other answers", few, public=True, weight=0.1)
         .call(few.src.flip(0), few.lengths.flip(0), 16, method="decode_greedy", into="turned")
         .call(0, on="turned", method="__getitem__", into="other")
-        .law("different", of="ids", to="other", because="it writes the same whatever it reads")
+        .law("different", of="ids", to="other", because="the model writes the same for every source")
         .counts_with("a fifth of the dates")
     )
     found = drawn(1500, "judge")
@@ -119,7 +119,7 @@ def bahdanau_attention_task(rng):
         asked("what stands behind the end", found, public=True)
         .call(noise, found.lengths, 16, method="decode_greedy", into="again")
         .call(0, on="again", method="__getitem__", into="other")
-        .law("equal", of="ids", to="other", because="other characters behind a date's end change what is written")
+        .law("equal", of="ids", to="other", because="other characters after the end of a date change what is written")
         .counts_with("better than chance: half of the dates")
     )  # fmt: skip
 
@@ -154,13 +154,14 @@ def _garbled(date):
 SAME = dates.target_ids("1999-07-04")
 
 bahdanau_attention_task.mistakes(
-    "It writes the same whatever it reads. Does a gradient reach the encoder? What does the decoder read in training?",
+    "The model writes the same date for every source. Does a gradient reach the encoder? What does the decoder read in "
+    "training?",
     AlwaysTheSameDate=_otherwise(lambda date, text: SAME, _first_letter),
 )
 
 
 @bahdanau_attention_task.misconception(
-    "What it writes is right, and it looks at nothing. Was it built with an attention of width 0?"
+    "The dates are right, but all weights are zero. Was the model built with an attention of width 0?"
 )
 class LooksNowhere(ReadsByRule):
     @classmethod
@@ -189,30 +190,30 @@ bahdanau_attention_task.mistakes(
     ),
 )
 bahdanau_attention_task.mistakes(
-    "On the right track, and not there yet. Was the loss still falling at the end? If not, print ten wrong dates "
-    "beside the truth. What do they have in common?",
+    "The model has learned a part of the dates. Was the loss still falling at the end? If not, print ten wrong "
+    "dates beside the truth. What do they have in common?",
     StoppedOnTheWay=_otherwise(lambda date, text: _right(date) if date.day % 3 == 1 else SAME),
 )
 bahdanau_attention_task.mistakes(
-    "What it writes changes with what it reads, and is no date of these. Does the loss still fall at the end, or jump "
-    "about? If it is near zero: what does the decoder read in training?",
+    "The model writes a date for each source, but not the right one. Does the loss still fall at the end, or jump "
+    "about? If it is near zero, what does the decoder read in training?",
     WritesOtherDates=_otherwise(lambda date, text: _garbled(date), _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "It writes the same whatever it reads, and does not end. Does the loss fall at all, or is it NaN? Do the "
-    "parameters move in a step?",
+    "The model writes the same for every source, and no eos. Does the loss fall at all, or is it NaN? Do the "
+    "parameters change in a step?",
     NeverTrained=_otherwise(lambda date, text: SAME[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "It writes no dates, and does not end. Does the loss fall at all? Do the parameters move in a step, and how far?",
+    "The model writes no dates, and no eos. Does the loss fall at all? Do the parameters change, and how much?",
     WritesNoDates=_otherwise(lambda date, text: _garbled(date)[:-1], _first_letter),
 )
 bahdanau_attention_task.mistakes(
-    "Where does a date end? Print what is decoded behind its tenth character.",
+    "Print what is decoded after the tenth character of a date. Where should the date end?",
     NeverEnds=_otherwise(lambda date, text: torch.cat([_right(date)[:-1], _right(date)[:6]])),
 )
 bahdanau_attention_task.mistakes(
-    "It writes the right thing, but most digits look elsewhere than at their word. Draw the weights of one date. Is "
+    "The dates are right, but most digits look elsewhere than at their word. Draw the weights of one date. Is "
     "any row bright, and where?",
     LooksElsewhere=_otherwise(looks=lambda starts, length: [length - 1 - start for start in starts]),
 )

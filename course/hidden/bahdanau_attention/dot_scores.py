@@ -12,8 +12,8 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.dot_scores,
     hints=(
-        "One number for each key: which axis disappears, and which operation makes it disappear?",
-        "Take a query with a single one in it. What should the scores be then?",
+        "You want one number for each key. Which axis disappears, and which operation removes it?",
+        "Take a query of zeros with a single 1. Which numbers of the keys should the scores be?",
     ),
 )
 def dot_scores(rng):
@@ -33,23 +33,23 @@ def dot_scores(rng):
 
 
 dot_scores.mistakes(
-    "Double the width by repeating every vector. Should the score not double, too?",
+    "Double the width by writing every vector twice. Do your scores double, as a sum of products does?",
     dot_divided_by_the_root=lambda query, keys: reference.dot_scores(query, keys) / query.shape[1] ** 0.5,
 )
 dot_scores.mistakes(
-    "Compare the scores of a key h and of 2h. Does its length count in the formula, and in yours?",
+    "Compare the scores of a key h and of 2h. Does the length of a key count in the formula, and in your code?",
     cosine_for_dot=lambda query, keys: F.cosine_similarity(query[:, None], keys, dim=-1),
 )
 dot_scores.mistakes(
-    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    "Add up your scores of one sentence. Scores may be any numbers. Which function turns them into weights?",
     dot_with_softmax_inside=lambda query, keys: torch.softmax(reference.dot_scores(query, keys), dim=1),
 )
 dot_scores.mistakes(
-    "Replace the second sentence of the batch. Do the scores of the first one move?",
+    "Replace the second sentence of the batch. Do the scores of the first sentence change?",
     dot_with_every_query=lambda query, keys: torch.einsum("cd,bsd->bs", query, keys),
 )
 dot_scores.mistakes(
-    "Repeat every number of both vectors. A sum of products doubles; does yours?",
+    "Write every number of both vectors twice. A sum of products doubles. Does yours?",
     dot_as_a_mean=lambda query, keys: (query[:, None] * keys).mean(-1),
 )
 dot_scores.mistakes(
@@ -57,6 +57,6 @@ dot_scores.mistakes(
     dot_as_a_distance=lambda query, keys: -((query[:, None] - keys) ** 2).sum(-1),
 )
 dot_scores.mistakes(
-    "Turn a key round, h to -h. What should happen to its score?",
+    "Replace a key h by -h. What should happen to its score?",
     dot_without_a_sign=lambda query, keys: reference.dot_scores(query, keys).abs(),
 )

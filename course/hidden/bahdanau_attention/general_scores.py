@@ -12,7 +12,7 @@ from course.reference import bahdanau_attention as reference
     reference.general_scores,
     hints=(
         "Print the three shapes, and write the product of a single query, W and a single key on paper.",
-        "Give the query a single one, at place i. Which part of W can you then read off the scores?",
+        "Take a query of zeros with a single 1 at position i. Which part of W can you then read off the scores?",
         "Let W be the identity. Which function of yours should come out?",
     ),
 )
@@ -32,7 +32,7 @@ def general_scores(rng):
 
 
 general_scores.mistakes(
-    "Give the query a single one, at place 0. Is it the first row of W or its first column?",
+    "Take a query of zeros with a single 1 at position 0. Do your scores use the first row of W, or its first column?",
     general_transposed=lambda query, keys, W: reference.general_scores(
         query, keys, W.T if W.shape[0] == W.shape[1] else W
     ),
@@ -42,14 +42,14 @@ general_scores.mistakes(
     general_with_tanh=lambda query, keys, W: torch.einsum("bk,bsk->bs", torch.tanh(query @ W), keys),
 )
 general_scores.mistakes(
-    "Double both widths by repeating. Is there a number in your formula that is not in Luong's?",
+    "Compare your operations with the formula, one by one. Which number do you divide by?",
     general_divided_by_the_root=lambda query, keys, W: reference.general_scores(query, keys, W) / keys.shape[2] ** 0.5,
 )
 general_scores.mistakes(
-    "Add up your scores of one sentence. Scores are any numbers; who makes weights of them?",
+    "Add up your scores of one sentence. Scores may be any numbers. Which function turns them into weights?",
     general_with_softmax_inside=lambda *given: torch.softmax(reference.general_scores(*given), dim=1),
 )
 general_scores.mistakes(
-    "Replace the second sentence of the batch. Do the scores of the first one move?",
+    "Replace the second sentence of the batch. Do the scores of the first sentence change?",
     general_with_every_query=lambda query, keys, W: torch.einsum("cq,qk,bsk->bs", query, W, keys),
 )

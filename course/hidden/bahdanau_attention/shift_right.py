@@ -11,8 +11,9 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.shift_right,
     hints=(
-        "Write targets and result one below the other, token by token. Below each target stands what was read.",
+        "Write targets and result one below the other. Below each target should stand the token that comes before it.",
         "At the first step nothing has been written yet. What does the decoder read then?",
+        "Print your result for two sentences. Is sos the first number of each row, and does it replace any other?",
     ),
 )
 def shift_right(rng):
@@ -37,11 +38,11 @@ shift_right.mistakes(
     shifts_left=lambda targets, sos: torch.cat([targets[:, 1:], _front(targets, sos)], 1),
 )
 shift_right.mistakes(
-    "How many tokens went in, and how many come out? Each step reads one and predicts one.",
+    "Count the tokens of targets and result. Each step reads one token and predicts one.",
     keeps_the_last=lambda targets, sos: torch.cat([_front(targets, sos), targets], 1),
 )
 shift_right.mistakes(
-    "Under the last target should stand the one before it. What has your result lost?",
+    "Below the last target should stand the target before it. Which tokens of the result differ from the targets?",
     first_replaced=lambda targets, sos: torch.cat([_front(targets, sos), targets[:, 1:]], 1),
 )
 shift_right.mistakes(
@@ -53,7 +54,7 @@ shift_right.mistakes(
     zeros_in_front=lambda targets, sos: torch.cat([_front(targets, 0), targets[:, :-1]], 1),
 )
 shift_right.mistakes(
-    "Which is the axis of time? Look at the first row: has it moved, or been replaced?",
+    "Print targets and result. Has the first row moved to the right, or has sos replaced it?",
     shifts_the_batch=lambda targets, sos: torch.cat([torch.full_like(targets[:1], sos), targets[:-1]], 0),
 )
 shift_right.mistakes(
@@ -61,7 +62,7 @@ shift_right.mistakes(
     not_shifted=lambda targets, sos: targets.clone(),
 )
 shift_right.mistakes(
-    "The first step has nothing to read. How many steps does a target of T tokens take?",
+    "Count the tokens of the result. How many steps does a target of T tokens take, and what does the first one read?",
     nothing_in_front=lambda targets, sos: targets[:, :-1],
 )
 
