@@ -264,6 +264,7 @@ OURS: tuple[Topic, ...] = (
             _question("masking"),
         ),
         builds_on=("multi_head_attention",),
+        predictions=("padding_under_a_causal_mask", "loss_without_a_causal_mask"),
     ),
     Topic(
         10,

@@ -1,27 +1,36 @@
 # %% [markdown]
 # # 9 Masking
 #
-# You now have a layer in which every word looks at every other, and marks that tell it where each one stands. It sees everything. That is the trouble.
+# Guess the next word of *every tired …*. Many words fit, so you will mostly be wrong. Now read *every tired baker sings*, and guess the word after *tired*.
+# This time you are always right, because the answer stands one word further on. You have also learned nothing about English.
 #
-# It sees words that are not there: sentences of different lengths share a batch, the short ones are filled up, and the filling is looked at like a word. And it sees words that have not been *said* yet: a model that is to guess the next word finds it one place to the right,
-# and copies it. Nothing crashes in either case. In the second, the loss even gets better, much better, and whoever knows only the loss goes home happy.
+# Self-attention plays the second game. Every word looks at every other word. So a model that should predict the next word finds it one position to the right, and copies it.
+# Nothing crashes. The loss even becomes much better, and a person who sees only the loss goes home happy.
 #
-# Masks are the cure: small tables of yes and no. In this notebook you build them, let softmax and losses respect them, play BERT's game of hidden words, and learn to catch a model that peeks. Then you train a language model on a language whose best possible loss is known
-# **exactly**, so that for once "too good to be true" is a number.
+# Batches bring a second fault. Short sentences are filled up with padding, and attention reads the padding as if it were text. **Masks** cure both faults.
+# A mask is a small table of True and False that says which position may look at which. At the end you train a language model on a language whose best possible loss is known **exactly**. For once, "too good to be true" is a number.
 #
-# Eight short exercises, one training task, one written question; about two and a half hours. The model trains in ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
+# You will
+#
+# - build a padding mask and a causal mask, and make softmax, means and losses respect them,
+# - hide words as BERT does, and train a small language model that reads as GPT does,
+# - catch a model that sees the future, even where nobody knows the best possible loss.
+#
+# You need multi-head attention (topic 07) and learned positional embeddings (topic 08). Two facts from these topics come back. The scores of $h$ heads have the shape $(B, h, T, S)$, and softmax gives a score of $-\infty$ the weight 0.
+#
+# Eight short exercises, one training task and one written question take about 2 hours and 10 minutes. Each training takes about ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
 from torch import nn
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 from course.data import grammar
 
 # %% [markdown]
-# ## Words that are not there
+# ## Padding: words that are not there
 #
-# The small English of topic 02 is back. A batch of its sentences, as a model gets it: ids, with a full stop before each sentence (that is what comes before any sentence, in running text) and zeros behind the short ones. No sentence holds word 0.
+# The small English of topic 02 is back. Here are two of its sentences as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
 
 # %%
 language = grammar.language()
@@ -30,7 +39,7 @@ ids, lengths = grammar.padded([language.encode(words).tolist() for words in sent
 print(ids, lengths)
 
 # %% [markdown]
-# Give the first sentence to an attention layer twice: alone, and in this batch. The words are the same, so their new vectors should be.
+# Give the first sentence to an attention layer twice, once alone and once in this batch. The words are the same, so the layer's outputs for them should be the same.
 
 # %%
 seed(0)
@@ -38,31 +47,43 @@ embed = nn.Embedding(len(language.words), 16)
 attend = blocks.MultiHeadAttention(16, n_heads=2)
 
 
-def moved(mask_alone=None, mask_together=None):
-    """How far the short sentence's new vectors move when a longer one joins it."""
+def largest_change(mask_alone=None, mask_in_batch=None):
+    """How far the outputs for the short sentence move when a longer one joins it."""
     n = int(lengths[0])
     with torch.no_grad():
         alone, _ = attend(embed(ids[:1, :n]), embed(ids[:1, :n]), mask_alone)
-        together, _ = attend(embed(ids), embed(ids), mask_together)
-    return (alone[0] - together[0, :n]).abs().max().item()
+        in_batch, _ = attend(embed(ids), embed(ids), mask_in_batch)
+    return (alone[0] - in_batch[0, :n]).abs().max().item()
 
 
-print(f"moved by up to {moved():.3f}")
+print(f"moved by up to {largest_change():.3f}")
 
 # %% [markdown]
-# The ducks' vectors depend on who else is in the batch. In another batch they would be different again. The layer looks at the zeros behind the full stop, which to it are words like any other.
+# The outputs for the ducks depend on the other sentences in the batch. In another batch they would be different again. The layer looks at the zeros behind the full stop, because to the layer they are words like any other.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ places that look (queries), $S$ places that are looked at (keys), $h$ heads, $D$ the width of a word, $V$ words in the vocabulary. A mask $m$ is boolean, and **True means: may be looked at, may be counted**. (Torch itself is of two minds: `nn.MultiheadAttention` wants True for
-# *forbidden*, `F.scaled_dot_product_attention` for *allowed*. Whenever you meet a new mask, print four rows of it.)
+# The letters in this notebook stand for these sizes:
+#
+# - $B$ sentences in a batch, and $V$ words in the vocabulary,
+# - $T$ **queries**, the positions that look, and $S$ **keys**, the positions that are looked at,
+# - $h$ heads, and $D$ numbers in the vector of a word.
+#
+# A mask $m$ is boolean, and **True means allowed**. An allowed position may be looked at, or counted. PyTorch itself uses two conventions. In `F.scaled_dot_product_attention` True means *allowed*, and in `nn.MultiheadAttention` it means *forbidden*. Whenever you meet a new mask, print four rows of it.
+#
+# For sentences of 2 and 3 words in four positions, the padding mask is
+#
+# | length | position 0 | position 1 | position 2 | position 3 |
+# |---|---|---|---|---|
+# | 2 | True | True | False | False |
+# | 3 | True | True | True | False |
 #
 # ### Exercise: `padding_mask`, which places are words? (about 10 minutes)
 #
-# Row $b$ is True for the first `lengths[b]` places. A sentence of no words is a row of False, one longer than `max_len` raises `ValueError`.
+# Row $b$ is True at the first `lengths[b]` positions. A sentence of no words gets a row of False. A sentence that is longer than `max_len` raises `ValueError`.
 
 
 # %% solution="padding_mask"
 def padding_mask(lengths: torch.Tensor, max_len: int) -> torch.Tensor:
-    """Which of max_len places hold a word: LongTensor (B,) -> bool (B, T).
+    """Say which of max_len positions hold a word: LongTensor (B,) -> bool (B, T).
 
     Raises ValueError when a sentence is longer than max_len.
     """
@@ -77,11 +98,12 @@ def padding_mask(lengths: torch.Tensor, max_len: int) -> torch.Tensor:
 check("padding_mask", padding_mask)
 
 # %% [markdown]
-# ## Words that have not been said
+# ## The future: words that have not been said
 #
-# A language model reads *Ada sees the* and guesses what comes next. To train it you could cut every sentence at every place. It is far cheaper to hand over the whole sentence and let **every place** guess the word after it, all at once; it is the teacher forcing of topics 03 and 05. But then the word to be guessed is in the room.
+# A language model reads *Ada sees the* and predicts what comes next. To train it, you could cut every sentence after each of its words, and turn every piece into an example of its own. It is far cheaper to give the model the whole sentence once and let **every position** predict the word after it.
+# This is the teacher forcing of topics 03 and 05. But now the inputs contain the answers.
 #
-# The lecture draws the way out as a table of scores. Row $t$ belongs to the word that looks, and whatever comes later gets $-\infty$, which softmax turns into a weight of exactly 0:
+# The lecture shows the way out as a table of scores. Row $t$ belongs to the query at position $t$. Every later key gets the score $-\infty$, and softmax turns that into a weight of exactly 0:
 #
 # | | `<sos>` | Ich | habe | einen | Apfel |
 # |---|---|---|---|---|---|
@@ -89,14 +111,22 @@ check("padding_mask", padding_mask)
 # | Ich | $e_{10}$ | $e_{11}$ | $-\infty$ | $-\infty$ | $-\infty$ |
 # | habe | $e_{20}$ | $e_{21}$ | $e_{22}$ | $-\infty$ | $-\infty$ |
 #
-# Each word sees itself and the past. It may see itself: what it guesses is the *next* one.
+# Each word sees itself and the past. It may see itself, because it predicts the *next* word. Here is what softmax makes of three words that would all have the scores 1, 2 and 3:
+#
+# | query | scores | weights |
+# |---|---|---|
+# | word 0 | $1, -\infty, -\infty$ | 1.00, 0, 0 |
+# | word 1 | $1, 2, -\infty$ | 0.27, 0.73, 0 |
+# | word 2 | $1, 2, 3$ | 0.09, 0.24, 0.67 |
 #
 # ### Exercise: `causal_mask`, nobody sees the future (about 5 minutes)
+#
+# The **causal mask** is False at every $-\infty$ of these tables and True everywhere else.
 
 
 # %% solution="causal_mask"
 def causal_mask(T: int) -> torch.Tensor:
-    """bool (T, T): may the word at place t (row) look at the one at place s (column)?"""
+    """Say whether the query at position t (row) may look at the key at s (column): bool (T, T)."""
     ### BEGIN SOLUTION
     return torch.ones(T, T, dtype=torch.bool).tril()
     ### END SOLUTION
@@ -108,10 +138,21 @@ check("causal_mask", causal_mask)
 # %% [markdown]
 # ## Both at once
 #
-# Scores have the shape $(B, h, T, S)$. The padding mask is $(B, S)$, different for each sentence and the same for all heads and all who look; the causal mask is $(T, S)$, the same for every sentence. Lay them together so that they fit, with an axis of 1 wherever all are treated alike. Padding says who can be *looked at*. It says nothing about who looks:
-# what a padded place computes is thrown away later, and until then it may look at what it likes.
+# Scores have the shape $(B, h, T, S)$. The padding mask has the shape $(B, S)$. It differs from sentence to sentence, and all heads and all queries share it. The causal mask has the shape $(T, S)$, and all sentences and all heads share it. Give each mask an axis of length 1 wherever it is shared, so that both broadcast to the scores.
+#
+# Take one sentence of two words in three positions. These are the keys that each query may look at:
+#
+# | query at position | by the padding mask | by the causal mask | by both |
+# |---|---|---|---|
+# | 0 | 0, 1 | 0 | 0 |
+# | 1 | 0, 1 | 0, 1 | 0, 1 |
+# | 2, padding | 0, 1 | 0, 1, 2 | 0, 1 |
+#
+# The last row is no mistake. The padding mask says which *keys* are real, and nothing about queries. The output of a padded query is thrown away later, so it does not matter where that query looks.
 #
 # ### Exercise: `combine_masks`, one mask for attention (about 10 minutes)
+#
+# If there is no causal mask, the padding mask alone decides.
 
 
 # %% solution="combine_masks"
@@ -137,28 +178,41 @@ panels = {
 show.masking.masks(panels, [".", *sentences[0]] + ["(pad)"] * (T - len(sentences[0]) - 1))
 
 # %% [markdown]
-# Blue is allowed. The layer takes such a mask as it is:
+# Blue means allowed. The attention layer accepts such a mask as it is. The next cell reads the ducks' sentence again, alone and in the batch. It does so once with the padding mask alone, and once with the causal mask alone.
+
+# %%
+predict("padding_under_a_causal_mask")
 
 # %%
 alone = combine_masks(padding[:1, : lengths[0]])
-print(f"padding hidden: moved by up to {moved(alone, combine_masks(padding)):.7f}")
-print(f"past only:      moved by up to {moved(causal[:5, :5], causal):.7f}")
+print(f"padding mask: moved by up to {largest_change(alone, combine_masks(padding)):.7f}")
+print(f"causal mask:  moved by up to {largest_change(causal[:5, :5], causal):.7f}")
 
 # %% [markdown]
-# The ducks are themselves again. And look at the second line, where nothing was said about padding at all: as long as the filling stands *behind* the sentence, no word of it ever looks that way. With a causal mask, padding on the right is invisible by itself. (Fill up on the left, as some programs do when they write, and you need both.)
+# With the padding mask, the outputs no longer depend on the batch. The causal mask alone does as well, although it says nothing about padding. All the padding stands *behind* the sentence, and with a causal mask no word looks that way.
+#
+# This holds for padding on the right only. Some programs pad on the left when they generate text, and they need both masks.
 #
 # ## Softmax over what is allowed
 #
-# Inside the layer, the mask meets the scores $e$, after the scaling and before the weighted sum. What should come out is the softmax of the allowed scores alone:
+# Inside the layer, the mask meets the scores after the scaling and before the weighted sum. The result should be the softmax of the allowed scores alone.
+#
+# Suppose that a row has the scores 2, 1 and 5, and that the third one is hidden. The exponentials of the two allowed scores are 7.39 and 2.72, and their sum is 10.11. So the weights are 7.39 / 10.11 = 0.73, 2.72 / 10.11 = 0.27, and 0. The 5 appears nowhere in this calculation.
+#
+# In general, for scores $e$ and a mask $m$ that counts True as 1 and False as 0,
 #
 # $$\alpha_{ts} = \frac{m_{ts} \exp(e_{ts})}{\sum_k m_{tk} \exp(e_{tk})} .$$
 #
-# There are many ways to write that which are nearly right. Two traps: what lies behind the mask may be *any* number, a huge one too, and must not be felt. And a row in which **nothing** is allowed has the sum 0. Its softmax does not exist; let it be zeros, so that whoever sees nothing takes home nothing. Not NaN: a single NaN in a batch poisons
-# every parameter at the next step, and it does so even if it only appears in the *gradient*, on the way back.
+# Many ways to write this are only nearly right, because of two traps.
+#
+# - A hidden score may be *any* number, even a huge one. It must not change the weights.
+# - A row may allow **nothing**. Its sum is 0, and its softmax does not exist. Return zeros for such a row, so that a query that sees nothing receives nothing.
+#
+# Zeros, and not NaN. A single NaN in a batch ruins every parameter at the next step. It does so even if the weights are right and the NaN appears only in the *gradient*.
 #
 # ### Exercise: `masked_softmax` (about 20 minutes)
 #
-# The mask broadcasts to the scores, which may be of any size, also far below zero. A row is what lies along `dim`, which need not be the last axis. You may use torch's softmax.
+# The mask broadcasts to the scores, which may be of any size, also far below zero. Softmax runs along `dim`, which need not be the last axis. You may use PyTorch's softmax.
 
 
 # %% solution="masked_softmax"
@@ -176,13 +230,13 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor, dim: int = -1) -> t
 check("masked_softmax", masked_softmax)
 
 # %% [markdown]
-# Four recipes side by side, for three words and two places of padding whose scores happen to be large:
+# Compare four recipes on three words and two positions of padding. The padding happens to have large scores.
 
 # %%
 scores = torch.tensor([[1.0, 2.0, 0.0, 3.0, 2.0]])
 for name, mask in {
-    "three real words": torch.tensor([[True, True, True, False, False]]),
-    "none at all": torch.tensor([[False] * 5]),
+    "three words allowed": torch.tensor([[True, True, True, False, False]]),
+    "nothing allowed": torch.tensor([[False] * 5]),
 }.items():
     recipes = {
         "hidden scores become 0": scores.masked_fill(~mask, 0.0).softmax(-1),
@@ -195,12 +249,17 @@ for name, mask in {
         print(f"  {recipe:<34}", *(f"{x:5.2f}" for x in w[0]), f"   sum {w.sum():.2f}")
 
 # %% [markdown]
-# The first recipe lets the padding in, since $e^0 = 1$. The second loses a part of the attention, and worse, it *knows the hidden scores*: they are in the sum it was divided by. With a causal mask that is a look into the future through the back door. The third is what you find in most programs. It is right wherever something is allowed, and looks at everything equally where
-# nothing is. (In float16 no finite number is below −65,504: there `masked_fill` with −1e9 is an error.)
+# The first recipe lets the padding in, because $e^0 = 1$.
+#
+# The second recipe loses most of the attention, and its weights sum to 0.29. It has a worse fault. Softmax has divided by a sum that contains the hidden scores, so the weights still depend on them. With a causal mask, the future comes in by this back door.
+#
+# The third recipe is the one in most programs. It is right wherever something is allowed. Where nothing is allowed, it looks at everything equally. In float16 it fails, because no finite number there is below −65,504, and `masked_fill` with −1e9 raises an error.
 #
 # ## Means and losses
 #
-# Attention is not the only place where words are added up. The vector of a whole sentence is often the mean of its words', and a loss is a mean over tokens. Both must count real words only, and divide by the number of *those*.
+# Attention is not the only place where a model sums over words. The vector of a whole sentence is often the mean of its words' vectors, which is called **mean pooling**. A loss is a mean over tokens. Both must count real words only, and divide by the number of *real* words.
+#
+# Suppose that words are single numbers, and a sentence is 2, 4 and one position of padding that holds 9. Its mean is (2 + 4) / 2 = 3. If you count the padding, you get 15 / 3 = 5. If you drop the 9 and still divide by all positions, you get 6 / 3 = 2.
 #
 # ### Exercise: `masked_mean`, the mean of a sentence (about 10 minutes)
 #
@@ -220,11 +279,16 @@ def masked_mean(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 check("masked_mean", masked_mean)
 
 # %% [markdown]
-# For the loss there are two honest means. If one averages within each sentence first and then over the sentences, a word of a short sentence weighs more than one of a long sentence. A language model wants every **token** to count the same: one sum over the whole batch, divided by the number of real tokens in it.
+# For the loss there are two honest means. Suppose that one sentence has a single token with the loss 4, and that another has three tokens with the losses 1, 1 and 2.
+#
+# - The mean of the two sentence means is (4 + 1.33) / 2 = 2.67. The single token weighs as much as the three others together.
+# - The mean over all tokens is (4 + 1 + 1 + 2) / 4 = 2. Every token weighs the same.
+#
+# A language model uses the second. It sums over the whole batch, and divides by the number of real tokens in the batch.
 #
 # ### Exercise: `masked_cross_entropy`, the loss of a padded batch (about 10 minutes)
 #
-# Natural logarithms, safe for large logits. Word 0 may be a word like any other here; the mask alone says what counts.
+# Use natural logarithms, and make the loss safe for large logits. Here word 0 may be a real word, so the mask alone says what counts.
 
 
 # %% solution="masked_cross_entropy"
@@ -242,40 +306,51 @@ def masked_cross_entropy(
 check("masked_cross_entropy", masked_cross_entropy)
 
 # %% [markdown]
-# What if one gets it wrong? Take one batch of 64 sentences and the simplest of guesses, the plain frequencies of words, with one exception: behind the end of a sentence the model is sure of its padding. Then add empty columns.
+# What does a wrong mean do? Take one batch of 64 sentences and a very simple model. It predicts every word with the frequency of that word, and behind the end of a sentence it is fairly sure of padding. Then add empty columns to the batch, and compute the loss in three ways.
 
 # %%
 batch, n = next(data.stream("masking_task", torch.Generator().manual_seed(0)))
 columns = [0, 4, 8, 16, 32]
 guess = language.frequencies.clamp(min=1e-9).log().float()
-losses = {"masked": [], "all places counted": [], "sum over B·T": []}
+losses = {"masked": [], "padding counted as words": [], "real losses, divided by B·T": []}
 for extra in columns:
     targets = nn.functional.pad(batch[:, 1:], (0, extra))
     real = padding_mask(n - 1, targets.shape[1])
     logits = guess.expand(*targets.shape, -1).clone()
     logits[~real] = 5 * nn.functional.one_hot(torch.tensor(0), len(guess)).float()
     everything = torch.ones_like(real)
-    losses["masked"].append(masked_cross_entropy(logits, targets, real).item())
-    losses["all places counted"].append(masked_cross_entropy(logits, targets, everything).item())
-    losses["sum over B·T"].append(losses["masked"][-1] * real.float().mean().item())
+    right = masked_cross_entropy(logits, targets, real).item()
+    counted = masked_cross_entropy(logits, targets, everything).item()
+    divided = right * real.float().mean().item()
+    for found, loss in zip(losses.values(), (right, counted, divided)):
+        found.append(loss)
 show.masking.loss_by_padding(columns, losses)
 
 # %% [markdown]
-# Whoever adds enough columns makes the lowest curve as small as they like, and the middle one, too, once the model has learned that nothing follows nothing: that is easy, and there is a lot of nothing. Two papers that report losses are only comparable if both divided by the same thing.
+# Only the masked loss stays where it is. With enough columns you can push the lowest curve as near to 0 as you like. The middle curve follows it as soon as the model has learned that padding comes after padding, which is easy. So the losses of two papers are comparable only if both divide by the same number.
 #
-# ## Another mask: hide a word, and guess it
+# ## Another mask: hide a word, and predict it
 #
-# GPT hides the future. BERT hides **words**, here and there, and lets the model look at both sides; the lectures' *masked language model*. The recipe, in the lectures' numbers:
+# A model such as GPT hides the future. BERT hides **words** here and there, and lets the model look at both sides. The lectures call this **masked language modeling**, or MLM. The recipe has three parts, with the lectures' numbers:
 #
-# - each token is chosen with a probability of 15 %, on its own; special tokens never are;
-# - of the chosen ones, 80 % are replaced by `[MASK]`, 10 % by a word drawn from the whole vocabulary, and 10 % stay as they are;
-# - the model is asked for all the chosen ones, and for no others.
+# - Each token is chosen with a probability of 15 %, independently of the others. Special tokens are never chosen.
+# - Of the chosen tokens, 80 % become `[MASK]`, 10 % become a random word from the whole vocabulary, and 10 % stay as they are.
+# - The model must predict all the chosen tokens, and no others.
 #
-# Why so complicated? In later use there is no `[MASK]`, and a model that only ever had to think about masks would have nothing to say about words. As some chosen words are wrong and some are right and none is marked, it has to keep an opinion about every word.
+# So of 1,000 ordinary tokens about 150 are chosen. About 120 of them become `[MASK]`, about 15 become a random word, and about 15 stay. Here is a sentence with one chosen word. The label −100 means that the model is asked for nothing.
+#
+# | | | | | |
+# |---|---|---|---|---|
+# | `ids` | the | ducks | sleep | . |
+# | `inputs` | the | `[MASK]` | sleep | . |
+# | `labels` | −100 | ducks | −100 | −100 |
+#
+# Why are some chosen words replaced by others, or not at all? Texts in later use contain no `[MASK]`. A model that has to think only where it sees `[MASK]` would have nothing to say about them. Here some chosen words are wrong, some are right, and nothing marks them, so the model has to keep an opinion about every word.
 #
 # ### Exercise: `mlm_corrupt`, BERT's corruption (about 20 minutes)
 #
-# Return the corrupted inputs, and labels that hold the *original* word where one is asked for and −100 elsewhere (what torch's losses leave out). Any shape; all chance comes from `generator`. `mask_id` may lie within the vocabulary or beyond it, and the drawn word may be any of `vocab_size`, even the old one.
+# Return the corrupted inputs and the labels. A label holds the *original* word where the model is asked for one, and −100 elsewhere, because PyTorch's losses leave out −100. `ids` may have any shape.
+# Take all random numbers from `generator`. `mask_id` may be one of the vocabulary's ids or lie beyond them. The random word may be any of the `vocab_size` words, even the original one.
 
 
 # %% solution="mlm_corrupt"
@@ -302,15 +377,15 @@ def mlm_corrupt(
 check("mlm_corrupt", mlm_corrupt)
 
 # %% [markdown]
-# Word 0 is free, so it can be the mask. Full stops are special. A stretch of text, and what became of it; in brackets what the model is asked for, which may be the very word that stands there:
+# No word has the id 0, so 0 can be the id of `[MASK]`. Full stops are special tokens. Here is a stretch of text after the corruption. The word in brackets is the one that the model must predict. It may be the very word that stands there.
 
 # %%
 text = language.draw_text(200, 500, torch.Generator().manual_seed(1))  # 200 texts of 500 words
 special = text == language.ids["."]
-hidden, labels = mlm_corrupt(
+corrupted, labels = mlm_corrupt(
     text, special, len(language.words), 0, torch.Generator().manual_seed(2)
 )
-for place, (old, new, label) in enumerate(zip(text[19][:24], hidden[19], labels[19]), start=1):
+for place, (old, new, label) in enumerate(zip(text[19][:24], corrupted[19], labels[19]), start=1):
     shown = "[MASK]" if new == 0 else language.words[new]
     print(
         f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" " if place % 8 else "\n"
@@ -319,39 +394,59 @@ for place, (old, new, label) in enumerate(zip(text[19][:24], hidden[19], labels[
 # %%
 asked = labels >= 0
 counts = {
-    "[MASK]": int((hidden[asked] == 0).sum()),
-    "another word": int(((hidden != text) & (hidden != 0))[asked].sum()),
-    "itself": int((hidden == text)[asked].sum()),
+    "[MASK]": int((corrupted[asked] == 0).sum()),
+    "another word": int(((corrupted != text) & (corrupted != 0))[asked].sum()),
+    "itself": int((corrupted == text)[asked].sum()),
 }
 show.masking.fates(counts, int((~special).sum()))
 
 # %% [markdown]
-# 80, 10 and 10, of 15 %. How much do both sides help? In this language the question has an exact answer. What is the loss of the best possible guess?
+# The shares are near 80, 10 and 10 %, and about 15 % of the tokens were chosen. How much does it help to see both sides? In this language the question has an exact answer, because we can compute the loss of the best possible prediction.
 
 # %%
-ids_, targets = grammar.windows(2000, 3, torch.Generator().manual_seed(3))
-both = language.centre(ids_).gather(1, targets[:, None]).log().mean()
-before = (
-    language.next_word(ids_[:, :3], running=True)[:, -1].gather(1, targets[:, None]).log().mean()
-)
-print(f"a word, given the three before it:                   {-before:.2f}")
-print(f"a word, given the three before and the three after:  {-both:.2f}")
+windows, targets = grammar.windows(2000, 3, torch.Generator().manual_seed(3))
+both_sides = language.centre(windows).gather(1, targets[:, None]).log().mean()
+after_each_word = language.next_word(windows[:, :3], running=True)
+one_side = after_each_word[:, -1].gather(1, targets[:, None]).log().mean()
+print(f"a word, given the three before it:                   {-one_side:.2f}")
+print(f"a word, given the three before and the three after:  {-both_sides:.2f}")
 
 # %% [markdown]
-# Whoever sees both sides guesses better, and understands better: this is why BERT was so good at answering questions about a text. But it cannot *write*. A text that is being written has only one side. And BERT learns from one word in seven, GPT from each of them: the lecture's "more learning signals".
+# A model that sees both sides predicts better. This is one reason why BERT was so good at answering questions about a text. But BERT cannot *write*, because a text that is being written has only one side. And BERT learns from about one token in seven, while GPT learns from every token. The lecture calls this "more learning signals".
+#
+# So your two masks lead to two families of models:
+#
+# | family | mask in attention | the model predicts | it is used to |
+# |---|---|---|---|
+# | BERT, an *encoder* | padding | the chosen 15 % | understand a text that is complete |
+# | GPT, a *decoder* | padding and causal | the next token, everywhere | write a text |
 #
 # ## Who peeks?
 #
-# A mask is easy to print. But the future has other ways in: a norm over the wrong axis, a sum of all words, heads that were put together with their axes mixed up, an input that was not shifted. All of these have been found in published programs, some after years. So do not inspect the mask. **Test the model**: change what comes later, and see whether what is said now moves.
+# A mask is easy to print. But the future can come in by other ways, for example through
+#
+# - a norm over the wrong axis,
+# - a sum over all words,
+# - heads that were merged with their axes mixed up,
+# - inputs that were not shifted against the targets.
+#
+# All of these have been found in published programs, some of them after years. So do not inspect the mask. **Test the model.** Change what comes later, and see whether an earlier output moves.
+#
+# Take two models that read the numbers 2, 4 and 6, and change the 6 to 9:
+#
+# | model | outputs before | outputs after | which outputs moved? |
+# |---|---|---|---|
+# | the mean of the numbers so far | 2, 3, 4 | 2, 3, 5 | only the last, which may see the change |
+# | the mean of all numbers | 4, 4, 4 | 5, 5, 5 | the first two as well, so it leaks |
 #
 # ### Exercise: `leaks_future`, find the leak (about 15 minutes)
 #
-# `model_fn` maps ids $(B, T)$ to outputs $(B, T, \dots)$ and always answers the same. The output at place $t$ may depend on `ids[:, :t + 1]`. Does any depend on more? As replacements use only words that occur in `ids` (there are at least two; the model may not know any others). Differences up to 1e-5 are rounding.
+# `model_fn` maps ids $(B, T)$ to outputs $(B, T, \dots)$, and gives the same outputs whenever it gets the same ids. The output at position $t$ may depend on `ids[:, :t + 1]`. Does any output depend on more? Replace words only by words that occur in `ids`, because the model may know no others. At least two different words occur there. Differences up to 1e-5 are rounding.
 
 
 # %% solution="leaks_future"
 def leaks_future(model_fn, ids: torch.Tensor) -> bool:
-    """Whether some output of model_fn depends on a token after its own place."""
+    """Say whether some output of model_fn depends on a token after its own position."""
     ### BEGIN SOLUTION
     known = ids.unique()
     before = model_fn(ids)
@@ -369,23 +464,26 @@ def leaks_future(model_fn, ids: torch.Tensor) -> bool:
 # %% check="leaks_future"
 check("leaks_future", leaks_future)
 
+# %% [markdown]
+# Which of these seven layers leak? Decide for yourself before you run the cell.
+
 # %%
 seed(0)
-E, one_way = nn.Embedding(len(language.words), 16), nn.RNN(16, 16, batch_first=True)
-both_ways = nn.RNN(16, 8, batch_first=True, bidirectional=True)
-look = blocks.MultiHeadAttention(16, 2)
-generous = torch.ones(9, 9, dtype=torch.bool).tril(1)
+E, rnn = nn.Embedding(len(language.words), 16), nn.RNN(16, 16, batch_first=True)
+two_way_rnn = nn.RNN(16, 8, batch_first=True, bidirectional=True)
+attention = blocks.MultiHeadAttention(16, 2)
+one_word_ahead = torch.ones(9, 9, dtype=torch.bool).tril(1)
 layers = {
-    "a recurrent network": lambda x: one_way(x)[0],
-    "one that reads both ways": lambda x: both_ways(x)[0],
-    "attention": lambda x: look(x, x)[0],
-    "attention, causal mask": lambda x: look(x, x, causal_mask(9))[0],
-    "attention, one word too generous": lambda x: look(x, x, generous)[0],
-    "causal, then minus the mean of the words": lambda x: (
-        look(x, x, causal_mask(9))[0] - x.mean(1, True)
+    "recurrent": lambda x: rnn(x)[0],
+    "bidirectional recurrent": lambda x: two_way_rnn(x)[0],
+    "attention": lambda x: attention(x, x)[0],
+    "attention, causal mask": lambda x: attention(x, x, causal_mask(9))[0],
+    "attention, causal mask and one word ahead": lambda x: attention(x, x, one_word_ahead)[0],
+    "causal, minus the mean over the words": lambda x: (
+        attention(x, x, causal_mask(9))[0] - x.mean(1, True)
     ),
-    "causal, then minus the mean of the numbers": lambda x: (
-        look(x, x, causal_mask(9))[0] - x.mean(2, True)
+    "causal, minus the mean over each vector": lambda x: (
+        attention(x, x, causal_mask(9))[0] - x.mean(2, True)
     ),
 }
 with torch.no_grad():
@@ -393,50 +491,68 @@ with torch.no_grad():
         print(f"{name:<44}", leaks_future(lambda ids, layer=layer: layer(E(ids)), text[:3, :9]))
 
 # %% [markdown]
+# The last but one layer has a correct mask, and it leaks all the same. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, as in layer normalization (topic 10). That is safe.
+#
 # ## The task: an honest language model
 #
-# Two layers of masked attention, each followed by a small network on every word alone, and around both a **residual**: what a layer finds is *added* to what was there. (Why that is wise, and what else a Transformer has, is topic 10.) Two layers, because one cannot follow a clue to another clue.
+# Your model has two layers. Each layer consists of masked attention and a **feed-forward network**, which works on every word by itself. Both have a **residual connection**. This means that their output is *added* to their input. The vector of a word is then a running sum, called the **residual stream**.
+# Topic 10 explains why this is wise, and what else a Transformer has. The model needs two layers because one layer cannot follow a clue to another clue.
 #
-# A batch is `ids` $(B, T)$ with a full stop in front of each sentence, and `lengths` $(B,)$, full stops counted. From `. the ducks sleep .` the model should guess `the` after `.`, then `ducks`, then `sleep`, then `.`; so inputs and targets are the same row, one place apart, and each row has one input less than it has words.
+# A batch is `ids` $(B, T)$, with a full stop before each sentence, and `lengths` $(B,)$, which count this full stop. From `. the ducks sleep .` come four predictions:
 #
-# The best possible loss is known here, because we know the language's own probabilities:
+# | | | | | |
+# |---|---|---|---|---|
+# | input | . | the | ducks | sleep |
+# | target | the | ducks | sleep | . |
+#
+# Inputs and targets are the same row, shifted by one position. Each has one word less than the row.
+#
+# The best possible loss is known here, because we know the probabilities of the language itself. We call the language the **source** of the sentences.
 
 # %%
 held_out = data.load("grammar", sentences=1, held_out=1000, seed=5)["held_out"]
 words_in_all = sum(len(words) for words in held_out["words"])
 entropy = -sum(held_out["log_probability"]) / words_in_all
-print(f"the language itself loses {entropy:.3f} a word on {len(held_out):,} sentences")
+print(f"the source has a loss of {entropy:.3f} a word on {len(held_out):,} held-out sentences")
 
 # %% [markdown]
-# Nobody can honestly do better, except by luck, and luck has a size. You get full marks for a loss at most 0.25 above the source's on new sentences that **stop just before the word to be guessed**. A model that, on whole sentences, is better than the source by more than four standard errors is called what it is.
+# No honest model does better, except by luck, and luck has a size. Grading measures the **held-out loss** of your model on new sentences, in nats a word.
+#
+# - It cuts each sentence **just before the word to predict**. For full marks, the mean loss must be at most 0.25 above the loss of the source. Up to 0.6 above earns a part of the points.
+# - It also gives your model whole sentences. There the model must not beat the source by more than four standard errors, because only a model that sees the future can do that.
+# - It changes later words. The earlier logits must stay as they are.
+#
+# `check` tests the same on fewer sentences, and it accepts a loss of up to 0.95 above the source.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# `visible` makes the mask; put your causal mask on the device of the lengths. `forward` adds a learned vector for each place to the words (`self.places`, as in topic 08), lets each layer look and then think, each with its residual, and reads the logits off.
+# - `visible` makes the mask. Put your causal mask on the device of the lengths.
+# - `forward` adds the positional embeddings (`self.positions`, as in topic 08) to the word embeddings. In each layer it applies attention first and then the feed-forward network, each with its residual connection. At the end, `self.to_logits` turns every vector into logits.
+# - `train` makes one step for each batch. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
 
 
 # %%
 class Parts(nn.Module):
-    """What the model is made of. How its parts work together is yours to say."""
+    """The layers of the model. You write how they work together."""
 
     def __init__(self, width=64, n_heads=4, n_layers=2):
         super().__init__()
         V, layers = len(language.words), range(n_layers)
-        self.words, self.places = nn.Embedding(V, width), nn.Embedding(64, width)
-        self.look = nn.ModuleList(blocks.MultiHeadAttention(width, n_heads) for _ in layers)
-        self.think = nn.ModuleList(
+        self.words, self.positions = nn.Embedding(V, width), nn.Embedding(64, width)
+        self.attention = nn.ModuleList(blocks.MultiHeadAttention(width, n_heads) for _ in layers)
+        self.feed_forward = nn.ModuleList(
             nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
             for _ in layers
         )
-        self.read = nn.Linear(width, V)
+        self.to_logits = nn.Linear(width, V)
 
 
 # %% solution="masking_task"
 class LanguageModel(Parts):
-    """Reads words and guesses, at every place, the word after it."""
+    """Reads words and predicts, at every position, the word after it."""
 
     def visible(self, lengths, T):
-        """Who may look at whom: lengths (B,) -> bool, broadcastable to (B, h, T, T)."""
+        """Which keys a query may look at: lengths (B,) -> bool, broadcastable to (B, h, T, T)."""
         ### BEGIN SOLUTION
         return combine_masks(padding_mask(lengths, T), causal_mask(T).to(lengths.device))
         ### END SOLUTION
@@ -446,16 +562,16 @@ class LanguageModel(Parts):
         ### BEGIN SOLUTION
         T = ids.shape[1]
         mask = self.visible(lengths, T)
-        x = self.words(ids) + self.places(torch.arange(T, device=ids.device))
-        for look, think in zip(self.look, self.think):
-            x = x + look(x, x, mask)[0]
-            x = x + think(x)
-        return self.read(x)
+        x = self.words(ids) + self.positions(torch.arange(T, device=ids.device))
+        for attention, feed_forward in zip(self.attention, self.feed_forward):
+            x = x + attention(x, x, mask)[0]
+            x = x + feed_forward(x)
+        return self.to_logits(x)
         ### END SOLUTION
 
 
 def train(model, batches):
-    """Trains on `for ids, lengths in batches`, and logs each loss."""
+    """Train on `for ids, lengths in batches`, and log each loss."""
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for ids, lengths in batches:
@@ -478,7 +594,10 @@ check("masking_task", record.model)
 # %% [markdown]
 # ## Too good to be true
 #
-# The same model, the same batches, your own loop; only the causal mask is missing. Before you run the cell: where will its loss end?
+# Now train the same model on the same batches with your own loop. Only the causal mask is missing. `variant` keeps the weights of this model apart from those that are graded.
+
+# %%
+predict("loss_without_a_causal_mask")
 
 
 # %%
@@ -495,9 +614,11 @@ curves = {name: trained.losses for name, trained in both.items()}
 show.masking.learning_curves(curves, entropy)
 
 # %% [markdown]
-# It falls through the floor. A loss of a few hundredths in a language of 2.6: this is not talent, this is a look at the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
+# It falls through the floor. In a language of 2.59 nats a word, a loss of a few hundredths is not talent. The model reads the answers. On a real text nobody knows where the floor is, and a loss of 2.1 instead of 2.6 would have been called a breakthrough.
 #
-# Here is how the judge decides, and how you can, whenever the truth is known: the *same* sentences for model and source, the difference of their losses sentence by sentence, its mean and its standard error. Of two losses that both wobble with the choice of sentences, the wobble they have in common is gone.
+# Where the truth is known, you can decide as the grading does. Compare model and source on the *same* sentences. Take the difference of their losses for each sentence, and then the mean of the differences and its standard error. Sentences that are hard for the model are hard for the source, too, and the difference removes what both have in common.
+#
+# Suppose that four sentences have the differences +1, +2, 0 and +1. Their mean is +1, their standard deviation is 0.82, and the standard error of the mean is 0.82 / √4 = 0.41. So the mean lies 2.4 standard errors above 0.
 
 # %%
 ids, lengths = grammar.padded([language.encode(words).tolist() for words in held_out["words"]])
@@ -517,7 +638,9 @@ for name, trained in both.items():
     print(f"a sentence {apart.mean():+.2f}, that is {apart.mean() / error:+.0f} standard errors")
 
 # %% [markdown]
-# The other test needs no truth at all:
+# The honest model is worse than the source, and that is no shame. The other model is better than the best by nearly a hundred standard errors.
+#
+# The second test needs no truth at all.
 
 
 # %%
@@ -532,35 +655,37 @@ for name, trained in both.items():
     print(f"{name:<15} {'leaks' if found else 'does not leak'}")
 
 # %% [markdown]
-# And the third test is to use it. Take one sentence and ask for each of its words **with nothing behind it**: first a full stop alone, then one word more, and so on, as in writing. How surprised is each model by what comes next?
+# The third test is to use the model. Take one sentence and ask for each of its words **with nothing behind it**. The model reads the full stop alone at first, and then one word more at each step, as in writing. How surprised is each model by the next word? The surprise of a word is $-\ln p$, where $p$ is the probability that the model gave to it.
 
 # %%
-said = "the cook who these ducks follow tastes some warm bread tonight ."
-sentence = said.split()
+line = "the cook who these ducks follow tastes some warm bread tonight ."
+sentence = line.split()
 row = torch.cat([language.encode(["."]), language.encode(sentence)])
 
 
 def surprise(model, step):
-    """-log p of the word at `step`, for a reader who is given the words before it."""
+    """-log p of the word at `step`, for a model that is given the words before it."""
     asked, n = row[None, :step].to(device()), torch.tensor([step], device=device())
     with torch.no_grad():
         return -model(asked, n)[0, -1].log_softmax(-1)[row[step]].item()
 
 
 best = language.next_word(row[None, 1:])[0, :-1].gather(1, row[1:, None]).log().neg().flatten()
-found = {"the source itself": best.tolist()}
+found = {"the source": best.tolist()}
 for name, trained in both.items():
     found[name] = [surprise(trained.model, step) for step in range(1, len(row))]
 show.masking.surprises(sentence, found)
 
 # %% [markdown]
-# Your model is hardly more surprised than the language itself, at nearly every word: *cook*, *ducks* and *tastes* are hard to guess, *who* and *.* are not; and *tastes* must agree with a cook five words back and not with the ducks before it. The peeking one has never learned anything but to look to its right. There is nothing there now, and what it says is confident nonsense. So is what it writes, if it gets beyond a full stop at all:
+# Your model is hardly more surprised than the source, at nearly every word. The words *cook*, *ducks* and *tastes* are hard to predict, and *who* and the full stop are easy. The verb *tastes* must agree with a cook five words back, and not with the ducks before it.
+#
+# The model without a causal mask has learned only to look to its right. Now nothing stands there, and it answers with confident nonsense. So does its writing, if it gets beyond a full stop at all.
 
 
 # %%
 @torch.no_grad()
 def write(model, longest=14):
-    """A sentence, word by word, each drawn from the model's own guess."""
+    """A sentence, word by word, each drawn from the model's own probabilities."""
     ids = language.encode(["."])[None].to(device())
     while ids.shape[1] <= longest and (ids.shape[1] == 1 or ids[0, -1] != ids[0, 0]):
         p = model(ids, torch.tensor([ids.shape[1]], device=device()))[0, -1].softmax(-1)
@@ -573,25 +698,30 @@ for name, trained in both.items():
     print(name, *(write(trained.model) for _ in range(4)), sep="\n    ")
 
 # %% [markdown]
-# Where do they look? The four heads of the first layer, over the whole sentence, with a row for each word that looks:
+# Where do the two models look? Here are the four heads of the first layer over the whole sentence. Each row is a query, and each column is a key.
 
 # %%
 maps = {}
 for name, trained in both.items():
     model, n = trained.model, torch.tensor([12], device=device())
     with torch.no_grad():
-        x = model.words(row[None, :12].to(device())) + model.places.weight[:12]
-        maps[name] = model.look[0](x, x, model.visible(n, 12))[1][0]
+        x = model.words(row[None, :12].to(device())) + model.positions.weight[:12]
+        maps[name] = model.attention[0](x, x, model.visible(n, 12))[1][0]
 show.masking.heads(maps, [".", *sentence[:-1]])
 
 # %% [markdown]
-# Above: nothing right of the diagonal, by force. Below: where nothing forbids it, some heads do little else than look one place ahead.
+# In the upper row, the mask forces every weight to the right of the diagonal to 0. In the lower row nothing forbids these weights, and some heads do little else than look one position ahead.
 #
 # ## Play
 #
-# Five places, one of them padding. Each row is a word that looks, each column a word that is looked at; the switches say yes or no (Tab moves between them, the space bar switches). In the middle, the weights that softmax leaves. Right: who *knows* of whom after some layers, since a word passes on what it has heard; light blue is hearsay, orange a leak.
+# Here you can paint a mask over five positions, one of them padding. Each row is a query, each column is a key, and each switch says yes or no. The Tab key moves between the switches, and the space bar changes one.
 #
-# Questions to try: from *one word ahead*, how many layers does it take until *Ada* knows all the other words? From *the last two words*, how many until *bread* knows of *Ada*? Which single switch, added to *causal and padding*, tells the future to three words within two layers? What does a row with nothing allowed look like in the middle picture?
+# The middle picture shows the weights that your softmax gives. The right one shows which words each word *knows of* after some layers. A word passes on what it has learned, so it may know of words that it never looked at. They are light blue. A word that knows of a later one is a leak, in orange.
+#
+# - Start from *one word ahead*. How many layers does it take until *Ada* knows of all the other words?
+# - Start from *the last two words*. How many layers does it take until *bread* knows of *Ada*?
+# - Start from *causal and padding*. Which single switch tells the future to three words within two layers?
+# - What does a row with nothing allowed look like in the middle picture?
 
 # %%
 show.masking.painter(masked_softmax)
@@ -599,29 +729,40 @@ show.masking.painter(masked_softmax)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# A friend reports a loss of 2.1 a word on this language, on held-out sentences, and shows you the mask: a perfect lower triangle. What do you say, how certain can you be, and what would you run to find the reason? Name two ways in which the future can come in past a correct mask.
-# Then: BERT sees what comes after a hidden word, and nobody calls that a leak. Why not, and what can BERT therefore not be used for? Five to eight sentences.
+# A friend reports a loss of 2.1 a word on a held-out set of this language, and shows you the mask, which is a perfect lower triangle. What do you say, how certain can you be, and what would you run to find the reason? Name two ways in which the future can come in past a correct mask.
+# Then think of BERT, which sees what comes after a hidden word. Nobody calls that a leak. Why not, and what can BERT therefore not be used for? Write five to eight sentences.
 
 # %% [markdown] question="masking_question"
-# The language's own probabilities lose 2.59 a word, and no honest guess does better in the long run, so 2.1 is a leak unless the sentences were few: I would compare with the source on the same sentences, pair by pair, and divide the mean difference by its standard error. With a few hundred sentences half a nat a word is ten standard errors or more, and chance is out of the question.
-# Then I would run `leaks_future` on the whole model and on its parts one after the other, to see where the future comes in: a mean or a norm taken over the words of a sentence instead of the numbers of a word, heads merged without bringing the axes back, inputs and targets that were not shifted (the loss would fall even lower), or a mask that is added after the softmax, whose sum has already seen everything.
-# I would also ask the model for words with nothing behind them: an honest model's loss stays as it is, a peeking one's explodes.
+# The source itself has a loss of 2.59 a word, and no honest model does better in the long run. So 2.1 is a leak, unless the held-out sentences were few. To be certain, I would compare model and source on the same sentences and divide the mean difference by its standard error. With a few hundred sentences, half a nat a word is ten standard errors or more, and chance is out of the question.
 #
-# BERT may see both sides because the word it is asked for is not among what it sees: it was hidden in the *input*, and at use the same holds, so nothing that helps in training is missing later. What it learns is the probability of a word given its surroundings. It does not give the probability of a sentence from left to right, and it cannot write one, because a text that is being written has no right-hand side yet.
+# Then I would run `leaks_future` on the whole model, and on its parts one after the other. The future can come in through a mean or a norm over the words of a sentence, through heads that were merged with their axes mixed up, or through a mask that is applied after the softmax. I would also ask the model for words with nothing behind them, where the loss of a leaking model explodes.
+#
+# BERT may see both sides because the word it must predict was hidden in the *input*. The same holds when BERT is used, so nothing that helps in training is missing later. BERT learns the probability of a word given its surroundings. It does not give the probability of a sentence from left to right. It cannot write one either, because a text that is being written has no right side yet.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# A mask says who may be looked at and what is counted: padding hides words that are not there, causality those that have not been said. It belongs inside the softmax, and into every mean. A mistake here crashes nothing, and may even make the loss better. So a loss that is too good deserves more suspicion than one that is bad.
+# A mask says which position may look at which, and what is counted. It belongs inside the softmax, and in every mean. A mistake here crashes nothing, and it may even make the loss better. So a loss that is too good deserves more suspicion than a bad one.
+#
+# | you built | the field's name | where you meet it next |
+# |---|---|---|
+# | `padding_mask` | padding mask, attention mask | `attention_mask` in Hugging Face, `key_padding_mask` in `nn.MultiheadAttention` (there True means *forbidden*) |
+# | `causal_mask` | causal or look-ahead mask | `is_causal=True` in `F.scaled_dot_product_attention` |
+# | `masked_softmax` | masked attention | the decoder of topic 10 |
+# | `masked_mean` | mean pooling | sentence embeddings, `sentence-transformers` |
+# | `masked_cross_entropy` | token-level cross-entropy | `F.cross_entropy` with `ignore_index=-100` |
+# | `mlm_corrupt` | masked language modeling (MLM) | BERT, `DataCollatorForLanguageModeling` in `transformers` |
+# | `LanguageModel` | causal language model, decoder-only Transformer | GPT, `AutoModelForCausalLM` in `transformers` |
+# | `leaks_future` | causality test | your own tests, for every language model you build |
 #
 # ## Going further
 #
-# - **No places.** Take the line with `self.places` out and train again (as a `variant`). The loss hardly changes! Topic 08 said that attention without positions sees a set, but added: *without a mask*. By what does a word here know its place? (How many words does place 3 see, and how many does place 4?)
-# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. Which way does a word take to its own place all the same? What becomes of the first row?
-# - **Play BERT.** Train the model as BERT: `mlm_corrupt` on the batches, no causal mask, `padding_mask` alone, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower than that, and what higher?
-# - **A small leak.** Make a mask that lets only *one place in ten* see one word ahead. How many held-out sentences does it take before the paired difference betrays it? And does `leaks_future` find it?
-# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), section 3.1 and appendix C.2, where other shares than 80, 10 and 10 are tried.
-# - **Next.** Topic 10 builds the Transformer: one half of it sees everything, the other only the past, and your masks tell them which they are.
+# - **No positions.** Take the positional embeddings out and train again as a `variant`. The loss hardly changes! Topic 08 said that attention without positions sees a set, but only *without a mask*. How does a word here know its position? (How many words does position 3 see, and how many does position 4?)
+# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. By which way does a word reach its own position all the same? What becomes of the first row?
+# - **Play BERT.** Train the model as BERT. Use `mlm_corrupt` on the batches, `padding_mask` without a causal mask, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower, and what makes it higher?
+# - **A small leak.** Make a mask that lets only *one position in ten* see one word ahead. How many held-out sentences does it take before the paired difference betrays it? Does `leaks_future` find it?
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe MLM in section 3.1. Their appendix C.2 tries other shares than 80, 10 and 10.
+# - **Next.** Topic 10 builds the whole Transformer. One half of it sees everything and the other half sees only the past, and your masks make the difference.
 
 # %%
 progress()
