@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 
 from tests.commands import output_of
 
-from .old_course import SCORES, unpack
+from .old_course import REGRADED, SCORES, unpack
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("06_self_attention", "20_smoothing")
@@ -55,5 +55,5 @@ def test_every_command_goes_on_with_it(old, commands):
     """In this order, as a term has it; the gradebook says the same after each."""
     for command in commands:
         output_of(old, *command)
-    assert scores(old) == SCORES
+    assert scores(old) == REGRADED
     assert comment(old) == "Say why, too."

@@ -417,7 +417,9 @@ HEARD = [
     Heard("generate", by_exponentials, PASSES, PASSES),
     Heard("generate", root_of_the_temperature, "do not follow", "do not follow", untrue="bolder or tamer"),
     Heard("GatedClassifier", MinGRU, PASSES, "what does each of your gates read?", untrue="where are the weights"),
-    Heard("AttentionSeq2Seq", ReadsABagOfTokens, "what goes into each", "another token likelier", "AlwaysFeedsSos"),
+    Heard(
+        "AttentionSeq2Seq", ReadsABagOfTokens, "its embedding and the state", "another token likelier", "AlwaysFeedsSos"
+    ),
     Heard("bahdanau_attention_task", DayForMonth, "in the place of another?", "in the place of another?"),
     Heard("bahdanau_attention_task", DayForMonthInWords, PASSES, "Print ten of those beside the truth"),
     Heard("bahdanau_attention_task", DayForMonthInNumbers, PASSES, "do day and month change places?"),

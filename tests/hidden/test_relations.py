@@ -219,7 +219,7 @@ def softmax_over_sentences(x, W_q, W_k, W_v):
 
 @hears("crossover_length", "which is the square of the right one")
 def where_the_products_cross(d):
-    return float(d) ** 2
+    return float(2 * d) ** 2
 
 
 @hears("split_heads", "the values are the right ones, but in other places")
@@ -310,7 +310,7 @@ def probabilities_weighed(logits, targets, epsilon, mask):
     return loss[mask].mean()
 
 
-@hears("decode_greedy", "Where has the eos gone?")
+@hears("decode_greedy", "Is its eos still there?")
 def eos_dropped(model, src):
     said = torch.full((len(src), 1), model.sos)
     over = torch.zeros(len(src), dtype=torch.bool)

@@ -59,7 +59,8 @@ _OURS = f"""\
 
 _THEIRS = """\
     wheel_files = [path for path in wheel_files if zipfile.is_zipfile(path)]
-    wheels = sorted(str(path) for path in wheel_files if "+" in str(zipfile.ZipFile(path).namelist()))
+    of_classes = [path for path in wheel_files if "+" in str(zipfile.ZipFile(path).namelist())]
+    wheels = sorted(str(path) for path in of_classes)
     otherwise = (
         "This notebook belongs to a class, and the class's package is not here. Put the .whl file "
         "that you were given beside it (on Kaggle, as an input), and then run this cell again."

@@ -17,6 +17,8 @@ SCORES = {
     ("ada", "20_smoothing"): (3.0, 0.0),
 }
 """Points and the late penalty, by student and topic, as 0.1.0 graded them."""
+REGRADED = SCORES | {("ada", "06_self_attention"): (20.5, 2.05), ("bob", "06_self_attention"): (17.56, 1.756)}
+"""The same as graded now: `crossover_length` (1 point) asks another question than the notebook of 0.1.0."""
 
 
 def unpack(place: Path) -> Path:
