@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 from course.data import digits
 
 # %% [markdown]
@@ -363,6 +363,9 @@ def build_without():
 without = fit("vit_patches_task", build_without, train, variant="without").model
 
 # %%
+predict("digits_without_positions")
+
+# %%
 moved = [0, 2, 4, 8, 12, 16]
 dice = torch.Generator().manual_seed(1)
 puzzles = [disordered(new_pages, k, dice) for k in moved]
@@ -399,6 +402,9 @@ for name, (model, still, moving) in readers.items():
 # On centred scans the linear model reads about as well as your ViT. It has 650 parameters and trained in a second. The ViT has about a hundred times as many, and it spent its training on finding digits that are already in the middle here.
 #
 # What if a ViT trains on centred scans alone, as the linear model did? Both models below learn from the first 20, 50, 200 and 1,400 scans. The ViT cuts them into patches of 4 × 4, so it reads four patches and the `[CLS]` token. It trains for 300 batches each time.
+
+# %%
+predict("vit_or_linear_model")
 
 
 # %%
