@@ -135,7 +135,7 @@ check("unpatchify", unpatchify)
 
 # %%
 def disordered(images, moved, generator):
-    """The images with `moved` of their 16 patches passed on, each to the place of another."""
+    """The images with `moved` of their 16 patches passed on, each to another's place."""
     order = torch.arange(16)
     chosen = torch.randperm(16, generator=generator)[:moved]
     order[chosen] = chosen.roll(1)
@@ -171,7 +171,7 @@ def embed_patches(
     cls: torch.Tensor,
     positions: torch.Tensor,
 ) -> torch.Tensor:
-    """images (B, C, H, W) -> words (B, N + 1, D), the class word first.
+    """images (B, C, H, W) -> vectors (B, N + 1, D), the [CLS] token first.
 
     W (D, C·p·p), b (D,), cls (D,), positions (N + 1, D).
     """
@@ -265,7 +265,7 @@ class ViT(nn.Module):
         ### END SOLUTION
 
     def attention_maps(self, images):
-        """Who looks at whom: (n_layers, B, h, N + 1, N + 1), place 0 being the class word."""
+        """Attention weights (n_layers, B, h, N + 1, N + 1), with the [CLS] token at position 0."""
         ### BEGIN SOLUTION
         self(images)
         return torch.stack([layer.weights for layer in self.layers])
@@ -354,7 +354,7 @@ show.vit_patches.similarity(added)
 
 # %%
 def build_without():
-    """The same model, blind to places."""
+    """The same model without positional embeddings."""
     model = build()
     nn.init.zeros_(model.positions).requires_grad_(False)
     return model
@@ -469,14 +469,14 @@ check("interpolate_positions", interpolate_positions)
 
 # %%
 def larger_model(positions):
-    """The trained model for 15 × 15 pixels, with these marks (26, D)."""
+    """The trained model for 15 × 15 pixels, with these positional embeddings (26, D)."""
     model = ViT(15, 3, 1, 10, d_model=64, n_heads=4, d_ff=128, n_layers=2)
     model.load_state_dict({**record.model.state_dict(), "positions": positions})
     return model.to(device())
 
 
 def learn_more(model, batches):
-    """Goes on training, on canvases of 15 × 15."""
+    """Train for some more batches, on canvases of 15 × 15."""
     stream, optimizer = digits.batches(dice, canvas=15), torch.optim.Adam(model.parameters(), 1e-3)
     for _ in range(batches):
         images, classes = (tensor.to(device()) for tensor in next(stream))
