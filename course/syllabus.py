@@ -304,6 +304,7 @@ OURS: tuple[Topic, ...] = (
             Item("spectrogram_patches", 2, 10),
             _question("vit_patches"),
         ),
+        predictions=("digits_without_positions", "vit_or_linear_model"),
     ),
     Topic(
         12,

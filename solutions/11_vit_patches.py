@@ -1,28 +1,28 @@
 # %% [markdown]
 # # 11 Patches and the Vision Transformer
 #
-# Where do the words come from? In every notebook so far somebody had cut the text before you got it. The encoder of topic 10 does not mind what its words are; it wants a sequence
-# of vectors, and that is all it ever asked for. So give it a photograph.
+# A photograph of 224 × 224 pixels is a sequence of 50,176 pixels. Attention compares each pixel with each other pixel, which makes two and a half billion scores for each head of each layer. That is far too many.
 #
-# The obvious words are pixels, and the lectures say why not: 224 × 224 pixels are a sequence of 50,176, and attention compares each with each. The way out has become famous
-# under the title *An image is worth 16x16 words*: **cut the image into patches and call each patch a word**. In this notebook you cut, mend, turn patches into vectors, build
-# the whole Vision Transformer around the encoder you know, and look at what it has found out about images, which nobody told it: that they have two dimensions.
+# The way out has a famous title, *An image is worth 16x16 words*. **Cut the image into patches and treat each patch as a token.** The encoder of topic 10 needs a sequence of vectors, and it does not care where the vectors come from.
 #
-# Seven short exercises, one training task, one written question; about two and a half hours. All training together takes about a minute on a laptop. Stuck? `hint("patchify")` gives a hint, and a stronger one each time.
+# You will cut images into patches and turn the patches into vectors. You will build a Vision Transformer (ViT) around the encoder you know and train it to read digits. You will then look at what it learned about the two dimensions of an image, and when a simpler model is the better choice.
+#
+# You need the encoder layer of topic 10 and the learned positional embeddings of topic 08. Remember one fact from topic 06. Self-attention alone ignores the order of its inputs.
+#
+# This notebook has seven short exercises, one training task and one written question. It takes about two and a half hours, and all training together takes about a minute on a laptop. If you are stuck, `hint("patchify")` gives a hint, and a stronger one each time.
 
 # %%
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 from course.data import digits
 
 # %% [markdown]
 # ## Digits that will not stand still
 #
-# 1,797 digits, written by hand and scanned at 8 × 8 pixels; 1,400 to learn from, the rest held out. Every scan stands neatly in the middle (first picture). In the second picture
-# each has been put at a random place on a larger canvas.
+# The data are 1,797 digits, written by hand and scanned at 8 × 8 pixels. You train on 1,400 of them, and the others are the held-out set. Every scan is centred, as the first picture shows. In the second picture each scan lies at a random place on a larger canvas.
 
 # %%
 seed(0)
@@ -36,8 +36,7 @@ show.vit_patches.scans(F.pad(scans[:10], (2, 2, 2, 2)), labels[:10])
 show.vit_patches.scans(pages[:10], labels[:10])
 
 # %% [markdown]
-# How hard are they? Take the simplest model there is, one linear layer from pixels to ten scores (logistic regression), and give it the best conditions: all the data at once, and an optimizer
-# that converges. For the canvas it sees every scan at five places.
+# How hard are they? Start with the simplest baseline, logistic regression. It is one linear layer from the pixels to ten logits. Give it the best conditions, with all the data at once and an optimizer that converges. For the canvas it sees every scan at five places.
 
 
 # %%
@@ -69,15 +68,15 @@ print(f"in the middle: {accuracy(on_scans, new_scans, new_labels):.0%} right")
 print(f"anywhere:      {accuracy(on_pages, new_pages, new_labels):.0%} right")
 
 # %% [markdown]
-# A linear model gives every pixel a fixed number for every class. In the middle that is nearly all one needs. On the canvas the same pixel is a stroke's end one time and paper the next, and there
-# is nothing left to say about it. One must first *find* the digit, and look at pixels in relation to each other: a case for attention.
+# A linear model gives every pixel a fixed weight for every class. For centred scans that is nearly enough. On the canvas the same pixel is the end of a stroke in one image and empty paper in the next, so a fixed weight says little. The model must first *find* the digit, and it must relate pixels to each other. Attention can do both.
 #
-# **Dimensions:** $B$ images, $C$ channels (one here, three in colour), $H \times W$ pixels; $p$ the side of a patch, $N = \frac{H}{p} \cdot \frac{W}{p}$ patches; $D$ the width of a word, $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
+# **Dimensions:** $B$ images have $C$ channels (one here, three in colour) and $H \times W$ pixels. A patch has side $p$, so an image has $N = \frac{H}{p} \cdot \frac{W}{p}$ patches. A patch embedding has $D$ numbers, and attention has $h$ heads. A spectrogram has $F$ frequencies and $T$ times.
 #
 # ## Cutting
 #
-# A patch is a square of $p \times p$ pixels with all its channels. Patches are counted **row by row**, as you read. Each is flattened into $C \cdot p \cdot p$ numbers, **channel first**: all pixels
-# of channel 0, row by row, then those of channel 1. The lecture's example: 224 × 224 pixels with $p = 16$ give $14 \times 14 = 196$ words of $3 \cdot 16 \cdot 16 = 768$ numbers.
+# Take an image of 4 × 4 pixels with one channel, numbered row by row from 1 to 16, and cut it with $p = 2$. The first patch is $(1, 2, 5, 6)$ and the second is $(3, 4, 7, 8)$. The third is $(9, 10, 13, 14)$ and the last is $(11, 12, 15, 16)$.
+#
+# In general a patch is a square of $p \times p$ pixels with all its channels. Patches are counted **row by row**, as you read. Each patch is flattened into $C \cdot p \cdot p$ numbers, **channel first**. All pixels of channel 0 come first, row by row, then those of channel 1. In the lecture's example, 224 × 224 pixels with $p = 16$ give $14 \times 14 = 196$ patches of $3 \cdot 16 \cdot 16 = 768$ numbers.
 #
 # ### Exercise: `patchify` (about 15 minutes)
 #
@@ -106,11 +105,11 @@ check("patchify", patchify)
 show.vit_patches.cut(pages[0], patchify, p=3)
 
 # %% [markdown]
-# Each small square is one word of a sentence of sixteen. When a check fails, draw a patch before anything else: nearly every mistake in this function keeps the shape and shows in the picture.
+# Each small square is one of sixteen patches. When a check fails, draw a patch before anything else. Nearly every mistake in this function keeps the shape and shows in the picture.
 #
 # ### Exercise: `unpatchify` (about 10 minutes)
 #
-# And back. How many channels there are follows from the width of a patch.
+# Now go back from patches to images. The number of channels follows from the length of a patch.
 
 
 # %% solution="unpatchify"
@@ -131,12 +130,12 @@ def unpatchify(patches: torch.Tensor, p: int, H: int, W: int) -> torch.Tensor:
 check("unpatchify", unpatchify)
 
 # %% [markdown]
-# With both you can do to an image what you did to the sentence of topic 08: put its words in another order. Remember these pictures; your model will have to read some.
+# With both functions you can put the patches of an image in another order, as you did with the words of a sentence in topic 08. Remember these pictures, because your model will read some like them.
 
 
 # %%
 def disordered(images, moved, generator):
-    """The images with `moved` of their 16 patches passed on, each to the place of another."""
+    """The images with `moved` of their 16 patches passed on, each to another's place."""
     order = torch.arange(16)
     chosen = torch.randperm(16, generator=generator)[:moved]
     order[chosen] = chosen.roll(1)
@@ -150,10 +149,12 @@ show.vit_patches.in_a_row(puzzle)
 # %% [markdown]
 # ## From patches to words
 #
-# One linear map turns the numbers of a patch into a word, the same map for every patch: $x_n = W \cdot \text{patch}_n + b$ with $W$ of shape $(D, C \cdot p \cdot p)$. Two things are added, both learned:
+# One linear map turns each patch into a vector, its **patch embedding**. A small example has a patch $(1, 0, 0, 1)$, a matrix $W$ with the rows $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, and a bias $b = (0, 1)$. The patch embedding is $(1 + 0,\; 1 + 1) = (1, 2)$. If the positional embedding of this patch is $(0.5, -0.5)$, the encoder reads the sum $(1.5, 1.5)$.
 #
-# - a **class word** $c$, a vector with no patch of its own, put *before* the others. It belongs to no place in the image, so it can gather what the whole image says. BERT reads sentences the same way;
-# - **positions** $P$, a mark for each of the $N + 1$ places, as in your `LearnedPositions`. Row 0 is for the class word.
+# The map is the same for every patch, $x_n = W \cdot \text{patch}_n + b$ with $W$ of shape $(D, C \cdot p \cdot p)$. The model then adds two things, and learns both:
+#
+# - The **`[CLS]` token** $c$ is a vector that has no patch. It stands *before* the patch embeddings. It belongs to no place in the image, so it can gather what the whole image says. BERT reads sentences in the same way.
+# - The **positional embeddings** $P$ have one row for each of the $N + 1$ positions, as in your `LearnedPositions`. Row 0 belongs to the `[CLS]` token.
 #
 # $$z = [\,c;\; x_1;\; \dots;\; x_N\,] + P$$
 #
@@ -170,7 +171,7 @@ def embed_patches(
     cls: torch.Tensor,
     positions: torch.Tensor,
 ) -> torch.Tensor:
-    """images (B, C, H, W) -> words (B, N + 1, D), the class word first.
+    """images (B, C, H, W) -> vectors (B, N + 1, D), the [CLS] token first.
 
     W (D, C·p·p), b (D,), cls (D,), positions (N + 1, D).
     """
@@ -188,8 +189,9 @@ check("embed_patches", embed_patches)
 # %% [markdown]
 # ## You have seen this layer before
 #
-# Take row $d$ of $W$ and fold it up like a patch: $C$ little pictures of $p \times p$. To compute number $d$ of a word, lay them over the patch, multiply and add. Then move on by $p$ pixels and do it again. That is a
-# **convolution** with $D$ kernels and a stride of $p$, and most libraries cut their patches in just this way, in one call of `conv2d`.
+# Take the row $(1, 1, 0, 0)$ of the small example and fold it into a square with the rows $(1, 1)$ and $(0, 0)$. Lay it over the patch with the rows $(1, 0)$ and $(0, 1)$, multiply and add. You get 1, the first number of the embedding before the bias.
+#
+# Every row $d$ of $W$ folds into $C$ squares of $p \times p$. Lay them over a patch to compute number $d$ of its embedding, then move on by $p$ pixels and do it again. That is a **convolution** with $D$ kernels and a stride of $p$. Most libraries compute their patch embeddings in this way, with one call of `conv2d`.
 #
 # ### Exercise: `linear_to_conv`, the same weights as a convolution (about 10 minutes)
 
@@ -212,24 +214,24 @@ linear = patchify(photo, 16) @ W.T
 kernels = linear_to_conv(W, C=3, p=16)
 convolved = F.conv2d(photo, kernels, stride=16)  # (1, 768, 14, 14)
 gap = (linear - convolved.flatten(2).mT).abs().max()
-print(f"words {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by {gap:.6f}")
+print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apart by {gap:.6f}")
 
 # %% [markdown]
-# 14 × 14 words of width 768, as in the lecture. This is the last convolution you meet here, and the only one: after it, no layer knows which patches are neighbours.
+# You get 14 × 14 patch embeddings of width 768, as in the lecture. This is the only convolution in the model. After it, no layer knows which patches are neighbours.
 #
 # ## The whole model
 #
-# The rest is topic 10. `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")` is its encoder layer: called with words `(B, N + 1, D)` it gives words, and keeps the attention of that call as `layer.weights`,
-# `(B, h, N + 1, N + 1)`. The Vision Transformer puts its norms *before* the work, and so needs one more at the end:
+# The rest is the encoder stack of topic 10. Its layer is `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")`. It takes vectors of shape `(B, N + 1, D)` and returns vectors of the same shape. After each call `layer.weights` holds the attention weights of that call, of shape `(B, h, N + 1, N + 1)`. The Vision Transformer normalizes *before* attention and before the feed-forward network, so it needs one more norm at the end:
 #
-# 1. images to words, by your `embed_patches`;
-# 2. `n_layers` encoder layers;
-# 3. the class word's vector through a last `nn.LayerNorm`, and a linear layer to the classes.
+# 1. `embed_patches` turns the images into vectors.
+# 2. The vectors pass through `n_layers` encoder layers.
+# 3. The output at the `[CLS]` token passes through a last `nn.LayerNorm` and a linear layer, which gives the logits of the classes.
 #
 # ### Exercise: `ViT` (about 25 minutes)
 #
-# Keep the marks as `self.positions`, a parameter of shape `(N + 1, D)` with the class word's in row 0: the pictures below look for it under that name. They read each layer's own map, too. Everything else you may call what you like. A word on the first values of the marks: the words of our patches start out
-# with a spread of about 0.2. Marks ten times smaller take long to be noticed, and marks ten times larger drown the digits.
+# Keep the positional embeddings as `self.positions`, a parameter of shape `(N + 1, D)` with the `[CLS]` token's in row 0. The pictures below look for it under that name, and they also read the attention map of each layer. All other names are yours to choose.
+#
+# The first values of the positional embeddings matter. The patch embeddings of this task start with a standard deviation of about 0.2. Positional embeddings ten times smaller take long to have an effect, and ten times larger ones drown the digits.
 
 
 # %% solution="ViT"
@@ -263,7 +265,7 @@ class ViT(nn.Module):
         ### END SOLUTION
 
     def attention_maps(self, images):
-        """Who looks at whom: (n_layers, B, h, N + 1, N + 1), place 0 being the class word."""
+        """Attention weights (n_layers, B, h, N + 1, N + 1), with the [CLS] token at position 0."""
         ### BEGIN SOLUTION
         self(images)
         return torch.stack([layer.weights for layer in self.layers])
@@ -274,27 +276,29 @@ class ViT(nn.Module):
 check("ViT", ViT)
 
 # %% [markdown]
-# The paper's smallest model, ViT-Base, reads images of 224 × 224 in patches of 16 with 12 layers of width 768, 12 heads, 3,072 between the two linear maps, and knows 1,000 classes; the paper gives it 86 million parameters. Count yours
-# (on the device `meta`, which has shapes and no numbers, so nothing is computed):
+# The paper's smallest model, ViT-Base, reads images of 224 × 224 in patches of 16. It has 12 layers of width 768 with 12 heads, and 3,072 numbers in the middle of each feed-forward network. It tells 1,000 classes apart. The paper gives it 86 million parameters. Count yours. The device `meta` has shapes and no numbers, so this computes nothing.
 
 # %%
 with torch.device("meta"):
     base = ViT(224, 16, 3, 1000, d_model=768, n_heads=12, d_ff=3072, n_layers=12)
 print(f"{sum(parameter.numel() for parameter in base.parameters()):,} parameters")
-print(f"positions {tuple(base.positions.shape)}: 14 × 14 patches and the class word")
+print(f"positions {tuple(base.positions.shape)}: 14 × 14 patches and the [CLS] token")
 for p in (1, 4, 16, 32):
     N = (224 // p) ** 2
-    print(f"p = {p:>2}: {N + 1:>6,} words, {(N + 1) ** 2:>13,} scores for each head of each layer")
+    print(f"p = {p:>2}: {N + 1:>6,} tokens, {(N + 1) ** 2:>13,} scores for each head of each layer")
 
 # %% [markdown]
 # ## The task: digits anywhere
 #
-# Two layers of width 64, and patches of 3 × 3 on a canvas of 12 × 12: 16 words and the class word. Each batch holds 50 scans at places that are drawn anew each time.
+# Your model has two layers of width 64. It cuts a canvas of 12 × 12 into patches of 3 × 3, so it reads 16 patches and the `[CLS]` token. Each batch holds 50 scans, and each scan lies at a place drawn anew.
 #
 # ### Exercise: the training loop (about 20 minutes)
 #
-# Full marks for 90 % on scans that nobody has trained on. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU). Plain Adam with a good learning rate gets there, just; a learning rate that **falls towards the end** gets there safely. Topic 10's schedule does it, or the straight line of topic 04:
-# `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`, whose `.step()` is called once a batch.
+# `for images, labels in batches` gives you one batch after another until the budget is used up. Call `batches.log(loss)` once in each step. It records the loss, and `fit` draws the curve from it.
+#
+# The score is the accuracy on held-out scans, each at a random place. You get full marks for 90 %. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU).
+#
+# Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. You can use topic 10's schedule or the straight line of topic 04, `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`. Call its `.step()` once a batch.
 
 
 # %% solution="vit_patches_task"
@@ -328,9 +332,9 @@ check("vit_patches_task", record.model)
 # %% [markdown]
 # ## What it found out about images
 #
-# Your encoder got sixteen vectors in a row and sixteen marks that began as random numbers. Nobody said that patch 4 lies below patch 0. What has training added to the marks? `fit` starts from your folder's own seed, and so does `seed()`: the very marks that training began with can be built again, and subtracted.
+# Your encoder got sixteen patch embeddings in a row, and positional embeddings that began as random numbers. Nothing told it that patch 4 lies below patch 0. What has training added to the positional embeddings? Both `fit` and `seed()` start from the seed of your folder. You can therefore build the same initial values again and subtract them.
 #
-# Compare what was added to each mark with what was added to all others, by cosine, and draw each comparison as a little map of the canvas, at the place of its own patch (the orange cross). Figure 7 of the paper shows this for a large ViT, whose marks have long outgrown their start.
+# The next picture compares what training added to each position with what it added to all others, by cosine. Each small map shows the canvas for one patch, and an orange cross marks that patch. Figure 7 of the paper shows the same for a large ViT, whose positional embeddings have moved far from their first values.
 
 # %%
 seed()
@@ -339,23 +343,27 @@ added = record.model.positions.detach().cpu() - start
 show.vit_patches.similarity(added)
 
 # %% [markdown]
-# Under the cross it is bright by definition. Look at what is bright *beside* it: its neighbours above all, and now and then a place further off that often holds the same, as two edges do that face each other. A digit that moves by three pixels moves its strokes from one patch to the next, so the two places have to be read
-# alike, and training pushed their marks the same way. The lecture's sentence *ViT learns the grid like structure of the image patches via its position embeddings* is this picture; more training makes it clearer.
+# Under the cross the map is bright by definition. Look at what is bright *beside* it. You see mostly its neighbours, and now and then a place further away that often holds a similar part of a digit. When a digit moves by three pixels, its strokes move from one patch to the next. The model has to read the two places alike, so training pushes their positional embeddings the same way.
+#
+# The lecture says that *ViT learns the grid like structure of the image patches via its position embeddings*. This picture shows it, and more training makes it clearer.
 #
 # ### A puzzle, with and without positions
 #
-# How much does it use them? Train a second model that differs in one thing: its marks are zero and stay zero. Then disturb the order of the patches.
+# How much does the model use its positional embeddings? Train a second model that differs in one thing. Its positional embeddings are zero and stay zero. Then change the order of the patches.
 
 
 # %%
 def build_without():
-    """The same model, blind to places."""
+    """The same model without positional embeddings."""
     model = build()
     nn.init.zeros_(model.positions).requires_grad_(False)
     return model
 
 
 without = fit("vit_patches_task", build_without, train, variant="without").model
+
+# %%
+predict("digits_without_positions")
 
 # %%
 moved = [0, 2, 4, 8, 12, 16]
@@ -369,12 +377,13 @@ curves = {
 show.vit_patches.disorder(curves, moved)
 
 # %% [markdown]
-# Without positions the curve is flat, to the last digit, as the theorem of topic 06 demands. **What is surprising is how high it lies.** A bag of sixteen snippets, nine pixels each, and about nine digits in ten are recognised: a loop's bend, a crossing, an end are enough, wherever they were.
-# With positions the model is better as long as the order is right, and pays for it when it is not. In the paper, too, positions are worth a few per cent (table 8 there), and not everything.
+# Without positional embeddings the curve is flat to the last digit, as the theorem of topic 06 demands. **What is surprising is how high it lies.** The model reads a bag of sixteen snippets of nine pixels each, and it still recognises about nine digits in ten. A bend, a crossing or an end of a stroke is enough, wherever it was.
+#
+# With positional embeddings the model is better while the order is right, and it pays when the order is wrong. In the paper, too, positional embeddings are worth a few per cent (table 8 there).
 #
 # ## When not to use it
 #
-# Now be fair to the linear model. It was made for scans that stand still.
+# Now be fair to the linear baseline, which was made for centred scans.
 
 # %%
 middle = F.pad(new_scans, (2, 2, 2, 2))  # the same scans in the middle of a canvas
@@ -390,9 +399,12 @@ for name, (model, still, moving) in readers.items():
     print(f"{name:<40}{found}")
 
 # %% [markdown]
-# On scans that stand in the middle the linear model, 650 numbers that were fitted in a second, reads about as well as your ViT, which has a hundred times as many and spent its training on finding what here need not be searched.
+# On centred scans the linear model reads about as well as your ViT. It has 650 parameters and trained in a second. The ViT has about a hundred times as many, and it spent its training on finding digits that are already in the middle here.
 #
-# And if a ViT gets just what the linear model gets, scans in the middle and nothing else? Then it depends on how many there are. Both learn below from the first 20 to 1,400 scans; the ViT has patches of 4 × 4, so four words and a class word, and 300 batches each time.
+# What if a ViT trains on centred scans alone, as the linear model did? Both models below learn from the first 20, 50, 200 and 1,400 scans. The ViT cuts them into patches of 4 × 4, so it reads four patches and the `[CLS]` token. It trains for 300 batches each time.
+
+# %%
+predict("vit_or_linear_model")
 
 
 # %%
@@ -419,14 +431,17 @@ for n in sizes:
 show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% [markdown]
-# With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but which pixel speaks for which class, and here that is a good thing to be limited to. The ViT could learn nearly anything, even that the order of patches does not matter, and so it needs examples for
-# everything it should rather not believe. At some two hundred scans the curves meet, and from all 1,400 the ViT has learned a little more. The paper tells the same story five orders of magnitude higher: trained on a million photographs ViT loses to a good convolutional network, and on 300 million it wins.
+# With twenty scans, about two of each digit, the linear model is far ahead. It *cannot* learn anything but a weight for each pixel and class, and with so few examples this limit helps. The ViT could learn nearly anything, even that the order of patches does not matter. It needs examples to rule out everything that is wrong. At about two hundred scans the curves meet, and from all 1,400 scans the ViT has learned a little more.
+#
+# The paper finds the same with far more images. ViT loses to a good convolutional network when both train on a million photographs, and it wins on 300 million.
 #
 # ## A larger canvas
 #
-# Your model knows a canvas of 4 × 4 patches. On one of 15 × 15 pixels there are 5 × 5, and the table of positions has too few rows. Every other part of the model would do: the linear map sees one patch, and attention never cared how many words there are.
+# Your model knows a canvas of 4 × 4 patches. A canvas of 15 × 15 pixels has 5 × 5 patches, so the table of positional embeddings has too few rows. The rest of the model fits. The linear map sees one patch at a time, and attention works for any number of tokens.
 #
-# The marks are a picture: 4 × 4 pixels with $D$ channels. **Draw it larger.** Between two marks comes a mixture of both, as in any image that is enlarged (bilinear or bicubic, as you like). The middle of the old grid stays the middle of the new one. The class word has no place in the picture, and keeps its mark.
+# The positional embeddings form a picture of 4 × 4 pixels with $D$ channels. **Enlarge this picture.** Here is an example with one row and one channel. Two values 0 and 4 become the four values 0, 1, 3, 4 by linear interpolation. The middle of the old row stays the middle of the new one.
+#
+# The same happens along both axes (bilinear or bicubic, as you like). The `[CLS]` token has no place in the picture and keeps its positional embedding.
 #
 # ### Exercise: `interpolate_positions`, positions for another grid (about 15 minutes)
 
@@ -449,19 +464,19 @@ def interpolate_positions(positions: torch.Tensor, new_grid: tuple[int, int]) ->
 check("interpolate_positions", interpolate_positions)
 
 # %% [markdown]
-# Two ways to the larger canvas, with all other weights the trained model's: your marks drawn larger, and new random ones. Both are tested straight away, and again after 50 batches of the new size.
+# You can now prepare the trained model for the larger canvas in two ways. One takes your positional embeddings enlarged, the other takes new random ones. All other weights stay. The cell tests both at once, and again after 50 batches of the new size.
 
 
 # %%
 def larger_model(positions):
-    """The trained model for 15 × 15 pixels, with these marks (26, D)."""
+    """The trained model for 15 × 15 pixels, with these positional embeddings (26, D)."""
     model = ViT(15, 3, 1, 10, d_model=64, n_heads=4, d_ff=128, n_layers=2)
     model.load_state_dict({**record.model.state_dict(), "positions": positions})
     return model.to(device())
 
 
 def learn_more(model, batches):
-    """Goes on training, on canvases of 15 × 15."""
+    """Train for some more batches, on canvases of 15 × 15."""
     stream, optimizer = digits.batches(dice, canvas=15), torch.optim.Adam(model.parameters(), 1e-3)
     for _ in range(batches):
         images, classes = (tensor.to(device()) for tensor in next(stream))
@@ -474,26 +489,27 @@ def learn_more(model, batches):
 marks = record.model.positions.detach()
 wide_pages = digits.place(new_scans, dice, canvas=15)
 for name, positions in (
-    ("drawn larger", interpolate_positions(marks, (5, 5))),
+    ("interpolated", interpolate_positions(marks, (5, 5))),
     ("random", torch.cat([marks[:1], 0.2 * torch.randn(25, 64).to(marks)])),
 ):
     model = larger_model(positions)
     at_once = accuracy(model, wide_pages, new_labels)
     learn_more(model, batches=50)
     later = accuracy(model, wide_pages, new_labels)
-    print(f"marks {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
+    print(f"positions {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
 
 # %% [markdown]
-# Enlarged, the marks still say more or less where a patch stands, and a little more training does most of the rest (**fine-tuning**: topic 12). This is how ViTs are used: pretrained at 224 pixels, where the sequence is short, and finished at 384.
+# The enlarged positional embeddings still say more or less where a patch stands. A little more training does most of the rest. This is **fine-tuning**, the subject of topic 12. ViTs are used in this way. They are pretrained at 224 pixels, where the sequence is short, and fine-tuned at 384.
 #
 # ## Sound is an image, too
 #
-# Ask of a sound how strong each frequency is at each moment, and you have a **spectrogram**, an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer reads it as a ViT reads a photograph, and even starts from a ViT's weights. One thing is new:
-# its patches **overlap**. A patch of 16 × 16 begins every 10 steps, in both directions, so that no event falls into a gap between two.
+# A **spectrogram** shows how strong each frequency of a sound is at each moment. It is an image of one channel with $F$ frequencies upwards and $T$ times to the right. The Audio Spectrogram Transformer reads it as a ViT reads a photograph, and even starts from the weights of a ViT.
+#
+# One thing is new. The patches **overlap**. A patch of 16 × 16 begins every 10 steps in both directions, so no event falls into a gap between two patches. For example, along 36 steps the patches begin at 0, 10 and 20, and the last one ends exactly at step 36.
 #
 # ### Exercise: `spectrogram_patches`, patches of sound (about 10 minutes)
 #
-# One band of frequencies after another, and within each band the times in order; within a patch, too, time runs fastest. What is left over at the ends is dropped, and a spectrogram that is smaller than one patch raises `ValueError`.
+# Go through one band of frequencies after another, and within each band through the times in order. Within a patch, too, time runs fastest. Drop what is left over at the ends. If the spectrogram is smaller than one patch, raise `ValueError`.
 
 
 # %% solution="spectrogram_patches"
@@ -514,7 +530,7 @@ def spectrogram_patches(spec: torch.Tensor, p: int, stride: int) -> torch.Tensor
 check("spectrogram_patches", spectrogram_patches)
 
 # %% [markdown]
-# Two seconds of a rising whistle with its overtone, and three taps. The outlines are the first three patches, and the lines above them say once more when each begins and ends: it shares six columns with the next.
+# The next sound lasts two seconds. It is a rising whistle with its overtone, and three taps. The outlines are the first three patches. The lines above them show when each patch begins and ends. Each patch shares six columns with the next.
 
 # %%
 t = torch.arange(16_000) / 8_000  # two seconds, 8,000 numbers each
@@ -522,7 +538,7 @@ whistle = sum(torch.sin(6.283 * k * (300 * t + 180 * t**2)) / k for k in (1, 2))
 taps = torch.exp(-400 * ((t % 0.6) - 0.3).abs()) * torch.randn(16_000)
 waves = torch.stft(whistle + 2 * taps, 254, 80, window=torch.hann_window(254), return_complex=True)
 spec = waves.abs().add(0.1).log()  # (128, 201)
-print("words:", spectrogram_patches(spec[None], 16, 10).shape[1])
+print("patches:", spectrogram_patches(spec[None], 16, 10).shape[1])
 print(
     "ten seconds, as in the paper:", spectrogram_patches(torch.zeros(1, 128, 1024), 16, 10).shape[1]
 )
@@ -530,19 +546,22 @@ print("the same without overlap:", spectrogram_patches(torch.zeros(1, 128, 1024)
 show.vit_patches.spectrogram(spec, p=16, stride=10)
 
 # %% [markdown]
-# 1,212 words for ten seconds. Overlap more than doubles them, and attention pays for that squared.
+# Ten seconds become 1,212 patches. The overlap more than doubles their number, and the cost of attention grows with its square.
 #
 # ## Play
 #
-# Left, an image and what is left of it in patches of your choice; right, where the class word of your trained model looks (its own patches are always 3 × 3). Questions to try: with which patch size do you stop recognising the digit, and what would attention cost there? Do the two layers look at the same things?
-# Is there a head that looks at paper rather than ink?
+# The left side shows an image and its patches, in a size of your choice. The right side shows where the `[CLS]` token of your trained model attends. Its own patches are always 3 × 3. Here are three questions to try:
+#
+# - With which patch size do you stop recognising the digit, and what would attention cost there?
+# - Do the two layers attend to the same patches?
+# - Is there a head that attends to paper rather than ink?
 
 # %%
 chosen = new_pages[:20].to(device())
 show.vit_patches.explorer(record.model.attention_maps, chosen, patchify)
 
 # %% [markdown]
-# Both layers side by side, the heads averaged, for eight digits:
+# The next picture shows both layers for eight digits, averaged over the heads.
 
 # %%
 with torch.no_grad():
@@ -551,12 +570,13 @@ with torch.no_grad():
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
-# Ours spent most of that attention on patches with ink, though these are fewer than half: in the second layer four fifths and more, and there it hardly ever looked most at an empty one. Nobody told it where on the canvas the digit stands.
+# Our model spent most of that attention on patches with ink, though fewer than half of the patches have any. In the second layer the share was four fifths and more, and an empty patch hardly ever got the most. Nothing had told the model where on the canvas the digit stands.
 #
 # ## In your own words (about 10 minutes)
 #
-# The model without positions gives the same answer for a digit and for its puzzle, and is right nine times in ten. How can that be, and what do positions add? Then: a friend has 300 photographs of leaves, each laid flat in the middle of the same frame, and wants to train a ViT from scratch to tell six trees apart. What do you
-# advise, and why? Four to six sentences.
+# The model without positional embeddings gives the same answer for a digit and for its puzzle, and it is right nine times in ten. How can that be, and what do positional embeddings add?
+#
+# A friend has 300 photographs of leaves, each laid flat in the middle of the same frame. The friend wants to train a ViT from scratch to tell six trees apart. What do you advise, and why? Write four to six sentences.
 
 # %% [markdown] question="vit_patches_question"
 # Without positions the encoder sees a set of sixteen snippets, and any order of them gives the same set, hence the same logits. But a set says a lot: a snippet of nine pixels shows a bend, an end, a crossing or a slope, each digit has its own collection of these, and because a digit
@@ -567,20 +587,22 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # that has been pretrained on millions of photographs, fine-tuned on the leaves; if the photographs have more pixels than it was trained on, its positions can be interpolated to the larger grid.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Cut, project, mark: after these three steps an image, or a sound, is a sentence, and the encoder is the one you had. A patch that is projected is a convolution with a stride. That an image has two dimensions the model has to find out from examples, and a grid of marks can be drawn larger when the image grows.
+# You built a Vision Transformer. Patch embeddings, a `[CLS]` token and positional embeddings turn an image or a sound into a sequence, and the encoder stack is the one you had. A patch embedding is a convolution with a stride. The model learns from examples that an image has two dimensions, and you can interpolate its positional embeddings when the image grows.
+#
+# You meet the same model again as `ViTModel` in Hugging Face `transformers` and as `torchvision.models.vit_b_16`. The model for sound is called `ASTModel` in `transformers`.
 #
 # ## Going further
 #
-# - **Sizes of patches.** Patches of 2, 4 and 6 pixels: which is best within the same number of images, and which within the same time? Patches of 12 make one word of the whole canvas. What has become of the model then?
-# - **A rate that stays.** Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
-# - **Given positions.** Give the marks a structure instead of learning it: a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
-# - **No class word.** Read the mean of all words instead of the class word. In our runs it made no difference; the map of who looks at whom becomes harder to read.
-# - **Hide and guess.** Hide half of the patches and let the model say what was there: words that are masked out are BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
-# - **More training.** On a GPU the budget is 400,000 images. Draw the similarity of the marks after so many: is the grid clearer?
-# - **Read.** A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021): figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
-# - **Next.** The leaves of the question want a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
+# - **Sizes of patches.** Try patches of 2, 4 and 6 pixels. Which is best within the same number of images, and which within the same time? A patch of 12 covers the whole canvas. What has become of the model then?
+# - **A constant learning rate.** Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
+# - **Given positions.** Give the positional embeddings a structure instead of learning it. Use a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
+# - **No `[CLS]` token.** Read the mean of all outputs instead of the `[CLS]` token's. In our runs this made no difference to the accuracy, and the attention map was harder to read.
+# - **Masked patches.** Hide half of the patches and let the model predict them. This is BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
+# - **More training.** On a GPU the budget is 400,000 images. Draw the similarity of the positional embeddings after so many. Is the grid clearer?
+# - **Read.** A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021). Its figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+# - **Next.** The leaves of the question need a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 
 # %%
 progress()

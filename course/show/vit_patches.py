@@ -1,4 +1,4 @@
-"""Pictures of topic 11: scans, cuts, puzzles, sound, what positions learned, and where the class word looks."""
+"""Pictures of topic 11: scans, cuts, puzzles, sound, what positions learned, and where the `[CLS]` token looks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Patchify = Callable[[Tensor, int], Tensor]
 Maps = Callable[[Tensor], Tensor]
-"""images (B, C, H, W) -> attention maps (n_layers, B, h, N + 1, N + 1), the class word at place 0."""
+"""images (B, C, H, W) -> attention maps (n_layers, B, h, N + 1, N + 1), the `[CLS]` token at place 0."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def cut(image: Tensor, patchify: Patchify, p: int) -> Figure:
 def similarity(positions: Tensor) -> Figure:
     """For each patch the cosine of its mark with those of all patches: positions (N + 1, D), as the paper's figure 7.
 
-    Row 0, the class word's, is left out; the other rows make a square grid.
+    Row 0, the `[CLS]` token's, is left out; the other rows make a square grid.
     """
     import matplotlib.pyplot as plt
 
@@ -104,12 +104,14 @@ def similarity(positions: Tensor) -> Figure:
                 grid[i, j].set(xticks=[], yticks=[])
                 grid[i, j].plot(j, i, "+", color=ORANGE, markersize=7, markeredgewidth=1.8)
                 plain_axes(grid[i, j])
-        figure.suptitle("How alike is each mark to all others?", fontsize=11, fontweight="bold")
+        figure.suptitle("How similar is each positional embedding to all others?", fontsize=11, fontweight="bold")
         figure.supxlabel("column of the patch", fontsize=10)
         figure.supylabel("row of the patch", fontsize=10)
         figure.colorbar(drawn, ax=grid, shrink=0.7, label="cosine", ticks=[-0.5, 0, 0.5], extend="both")
         words = ", ".join(f"{value:+.2f} at distance {k}" for k, value in enumerate(near) if k)
-        return finished(figure, f"Cosine of each patch's mark with all {len(marks)} marks. On average {words}.")
+        return finished(
+            figure, f"Cosine of each patch's positional embedding with all {len(marks)}. On average {words}."
+        )
 
 
 def disorder(curves: Mapping[str, Sequence[float]], moved: Sequence[int]) -> Figure:
@@ -168,7 +170,7 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
 
 
 def looks(maps: Tensor, images: Tensor, labels: Tensor, said: Tensor) -> Figure:
-    """Where the class word looks, layer by layer (mean of the heads): maps (n_layers, B, h, N + 1, N + 1)."""
+    """Where the `[CLS]` token looks, layer by layer (mean of the heads): maps (n_layers, B, h, N + 1, N + 1)."""
     import matplotlib.pyplot as plt
 
     layers = len(maps)
@@ -182,14 +184,14 @@ def looks(maps: Tensor, images: Tensor, labels: Tensor, said: Tensor) -> Figure:
                 _overlay(grid[layer + 1, b], image, maps[layer, b].mean(0)[0])
         for layer in range(layers):
             grid[layer + 1, 0].set_ylabel(f"layer {layer + 1}")
-        return finished(figure, f"Attention of the class word over {len(images)} images, in {layers} layers.")
+        return finished(figure, f"Attention of the [CLS] token over {len(images)} images, in {layers} layers.")
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 
 def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 3) -> VBox:
-    """Choose an image, a patch size, a layer and a head: the cut, its price, and where the class word looks.
+    """Choose an image, a patch size, a layer and a head: the cut, its price, and where the `[CLS]` token looks.
 
     `attention_maps(images)` is the trained model's; it was trained with patches of `p`.
     """
@@ -213,7 +215,7 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
     )
     head = live.choice("heads", [("mean of all", 0), *((f"head {i}", i) for i in range(1, heads + 1))])
     figure = _two_panels()
-    drawn, spoken = live.picture("the image in patches, and where the class word looks"), live.spoken()
+    drawn, spoken = live.picture("the image in patches, and where the [CLS] token attends"), live.spoken()
 
     def redraw(_: Any = None) -> None:
         b, at, one = image.value - 1, layer.value - 1, head.value - 1 if head.value else None
@@ -233,19 +235,19 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
 def _draw(
     figure: Figure, image: Tensor, maps: Tensor, patchify: Patchify, p: int, layer: int, head: int | None
 ) -> None:
-    """Left, the image taken apart with patches of p; right, the class word's attention: maps (n_layers, h, ...)."""
+    """Left, the image taken apart with patches of p; right, the `[CLS]` token's attention: maps (n_layers, h, ...)."""
     with styled():
         left, right = live.wiped(figure)
         _picture(left, _apart(image, patchify, p))
         N = len(patchify(image[None], p)[0])
-        left.set_title(f"patches of {p}: {N + 1} words, {(N + 1) ** 2:,} scores a head")
+        left.set_title(f"patches of {p}: {N + 1} tokens, {(N + 1) ** 2:,} scores per head")
         _overlay(right, image, _row(maps, layer, head))
         who = "all heads" if head is None else f"head {head + 1}"
-        right.set_title(f"the class word looks: layer {layer + 1}, {who}")
+        right.set_title(f"[CLS] attends: layer {layer + 1}, {who}")
 
 
 def _row(maps: Tensor, layer: int, head: int | None) -> Tensor:
-    """The class word's attention (N + 1,) in one layer."""
+    """The `[CLS]` token's attention (N + 1,) in one layer."""
     return maps[layer].mean(0)[0] if head is None else maps[layer, head, 0]
 
 
@@ -261,15 +263,15 @@ def _apart(image: Tensor, patchify: Patchify, p: int) -> Tensor:
 
 
 def _in_words(image: Tensor, maps: Tensor, p: int, layer: int, head: int | None) -> str:
-    words = image.shape[1] // p * (image.shape[2] // p) + 1
+    tokens = image.shape[1] // p * (image.shape[2] // p) + 1
     row = _row(maps, layer, head)
     side = round((len(row) - 1) ** 0.5)
     best = int(row[1:].argmax())
     who = "On average over its heads" if head is None else f"With head {head + 1}"
     return (
-        f"With patches of {p} × {p} pixels the image has {words} words. {who}, the class word of layer {layer + 1} "
-        f"looks most at the patch in row {best // side + 1}, column {best % side + 1} ({float(row[1 + best]):.0%}), "
-        f"and at itself with {float(row[0]):.0%}."
+        f"With patches of {p} × {p} pixels the image has {tokens} tokens. {who}, the [CLS] token of layer {layer + 1} "
+        f"attends most to the patch in row {best // side + 1}, column {best % side + 1} ({float(row[1 + best]):.0%}), "
+        f"and to itself with {float(row[0]):.0%}."
     )
 
 
@@ -287,7 +289,7 @@ def _picture(axes: Axes, image: Tensor) -> None:
 
 
 def _overlay(axes: Axes, image: Tensor, row: Tensor) -> None:
-    """Attention (N + 1,) of the class word in colour, over the outlines of the image's ink."""
+    """Attention (N + 1,) of the `[CLS]` token in colour, over the outlines of the image's ink."""
     side = round((len(row) - 1) ** 0.5)
     height, width = image.shape[1:]
     row = row.detach().cpu().float()

@@ -66,8 +66,8 @@ def test_the_explorer_follows_its_controls(model):
     controls, picture, sentence = explorer.children
     image, patch, layer, head = controls.children
     assert [c.description for c in (image, patch, layer, head)] == ["image", "patch size", "layer", "heads"]
-    assert bytes(picture.value).startswith(b"\x89PNG") and "17 words" in sentence.value and "layer 3" in sentence.value
-    for control, value, words in ((patch, 1, "145 words"), (layer, 1, "layer 1"), (head, 2, "With head 2")):
+    assert bytes(picture.value).startswith(b"\x89PNG") and "17 tokens" in sentence.value and "layer 3" in sentence.value
+    for control, value, words in ((patch, 1, "145 tokens"), (layer, 1, "layer 1"), (head, 2, "With head 2")):
         before = bytes(picture.value)
         control.value = value
         assert bytes(picture.value) != before and words in sentence.value
@@ -78,7 +78,7 @@ def test_the_explorer_follows_its_controls(model):
 
 
 def test_attention_is_drawn_as_the_model_gives_it():
-    """All of the class word's attention on one patch: the sentence names its row and column."""
+    """All of the `[CLS]` token's attention on one patch: the sentence names its row and column."""
 
     def maps(images):
         weights = torch.zeros(2, len(images), 1, 17, 17)
@@ -86,4 +86,4 @@ def test_attention_is_drawn_as_the_model_gives_it():
         return weights
 
     *_, sentence = pictures.explorer(maps, torch.rand(2, 1, 12, 12), patchify).children
-    assert "row 3, column 4 (100%), and at itself with 0%" in sentence.value
+    assert "row 3, column 4 (100%), and to itself with 0%" in sentence.value

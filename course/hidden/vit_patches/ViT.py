@@ -22,7 +22,7 @@ LOGITS = "a row of logits for each image"
     reference.ViT,
     name="ViT",
     hints=(
-        "Print the shape after each step for three images: patches, words, words with the class word, what comes out.",
+        "Print the shape after each step for three images, from the patches to the logits. Where does the 1 of N + 1 appear?",
         "Exchange two patches of an image. Do the logits change? They should, because of one of your parameters.",
         "Which of the N + 1 vectors does your last layer read? And which map did each layer leave behind in `weights`?",
         "Put the model into training mode with dropout=0.0 and call it twice. Where could chance still come in?",
@@ -205,7 +205,7 @@ def _images_and_places(rng, images):
         _case(rng, "patches in another order", public=True)
         .call(images)
         .call(shuffled, into="other")
-        .law("slices_differ", within=1e-7, because="two images get the same logits: what does the class word see?")
+        .law("slices_differ", within=1e-7, because="two images get the same logits: what does the [CLS] token see?")
         .law("differ_by_share", to="other", share=1e-3, because="the same patches in other places get the same logits: "
              "what tells the model where a patch stands?")
     )  # fmt: skip
@@ -293,7 +293,7 @@ def _read_as_mapped(rng, heads, question, which="", **settings):
     """With one head nothing can be merged in a wrong order: a map that is wrong there is a map of something else."""
     many = rng.normal(17, 3, 10, 10, dtype=torch.float32).requires_grad_()
     title = "the map shows what is read" + ("" if heads == 1 else ", by two heads") + which
-    because = f"patches make a difference at which, by your map, no head of the class word looks: {question}"
+    because = f"patches make a difference at which, by your map, no head of the [CLS] token looks: {question}"
     return (
         build(title, 10, 2, 3, 5, 8, heads, 13, 1, **settings)
         .laws_only()

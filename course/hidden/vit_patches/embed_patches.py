@@ -13,8 +13,8 @@ from course.reference.vit_patches import patchify as cut
 @exercise(
     reference.embed_patches,
     hints=(
-        "Let W and b be zero. What should each of the N + 1 words be then?",
-        "Let positions be zero. Which word is the same for every image, and where does it stand?",
+        "Let W and b be zero. What should each of the N + 1 vectors be then?",
+        "Let positions be zero. Which vector is the same for every image, and where is it?",
         "W reads C·p·p numbers and the image has C channels. Which p follows?",
     ),
 )
@@ -53,20 +53,20 @@ def _in_a_row(*parts):
 
 
 embed_patches.mistakes(
-    "Let W and b be zero. At which end of the sequence stands the class word?",
+    "Let W and b be zero. At which end of the sequence is the [CLS] token?",
     class_word_last=_joined(lambda first, words, marks: _in_a_row(words, first) + marks),
 )
 embed_patches.mistakes(
-    "How many words come out for N patches, and how many rows has positions? Whose is the first?",
+    "How many vectors come out for N patches, and how many rows does positions have? Whose is the first?",
     no_class_word=_joined(lambda first, words, marks: words + marks[1:] + 0 * first),
     no_class_word_and_marks_one_off=_joined(lambda first, words, marks: words + marks[:-1] + 0 * first),
 )
 embed_patches.mistakes(
-    "A convolution gives (B, D, rows, columns). Which of these axes count words, and where do yours stand?",
+    "A convolution gives (B, D, rows, columns). Which of these axes count patches, and where are yours?",
     map_poured_into_words=_joined(lambda first, words, marks: _in_a_row(first, words.mT.reshape(words.shape)) + marks),
 )
 embed_patches.mistakes(
-    "Every word has its mark, and the class word stands at the wrong end of the sequence.",
+    "Every vector has its positional embedding, but the [CLS] token is at the wrong end of the sequence.",
     class_word_last_with_its_mark=_joined(lambda first, words, marks: _in_a_row(words, first) + marks.roll(-1, 0)),
 )
 embed_patches.mistakes(
@@ -78,7 +78,7 @@ embed_patches.mistakes(
     marks_one_off=_joined(lambda first, words, marks: _in_a_row(first, words + marks[:-1])),
 )
 embed_patches.mistakes(
-    "Exchange two patches of the image. Do the words tell where each of them stood?",
+    "Exchange two patches of the image. Do the vectors show where each of them stood?",
     no_marks_at_all=_joined(lambda first, words, marks: _in_a_row(first, words) + 0 * marks),
 )
 
@@ -90,7 +90,7 @@ def class_word_before_the_projection(images, W, b, cls, positions):
 
 
 embed_patches.mistakes(
-    "Put two different images into one batch. Does each begin with the class word?",
+    "Put two different images into one batch. Does each begin with the [CLS] token?",
     class_word_for_the_first_image_only=_joined(
         lambda first, words, marks: _in_a_row(torch.cat([first[:1], 0 * first[1:]]), words) + marks
     ),

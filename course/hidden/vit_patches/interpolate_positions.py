@@ -12,7 +12,7 @@ from course.reference import vit_patches as reference
 @exercise(
     reference.interpolate_positions,
     hints=(
-        "How many rows has the result for a grid of 5 × 7? Which of them have nothing to do with places in the image?",
+        "How many rows does the result have for a grid of 5 × 7? Which of them have no place in the image?",
         "Fill column 0 of positions with the number of the patch's row, and lay the result out as (height, width).",
         "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and what plays the channels?",
     ),
@@ -43,7 +43,7 @@ def interpolate_positions(rng):
             call(title, positions, grid, grad=False, **options)
             .laws_only()
             .law("shape_is", shape=(N + 1, positions.shape[1]))
-            .law("row_is", row=0, value=positions[0], because="the class word's row should stay first, and as it is")
+            .law("row_is", row=0, value=positions[0], because="the [CLS] token's row should stay first, and as it is")
         )
 
     same = call("the same grid", rng.normal(10, 5), (3, 3), public=True, grad=False)
@@ -106,17 +106,17 @@ def _read_as_columns(mode):
 
 
 interpolate_positions.mistakes(
-    "How many rows has the result, and how many words has the sequence?",
+    "How many rows does the result have, and how many tokens does the sequence have?",
     class_row_lost=lambda positions, new_grid: _drawn_out(positions[1:], new_grid),
 )
 interpolate_positions.mistakes(
-    "Which row of positions belongs to the class word, before and after?",
+    "Which row of positions belongs to the [CLS] token, before and after?",
     class_row_moved_to_the_end=lambda positions, new_grid: torch.cat(
         [_drawn_out(positions[1:], new_grid), positions[:1]]
     ),
 )
 interpolate_positions.mistakes(
-    "Which row of positions does embed_patches add to the class word?",
+    "Which row of positions does embed_patches add to the [CLS] token?",
     last_row_taken_for_the_class_word=_last_row_first("bicubic"),
     last_row_kept_as_the_class_word=_last_row_last("bicubic"),
     last_row_taken_in_straight_lines=_last_row_first("bilinear"),
@@ -133,12 +133,12 @@ interpolate_positions.mistakes(
     ),
 )
 interpolate_positions.mistakes(
-    "Let all patches have the same mark. Do D numbers of one mark stay together?",
+    "Let all patches have the same positional embedding. Do its D numbers stay together?",
     columns_taken_for_places=_read_as_columns("bicubic"),
     columns_taken_for_places_in_straight_lines=_read_as_columns("bilinear"),
 )
 interpolate_positions.mistakes(
-    "Let all patches have the same mark. Is every row of your result that mark?",
+    "Let all patches have the same positional embedding. Is every row of your result equal to it?",
     places_written_as_columns=_with_class_row(
         lambda rows, grid: _drawn_out(rows, grid).T.reshape(grid[0] * grid[1], -1)
     ),

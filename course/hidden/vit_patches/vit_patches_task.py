@@ -26,9 +26,9 @@ def lays_every_scan_on_it(images):
     hints=(
         "How fast does the loss fall in the first 200 batches? Try learning rates a factor of three apart.",
         "Shuffle the patches of a test image. If your model does not care, what has it not learned?",
-        "How large are your marks when training starts, beside the words they are added to? Print both standard "
-        "deviations. If they differ by a factor of ten, make them alike.",
-        "Does the loss still tremble at the end? A learning rate that falls towards the end is worth several per cent.",
+        "How large are your positional embeddings at the start, beside the patch embeddings? Print both standard "
+        "deviations. If they differ by a factor of ten, bring them to the same size.",
+        "Does the loss still jump up and down at the end? A falling learning rate is worth several per cent.",
     ),
     forbidden=("blocks.ViT",),
 )
