@@ -387,7 +387,7 @@ for r in (1, 2, 4, 8, 16, 40):
 #
 # Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
 #
-# The score is the accuracy on held-out negatives. You get full marks for
+# The score is the accuracy on held-out negatives. A part of the points comes from 60 % on. You get full marks for
 #
 # - **88 %** of the held-out negatives read correctly
 # - with **at most 2,500 trainable parameters**, less than a tenth of the reader
