@@ -324,6 +324,7 @@ OURS: tuple[Topic, ...] = (
             _task("lora", 5, 20, Budget(cpu=30_000, gpu=120_000)),
             _question("lora"),
         ),
+        predictions=("gradients_with_both_factors_zero", "accuracy_of_biases_and_rank_one"),
     ),
 )
 

@@ -1,13 +1,19 @@
 # %% [markdown]
 # # 12 Fine-tuning a few numbers: LoRA
 #
-# Somebody hands you a trained network. It cost weeks and a power station, and it does nearly what you need. The lectures call the rest **fine-tuning**: go on training, on your own data, with a small learning rate. That works, and has a price. Every weight of the network moves, so what
-# you have in the end is a second network, as large as the first. For one customer that is fine. For three hundred customers it is three hundred networks, and one of GPT-3's size fills 350 gigabytes.
+# You are given a trained network. Its training cost weeks and a great deal of electricity, and it does nearly what you need. The lectures call the rest **fine-tuning**. You go on training it on your own data with a small learning rate. That works, and it has a price. Every weight moves, so you end with a second network as large as the first. For one customer that is fine. Three hundred customers need three hundred networks, and one network of GPT-3's size fills 350 gigabytes.
 #
-# How much of that is needed? This notebook trains a Vision Transformer for a new scanner by moving *none* of its weights, and adding to each layer a correction so thin that all of them together would fit into an e-mail. The lectures call this **parameter-efficient fine-tuning**. You build the layer, put it into a model that you did not write, find out from the singular values how far one can
-# go with it, and compare it with training everything and with training nothing but the biases.
+# How much of that is needed? In this notebook you train a Vision Transformer for a new scanner and move *none* of its weights. Each layer gets a small **low-rank update** instead. All the updates together fit into an e-mail. The lectures call this **parameter-efficient fine-tuning**.
 #
-# Nine short exercises, one training task, one written question; about two and a half hours. All training together takes about a minute on a laptop. Stuck? `hint("LoRALinear")` gives a hint, and a stronger one each time.
+# **You will**
+#
+# - write a LoRA layer, put it into a model that you did not write, and merge it away again
+# - count trainable parameters, and save what was learned in a small file
+# - compare low-rank updates with two baselines, which train all weights or only the biases.
+#
+# **You need** the Vision Transformer (topic 11), attention's four matrices (topic 07) and a training loop in PyTorch. One fact from linear algebra helps. A product of an $m \times r$ and an $r \times n$ matrix has rank $r$ at most.
+#
+# Nine short exercises, one training task and one written question take about two and a half hours. All training together takes about a minute on a laptop. Are you stuck? `hint("LoRALinear")` gives a hint, and a stronger one each time you call it.
 
 # %%
 import copy
@@ -19,15 +25,15 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 from course.data import digits, negatives, pretrained
 
 # %% [markdown]
 # ## A reader, and a scanner it does not know
 #
-# `blocks.ViT` is the model of topic 11, here for scans of 8 × 8 pixels in patches of 2: two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11 and read new ones well.
+# `blocks.ViT` is the model of topic 11. Here it reads scans of 8 × 8 pixels in patches of 2 × 2, with two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11, and the model reads new upright digits well.
 #
-# The second scanner gives negatives, and somebody put the paper in sideways.
+# The second scanner makes negatives, and its paper went in sideways.
 
 # %%
 seed(0)
@@ -38,14 +44,14 @@ show.vit_patches.scans(torch.cat([scans[:10], turned[:10]]), labels[:10].repeat(
 
 # %%
 def reader():
-    """The trained Vision Transformer, as it was given to us."""
+    """The trained Vision Transformer, as you were given it."""
     model = blocks.ViT(**pretrained.SIZES)
     model.load_state_dict(pretrained.weights())
     return model.to(device()).eval()
 
 
 def accuracy(model, images):
-    """The share of held-out images (397, 1, 8, 8) that the model reads rightly."""
+    """The share of held-out images (397, 1, 8, 8) that the model reads correctly."""
     with torch.no_grad():
         return (model(images.to(device())).argmax(1).cpu() == labels).float().mean().item()
 
@@ -55,23 +61,32 @@ print(f"upright:   {accuracy(base, scans):.0%} right")
 print(f"negatives: {accuracy(base, turned):.0%} right")
 
 # %% [markdown]
-# On the negatives it might as well draw the answer from a hat. Nothing is missing from these images; a digit is a digit. But every number in the network was chosen for ink on paper, and not for paper on ink.
+# On the negatives it does about as well as a blind guess. The images still hold all that you need to tell the digits apart. But every number in the network was chosen for dark ink on light paper, and here the ink is light and the paper dark.
 #
-# **Dimensions**: a linear layer has a weight $W$ of shape (out, in), applied as $x W^\top + b$; $r$ is the rank of an update. (Elsewhere $B$ counts a batch; here, as in the paper, it is a matrix.)
+# **Dimensions.** A linear layer has a weight $W$ of shape (out, in), and computes $x W^\top + b$. The rank of an update is $r$. In other notebooks $B$ counts a batch. Here, as in the paper, it is a matrix.
 #
-# ## A detour beside the weight
+# ## A low-rank update beside the weight
 #
-# Fine-tuning takes a weight from $W$ to $W + \Delta W$. The idea of **LoRA**, low-rank adaptation, is to write the change as a product of two thin matrices and to train only those. For one word $x$, written as a column:
+# Fine-tuning takes a weight from $W$ to $W + \Delta W$. **LoRA** (low-rank adaptation) writes the change as a product of two thin matrices, and trains only those two.
+#
+# Here is the smallest example, with every number. Let $W$ be the 2 × 2 identity and $b = 0$, and let $x = (3, 1)$. The frozen layer returns $W x = (3, 1)$. Take $r = 1$ and $\alpha = 2$, with one row $A = (1, 2)$ and one column $B = (0.2, -0.4)$.
+#
+# 1. $A$ reads one number from $x$. It is $1 \cdot 3 + 2 \cdot 1 = 5$.
+# 2. $B$ writes that number back as a vector, $5 \cdot (0.2, -0.4) = (1, -2)$.
+# 3. The factor $\alpha / r = 2$ makes it $(2, -4)$.
+# 4. The layer returns the sum, $(3, 1) + (2, -4) = (5, -3)$.
+#
+# For any token $x$, written as a column, the layer computes
 #
 # $$y = W x + b + \frac{\alpha}{r}\, B A\, x \qquad A: (r, \text{in}), \quad B: (\text{out}, r)$$
 #
-# $A$ reads $r$ numbers off the word, $B$ writes them back. $W$ and $b$ are **frozen**. With $r = 2$ and $W$ of 40 × 40 there are 160 numbers to learn instead of 1,600; the saving grows with the width.
+# $A$ reads $r$ numbers from the token and $B$ writes them back. $W$ and $b$ are **frozen base weights**. With $r = 2$ and $W$ of 40 × 40 there are 160 trainable parameters instead of 1,600. The saving grows with the width.
 #
-# Two choices make it work. $A$ starts random and **$B$ starts at zero**, so the first answer of the changed network is exactly that of the old one, and training begins from where pretraining ended. And the product is scaled by $\alpha / r$, which says how loud the detour is beside the road: $\alpha$ is chosen once, and dividing by $r$ keeps the sum of more terms from getting louder.
+# Two choices make it work. First, $A$ starts random and **$B$ starts at zero**. So the new layer begins with exactly the outputs of the old one, and training starts where pretraining ended. Second, the product is scaled by $\alpha / r$. You choose $\alpha$ once, and it sets how much the update counts beside the base. A larger $r$ adds more terms to the product, and dividing by $r$ keeps their sum from growing.
 #
 # ### Exercise: `LoRALinear` (about 25 minutes)
 #
-# Keep the given layer itself as `self.base`, freeze its parameters, and make `self.A` and `self.B` parameters of its dtype and on its device. Keep the two numbers as `self.r` and `self.alpha`; later functions ask for them. How large the random numbers in $A$ are is up to you; those of a fresh `nn.Linear`, about $1 / \sqrt{\text{in}}$, are a good choice.
+# Keep the given layer itself as `self.base` and freeze its parameters. Make `self.A` and `self.B` parameters with the base's dtype and on its device. Keep the two numbers as `self.r` and `self.alpha`, because later functions ask for them. You may choose how large the random numbers in $A$ are. About $1 / \sqrt{\text{in}}$, as in a fresh `nn.Linear`, is a good choice.
 
 
 # %% solution="LoRALinear"
@@ -94,8 +109,8 @@ class LoRALinear(nn.Module):
     def forward(self, x):
         """x (..., in) -> (..., out)."""
         ### BEGIN SOLUTION
-        detour = F.linear(F.linear(x, self.A), self.B)  # (..., in) -> (..., r) -> (..., out)
-        return self.base(x) + (self.alpha / self.r) * detour
+        update = F.linear(F.linear(x, self.A), self.B)  # (..., in) -> (..., r) -> (..., out)
+        return self.base(x) + (self.alpha / self.r) * update
         ### END SOLUTION
 
 
@@ -103,7 +118,10 @@ class LoRALinear(nn.Module):
 check("LoRALinear", LoRALinear)
 
 # %% [markdown]
-# Why not both at zero, which would be just as harmless? Look at the gradients of the first step. The gradient of $A$ passes through $B$, and the gradient of $B$ through $A$.
+# Why does only $B$ start at zero? With both matrices at zero the layer would also begin as its base does. The gradients of the first step show the difference. The gradient of $A$ passes through $B$, and the gradient of $B$ passes through $A$.
+
+# %%
+predict("gradients_with_both_factors_zero")
 
 # %%
 seed(0)
@@ -117,15 +135,21 @@ for how in ("B zero, as it should be", "both zero"):
     print(f"{how:<25} first gradients: A {sizes['A']:.4f}, B {sizes['B']:.4f}")
 
 # %% [markdown]
-# With $B = 0$, $B$ learns in the first step and $A$ from the second one on. With both at zero neither ever moves: each waits for the other. (Both random would learn, but from a network that has just been disturbed in every layer.)
+# With $B = 0$, $B$ learns in the first step and $A$ from the second step on. With both at zero neither ever moves, because each gradient is multiplied by the other matrix. With both random the layer would learn too, but it would start from a network that was just disturbed in every layer.
 #
 # ## One layer again
 #
-# During training the detour costs two thin multiplications. Afterwards it need not cost anything, because $W + \frac{\alpha}{r} B A$ is a matrix like any other. (Such an addition is called an **adapter**. Other adapters are new layers *between* the old ones, and cannot be merged away.)
+# During training the update costs two thin multiplications. Afterwards it can cost nothing, because $W + \frac{\alpha}{r} B A$ is a matrix like any other. In the example above,
+#
+# $$2 \begin{pmatrix} 0.2 \\ -0.4 \end{pmatrix} \begin{pmatrix} 1 & 2 \end{pmatrix} = \begin{pmatrix} 0.4 & 0.8 \\ -0.8 & -1.6 \end{pmatrix} \qquad W + \frac{\alpha}{r} B A = \begin{pmatrix} 1.4 & 0.8 \\ -0.8 & -0.6 \end{pmatrix}$$
+#
+# and the last matrix takes $(3, 1)$ to $(5, -3)$, as before.
+#
+# A small trained addition like this is called an **adapter**. Other adapters are new layers *between* the old ones, and you cannot merge those away.
 #
 # ### Exercise: `merge` (about 10 minutes)
 #
-# Return a new, ordinary `nn.Linear`, with a weight and a bias of its own. The layer you were given, its base too, must stay as they are, whatever becomes of the new one: tomorrow somebody wants to train on.
+# Return a new, ordinary `nn.Linear` with a weight and a bias of its own. The layer you were given and its base must stay as they are, even when the new layer changes later. You may want to go on training the old one tomorrow.
 
 
 # %% solution="merge"
@@ -145,7 +169,7 @@ check("merge", merge)
 # %% [markdown]
 # ### Exercise: `unmerge` (about 5 minutes)
 #
-# And back: take the update of `layer` off the weight of `merged` again, and return a new layer with a weight and a bias of its own; `merged` stays as it is, whatever becomes of the new one. (If somebody has trained `merged` in the meantime, what was learned must remain.)
+# Now go back. Subtract the update of `layer` from the weight of `merged`, and return a new layer with a weight and a bias of its own. `merged` stays as it is, even when the new layer changes later. `merged` may have been trained after the merge. What it learned then must remain.
 
 
 # %% solution="unmerge"
@@ -174,11 +198,11 @@ gap = (returned.weight - layer.base.weight).abs()
 print(f"there and back, weights differ by {gap.max():.1e}, {(gap > 0).float().mean():.0%} of them")
 
 # %% [markdown]
-# For an answer such differences are nothing. But the weights that came back are *not* the weights that went: the last bits were lost in rounding, a little more with each swap. Whoever changes adapters every minute keeps the base untouched and merges into a copy.
+# For the outputs such differences do not matter. But the weights that came back are *not* exactly the weights you started from. Rounding changed their last bits, and it changes a little more with each swap. If you change adapters often, keep the base untouched and merge into a copy.
 #
-# ## Into a network that somebody else wrote
+# ## Into a network that you did not write
 #
-# Our reader is full of linear layers: `W_q`, `W_k`, `W_v` and `W_o` in attention, `up` and `down` behind it, in each layer. We need not touch its code. `model.named_modules()` lists every part under its full name, such as `encoder.0.self_attention.W_q`, and `setattr(owner, "W_q", other)` puts another module in its place.
+# Our reader is full of linear layers. Each of its layers has `W_q`, `W_k`, `W_v` and `W_o` in attention, and `up` and `down` after it. You need not touch its code. `model.named_modules()` lists every part under its full name, such as `encoder.0.self_attention.W_q`. `setattr(owner, "W_q", other)` puts another module in its place.
 
 # %%
 for name, module in base.named_modules():
@@ -190,11 +214,11 @@ for name, module in base.named_modules():
 #
 # Change the model itself:
 #
-# 1. freeze all its parameters;
-# 2. replace every `nn.Linear` whose *last* name is in `targets` by a `LoRALinear` around it;
-# 3. return how many numbers can learn.
+# 1. Freeze all its parameters.
+# 2. Replace every `nn.Linear` whose *last* name is in `targets` by a `LoRALinear` around it.
+# 3. Return the number of trainable parameters.
 #
-# A model that has LoRA layers already, or in which no name matches, raises `ValueError`: a typo in `targets` should not train for an hour and learn nothing. (Collect first and replace afterwards; a list that changes while you walk along it holds surprises. `model.get_submodule(name)` finds the owner.)
+# Raise `ValueError` if the model has LoRA layers already, or if no name matches. Without that error, a typo in `targets` could train for an hour and learn nothing. Collect the layers first and replace them afterwards, because the list of modules changes while you replace. `model.get_submodule(name)` finds the owner.
 
 
 # %% solution="add_lora"
@@ -228,15 +252,15 @@ check("add_lora", add_lora)
 # %%
 ATTENTION, EVERYWHERE = ("W_q", "W_v"), ("W_q", "W_k", "W_v", "W_o", "up", "down")
 adapted = reader()
-print(f"{add_lora(adapted, r=4, alpha=4, targets=EVERYWHERE):,} numbers can learn")
+print(f"{add_lora(adapted, r=4, alpha=4, targets=EVERYWHERE):,} trainable parameters")
 print(f"upright: {accuracy(base, scans):.0%} as it came, {accuracy(adapted, scans):.0%} adapted")
 
 # %% [markdown]
-# Twelve layers have been exchanged under a running network, and it did not notice.
+# You replaced twelve layers, and the model's outputs did not change.
 #
 # ### Exercise: `add_bitfit` (about 10 minutes)
 #
-# The rival is simpler still. **BitFit** trains the biases, those of `nn.LayerNorm` too, and freezes everything else. Parameters tell what they are by the last part of their names.
+# The baseline is simpler still. **BitFit** trains the biases, with those of `nn.LayerNorm`, and freezes everything else. The last part of a parameter's name says what it is.
 
 
 # %% solution="add_bitfit"
@@ -259,7 +283,7 @@ check("add_bitfit", add_bitfit)
 #
 # ### Exercise: `trainable_parameters` (about 10 minutes)
 #
-# How many numbers can learn, and how many are there? A tensor that two layers share (as the Transformer of topic 10 shares its embedding) counts once; buffers, such as a table of sines, are not parameters.
+# How many parameters are trainable, and how many are there in all? Count a tensor that two layers share once. The Transformer of topic 10 shares its embedding in this way. Buffers, such as a table of sines, are not parameters.
 
 
 # %% solution="trainable_parameters"
@@ -277,7 +301,7 @@ check("trainable_parameters", trainable_parameters)
 # %% [markdown]
 # ### Exercise: `lora_parameters` (about 5 minutes)
 #
-# With a formula one can count before there is a model.
+# You can count the parameters of an update before there is a model. For $W$ of 40 × 40 and $r = 2$, $A$ has $2 \cdot 40 = 80$ numbers and $B$ has $40 \cdot 2 = 80$. Together they have 160.
 
 
 # %% solution="lora_parameters"
@@ -299,12 +323,11 @@ for name, (layers, width, total) in models.items():
     print(f"{name}: {learning:,}, one in {total / learning:,.0f}  (r = 4 for W_q and W_v)")
 
 # %% [markdown]
-# The last line is the paper's headline: GPT-3 adapted with one ten-thousandth of its numbers. Training gets cheaper by less than that. The forward pass is as long as ever, and so is the gradient's way back. What falls away is the memory for what Adam keeps about every weight that learns, two numbers each: for the largest models
-# that decides whether it fits into a machine at all.
+# The last line is the paper's best-known result. GPT-3 was adapted with one ten-thousandth of its numbers. Training time falls by much less than that, because the forward pass is as long as ever and the gradient still has to come back through all layers. Memory is what you save. Adam keeps two numbers for every trainable parameter. For the largest models, that memory decides whether you can train them at all.
 #
 # ### Exercise: `lora_state` (about 10 minutes)
 #
-# What must be kept of a fine-tuned model? Only what was added. Give `A` and `B` of every LoRA layer under the names that they have in `model.state_dict()`, and nothing else. Go by those names: then it works for everybody's LoRA layers, and not only for your class.
+# What do you have to keep of a fine-tuned model? Only what was added. Return `A` and `B` of every LoRA layer under the names that they have in `model.state_dict()`, and nothing else. Choose them by those names, so that your function also works for LoRA layers of another class.
 
 
 # %% solution="lora_state"
@@ -320,16 +343,19 @@ def lora_state(model: nn.Module) -> dict[str, torch.Tensor]:
 check("lora_state", lora_state)
 
 # %% [markdown]
-# ## How good can a thin matrix be?
+# ## How good can a low-rank matrix be?
 #
-# Everything so far rests on the hope that a change of low rank is enough. What *is* the best matrix of rank $r$? The singular value decomposition answers: $W = U \Sigma V^\top$ writes any matrix as a sum of products of a column and a row, $\sigma_1 u_1 v_1^\top + \sigma_2 u_2 v_2^\top + \dots$, with $\sigma_1 \ge \sigma_2 \ge \dots \ge 0$.
-# Keep the first $r$ terms. No product of rank $r$ comes nearer, and what is missing is just what was left out (Eckart and Young, 1936):
+# So far you have only hoped that a low-rank change is enough. What *is* the best matrix of rank $r$?
+#
+# Begin with a matrix where you can see it. Let $W$ be diagonal, with 3, 2 and 1. Rank 1 allows you to keep one of the three numbers, and you keep the 3. The 2 and the 1 are missing, so the error is $\sqrt{2^2 + 1^2} \approx 2.24$. Rank 2 keeps the 3 and the 2, and its error is 1.
+#
+# The **singular value decomposition** brings any matrix into this form. It writes $W = U \Sigma V^\top$ as a sum of products of a column and a row, $\sigma_1 u_1 v_1^\top + \sigma_2 u_2 v_2^\top + \dots$, with singular values $\sigma_1 \ge \sigma_2 \ge \dots \ge 0$. Keep the first $r$ terms. No matrix of rank $r$ comes nearer to $W$, and the error comes only from the terms you left out (Eckart and Young, 1936):
 #
 # $$\min_{B, A} \lVert W - B A \rVert_F = \sqrt{\sigma_{r+1}^2 + \sigma_{r+2}^2 + \dots}$$
 #
 # ### Exercise: `best_rank_r` (about 15 minutes)
 #
-# How you share $\Sigma$ between the two factors is up to you.
+# You may share $\Sigma$ between the two factors as you like.
 
 
 # %% solution="best_rank_r"
@@ -353,19 +379,21 @@ for r in (1, 2, 4, 8, 16, 40):
     print(f"r = {r:>2}: error {(W - B @ A).norm():.3f}, the theorem says {missing:.3f}")
 
 # %% [markdown]
-# A trained weight is *not* of low rank: even with sixteen of forty the error is large. LoRA does not claim that weights are thin. It claims that the **change** is, and that is something we can test, as soon as there is one.
+# A trained weight does *not* have low rank. Even when you keep sixteen of forty terms, the error is large. LoRA does not claim that weights have low rank. It claims that the **change** has, and you can test that once you have trained one.
 #
 # ## The task: another scanner, few numbers
 #
 # ### Exercise: adapt the reader (about 20 minutes)
 #
-# Write `build`, which gives a reader that is ready to be adapted, and the training loop. Each batch holds 50 of the 1,400 negatives for training; the budget is 30,000 images, which makes 600 batches (four times as many on a GPU). Full marks for
+# Write `build`, which returns a reader that is ready to be adapted, and the training loop `train`. Each batch holds 50 of the 1,400 negatives for training. The budget is 30,000 images. That makes 600 batches, or four times as many on a GPU. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
 #
-# - 88 % of new negatives read rightly,
-# - with **at most 2,500 numbers** that can learn, less than a tenth of the reader,
-# - and **every weight of the reader as it was**, to the last bit.
+# The score is the accuracy on held-out negatives. A part of the points comes from 60 % on. You get full marks for
 #
-# Three things decide: which layers get an update (`ATTENTION` and `EVERYWHERE` are two choices), of which rank, and the learning rate. Fresh little matrices want larger steps than weights that are nearly right; and as in topic 11 a rate that falls towards the end is worth a few per cent. Give the optimizer the parameters that can learn, and no others. (`train` takes a factor for your learning rate, 1 unless somebody says otherwise, because other ways will want smaller steps.)
+# - **88 %** of the held-out negatives read correctly
+# - with **at most 2,500 trainable parameters**, less than a tenth of the reader
+# - and **every base weight unchanged**, to the last bit.
+#
+# You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. As in topic 11, a learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
 
 
 # %% solution="lora_task"
@@ -405,9 +433,9 @@ record = fit("lora_task", build, train)
 check("lora_task", record.model)
 
 # %% [markdown]
-# ## All the ways there are
+# ## Compare with the baselines
 #
-# Now the others, with your own loop, the same batches and the same budget: everything, only the biases, and other ranks, in every layer and with your $\alpha$. (Where all weights learn, the steps must be smaller. `variant` keeps the checkpoints apart from the one that is graded.)
+# Now train the other ways with your own loop, the same batches and the same budget. One baseline trains all weights, and one only the biases. Then come other ranks, in every layer and with your $\alpha$. When all weights are trained, the steps must be smaller. `variant` keeps these checkpoints apart from the one that is graded.
 
 
 # %%
@@ -451,10 +479,13 @@ ranks[4] = of_rank(4)
 # %%
 ranks[16] = of_rank(16)
 
+# %%
+predict("accuracy_of_biases_and_rank_one")
+
 
 # %%
 def spent(model):
-    """How many numbers learned, and what share of the negatives is read rightly."""
+    """The number of trainable parameters, and the accuracy on the negatives."""
     return trainable_parameters(model)[0], accuracy(model, turned)
 
 
@@ -465,15 +496,23 @@ show.lora.by_parameters(
 )
 
 # %% [markdown]
-# Read it from the left. **Biases** can only shift what a layer says, and shifting turns no image round: what spoke for a stroke has to speak against it now, so weights must change their sign. (On language, where a new task mostly asks for what is there already, BitFit's authors found it about as good as training everything, as long as the data were not many. Here it is not the question that is new, but the world.)
+# Read the figure from the left. **Biases** can only shift what a layer returns. To read a negative, what spoke for a stroke has to speak against it, so weights must change their sign. A shift cannot do that. On language BitFit did better. Its authors found it about as good as training everything, as long as there was little data. A new task on language mostly asks for what the model already knows. Here the images themselves are new.
 #
-# **Rank 1**, one column and one row for each layer, already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers, and a model like ours of rank 2 comes near it with a twelfth; rank 16 buys nothing more. All ranks share one $\alpha$ and one learning rate; the last section lets you try others.
+# **Rank 1** has one column and one row for each layer, and already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers. A model like ours of rank 2 comes near it with a twelfth. Rank 16 gains nothing more. All ranks share one $\alpha$ and one learning rate, and the last section lets you try others.
 #
-# Runs differ a little. In five of ours, BitFit read 46 to 57 % rightly, rank 1 85 to 94 %, rank 2 94 to 95 % (in forty runs of the task, 92 to 96 %), ranks 4 and 16 both about 96 %, and everything 94 to 97 %.
+# Runs differ a little. We trained each way five times.
 #
-# So start low. How low one can go depends on how far the new domain lies from the old one, and that is a question for the held-out scans.
+# | trained | negatives read correctly |
+# |---|---|
+# | BitFit | 46 to 57 % |
+# | rank 1 | 85 to 94 % |
+# | rank 2 | 94 to 95 % (92 to 96 % in forty runs of the task) |
+# | ranks 4 and 16 | about 96 % |
+# | everything | 94 to 97 % |
 #
-# ## What has become of the old scanner?
+# So start with a low rank. How low you can go depends on how far the new domain lies from the old one. The held-out scans will tell you.
+#
+# ## What happened to the old scanner?
 
 # %%
 readers = {"as it came": base, "everything trained": full, "LoRA, yours": record.model}
@@ -482,11 +521,11 @@ for name, model in readers.items():
     print(f"{name:<22}{accuracy(model, turned):>10.0%}{accuracy(model, scans):>10.0%}")
 
 # %% [markdown]
-# Whoever trains for the new scanner forgets the old one. That is called **catastrophic forgetting**, and both ways do it. But with LoRA the old reader is still there: it lies below the update, untouched. Take the update away, and it reads upright digits as on the first day; put it back, and it reads negatives. One base, as many adapters as there are scanners.
+# Training for the new scanner makes the model forget the old one. This is called **catastrophic forgetting**, and it happens both ways here. But with LoRA you still have the old reader, because the base weights under the update never moved. Take the update away, and the model reads upright digits as it did at first. Put it back, and the model reads negatives. You need one base, and one adapter for each scanner.
 #
 # ## An adapter in a file
 #
-# Save what was learned, and nothing else, in a `safetensors` file: names and numbers, and nothing that could run. Then pretend to be somebody who has the reader already and gets your file by e-mail.
+# Save only what was learned, in a `safetensors` file. Such a file holds names and numbers, and no code that could run. Then imagine a colleague who has the reader already and gets your file by e-mail.
 
 # %%
 file = Path("adapter.safetensors")
@@ -501,18 +540,18 @@ print(f"after:  {accuracy(theirs, turned):.0%}, {len(unexpected)} names unknown"
 file.unlink()
 
 # %% [markdown]
-# About a tenth; the paper's adapter for GPT-3 has 35 megabytes, beside 350 gigabytes. `strict=False` allows for names that the file lacks: those of the base.
+# The adapter is about a tenth of the reader. The paper's adapter for GPT-3 has 35 megabytes, beside 350 gigabytes. `strict=False` lets the file leave out names, and here it leaves out those of the base.
 #
-# ## Was the change thin?
+# ## Did the change have low rank?
 #
-# Here is one layer of the reader with rank 4. Left, the weight that nobody touched; then $B$, $A$, and the change that they make together.
+# Here is one layer of the reader with rank 4. On the left you see the frozen weight. Then come $B$, $A$, and the change that they make together.
 
 # %%
 layer = ranks[4].encoder[0].self_attention.W_v
 show.lora.update(layer.base.weight, layer.B, layer.A, layer.alpha / layer.r)
 
 # %% [markdown]
-# Rank 4 in a picture: every row of the change is a mixture of the same four rows. That was forced upon it. Training *everything* forced nothing. What rank did it choose?
+# Every row of the change is a mixture of the same four rows. That is what rank 4 means, and LoRA forced it. Training *everything* forced nothing. What rank did its change take?
 
 # %%
 before = base.get_submodule("encoder.0.up").weight.detach()
@@ -526,7 +565,7 @@ matrices = {
 show.lora.spectra(matrices)
 
 # %% [markdown]
-# The weight itself falls off no faster than pure chance, and so no thin copy of it would do. The change falls about twice as fast: it is not thin, but it leans on few directions. Are the others needed? Your `best_rank_r` can tell. Cut the change of every linear layer but the last down to rank $r$, after training, and read on.
+# The singular values of the weight fall no faster than those of a random matrix, so no low-rank copy of it would do. Those of the change fall about twice as fast. The change does not have low rank, but a few directions hold most of it. Are the other directions needed? Your `best_rank_r` can tell. After training, cut the change of every linear layer but the last down to rank $r$, and measure the accuracy again.
 
 
 # %%
@@ -545,11 +584,11 @@ for r in (1, 2, 4, 8, 16, 40):
     print(f"change of rank {r:>2}: {accuracy(thinned(r), turned):.0%}")
 
 # %% [markdown]
-# At rank 8, a fifth of the full rank, little is lost: most of what training everything has changed did no harm and no good. But cut down to rank 1 this reader has become a poor one, while the one that was *trained* at rank 1 reads well. Nobody had told full training to be thin, and it spread over many directions what nearly fits into one. LoRA had only one, and found out what to do with it.
+# At rank 8, a fifth of the full rank, little is lost. Most of the directions that full training changed did neither harm nor good. But at rank 1 the cut reader reads poorly, while the reader *trained* at rank 1 reads well. Full training had no reason to keep its change in one direction, so it spread the change over many. LoRA had only one direction for each layer, and training found a good one.
 #
 # ## Play
 #
-# Choose a matrix and a rank. Questions to try: from which rank on do you recognise the digit? How does the change differ from the weight, and the weight from pure chance? Up to which rank do two factors cost less than the matrix itself?
+# Choose a matrix and a rank. From which rank on do you recognise the digit? How does the change differ from the weight, and the weight from the random matrix? Up to which rank do two factors cost less than the matrix itself?
 
 # %%
 digit = F.interpolate(scans[3:4], scale_factor=5, mode="bicubic")[0, 0]  # (40, 40)
@@ -559,33 +598,47 @@ show.lora.explorer(matrices, best_rank_r)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# A hospital has one large reader of X-ray images and forty machines, each of which paints its images a little differently. Somebody proposes forty fine-tuned copies, somebody else one reader with forty LoRA adapters, a third one forty sets of biases. What would you advise, what do you need to know before you decide, and when would you merge?
-# Support what you say with two numbers from this notebook. Four to six sentences.
+# A hospital has one large reader of X-ray images and forty machines. Each machine makes its images look a little different. One colleague proposes forty fine-tuned copies, a second one reader with forty LoRA adapters, and a third forty sets of biases. What would you advise? What do you need to know before you decide, and when would you merge?
+# Support what you say with two numbers from this notebook. Write four to six sentences.
 
 # %% [markdown] question="lora_question"
-# The forty machines share what a bone or a lung looks like and differ in how they paint it, so most of what the reader knows serves all of them: one reader with forty adapters. In this notebook an update of rank 2 had 2,240 numbers against the 27,890 of the whole reader, eleven kilobytes a machine instead of a hundred and twelve, and read
-# nearly as well as training everything. The base stays untouched to the last bit, so a new machine cannot spoil what the others do, while the fully trained copy forgot the old scanner. Biases would be cheaper still, 810 numbers, but they only shift what a layer says, and read about half of the negatives; if the machines differed in brightness alone they might do, and that is worth a try first.
+# The forty machines share what a bone or a lung looks like and differ in how they show it, so most of what the reader knows serves all of them. I advise one reader with forty adapters. In this notebook an update of rank 2 had 2,240 numbers against the 27,890 of the whole reader. That is eleven kilobytes a machine instead of a hundred and twelve, and it read
+# nearly as well as training everything. The base stays untouched to the last bit, so a new machine cannot spoil what the others do, while the fully trained copy forgot the old scanner. Biases would be cheaper still, with 810 numbers, but they only shift what a layer returns, and read about half of the negatives. If the machines differed in brightness alone they might do, and that is worth a try first.
 #
-# Before deciding I should want to know how different the machines are (the further from the base, the larger the rank; for something altogether new one trains everything), how many images each of them has to learn from, and whether one computer serves all forty. If it does, I keep base and adapters apart and exchange eleven kilobytes. A machine with a computer of its own gets a merged copy: the
-# detour costs time in every layer, and there nobody needs the base again.
+# Before deciding I want to know how different the machines are. The further they are from the base, the larger the rank, and for something altogether new one trains everything. I also want to know how many images each of them has to learn from, and whether one computer serves all forty. If it does, I keep base and adapters apart and exchange eleven kilobytes. A machine with a computer of its own gets a merged copy, because
+# the update costs time in every layer, and there nobody needs the base again.
 
 # %% [markdown]
+# ## What you built
+#
+# You adapted a trained model with a twelfth of its numbers or less, and left its weights alone.
+#
+# | you wrote | the field says | you meet it again as |
+# |---|---|---|
+# | `LoRALinear`, `add_lora` | low-rank adaptation | `LoraConfig` and `get_peft_model` in the library `peft` |
+# | `merge`, `unmerge` | merging an adapter | `merge_and_unload` in `peft` |
+# | `add_bitfit` | bias-only fine-tuning | the BitFit paper |
+# | `trainable_parameters` | trainable parameters | `print_trainable_parameters` in `peft` |
+# | `lora_state` | an adapter checkpoint | `adapter_model.safetensors` |
+# | `best_rank_r` | truncated SVD | `torch.svd_lowrank` |
+#
 # ## Looking back
 #
-# You have come a long way from counting letters. An n-gram model knew the last few of them and nothing else (01). Vectors made words comparable (02), a recurrent state carried them along (03), gates kept it from fading (04), and attention let a decoder look back at what no state could hold (05). Then attention became the whole model (06): several heads for several
-# questions (07), marks for places (08), masks for what must not be seen (09), two towers that translate (10), and images cut into words (11). What began as a table of counts is now something that somebody else has trained, and that you adapt in seconds.
+# You began by counting letters. An n-gram model knew the last few letters and nothing else (01). Vectors made words comparable (02). A recurrent network carried them along in a hidden state (03), and gates kept that state from fading (04). Attention let a decoder look back at what no state could hold (05).
 #
-# One habit was meant to stay, whatever becomes of the models: a falling loss proves little. You checked every part by itself, measured against a floor or a rival, and looked at what had been learned.
+# Then attention became the whole model (06). It got several heads for several questions (07), positional encodings (08), and masks for what it must not see (09). An encoder and a decoder learned to translate (10), and images became patches (11). You began with a table of counts. Now you take a model that other people trained, and adapt it in seconds.
+#
+# Keep one habit, whatever models come next. A falling loss proves little. You checked every part by itself, measured against a baseline, and looked at what had been learned.
 #
 # ## Going further
 #
-# - **Where to spend.** Give all 2,500 numbers to one kind of layer: only `W_q` and `W_v`, as in the paper's first experiments, or only `up` and `down`. Which buys most here? (The paper compared within attention; later work found that the layers behind it deserve their share.)
-# - **One factor alone.** Freeze $A$ at its random numbers and train $B$ alone. Half the numbers; how much of the accuracy? Then freeze a random $B$ and train $A$ from zero. Why is there a difference?
+# - **Where to spend.** Give all 2,500 numbers to one kind of layer. Try only `W_q` and `W_v`, as in the paper's first experiments, and then only `up` and `down`. Which gains most here? The paper compared the layers within attention. Later work found that the layers after it deserve their share.
+# - **One factor alone.** Freeze $A$ at its random numbers and train $B$ alone. How much of the accuracy do you keep with half of the numbers? Then freeze a random $B$ and train $A$ from zero. Why is there a difference?
 # - **Ranks and rates.** With $\alpha$ fixed, does one learning rate serve all ranks? Train ranks 1 and 16 with 3e-3, 1e-2 and 3e-2 each. And what happens when $\alpha$ grows with $r$, as $\alpha = 4 r$?
-# - **Few examples.** Learn from 100 negatives instead of 1,400. Does the thin update still lose against training everything?
-# - **Four bits.** Keep the frozen weights in four bits and train LoRA on top: that is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and how large models are fine-tuned on one graphics card.
-# - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021): section 7 asks our questions about rank of a language model. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of thin changes comes from.
-# - **And then?** Read a model that is used: [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and there is no part of it that you have not written yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how the trained ones are put to work.
+# - **Few examples.** Learn from 100 negatives instead of 1,400. Does LoRA still do worse than training everything?
+# - **Four bits.** Keep the frozen weights in four bits and train LoRA on top. This is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and it lets you fine-tune large models on one graphics card.
+# - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks our questions about rank of a language model in section 7. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
+# - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you have written each of its parts yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
 
 # %%
 progress()

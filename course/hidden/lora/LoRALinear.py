@@ -19,7 +19,7 @@ from course.reference.lora import LoRALinear as Right
         "Build one around a layer and give both the same x. Before any training, what should the difference be?",
         "Print the name, shape and requires_grad of every parameter. How many numbers can learn? Count those in A "
         "and in B.",
-        "Set A and B by hand to numbers you can follow, with alpha = 6 and r = 2. How often does the update count?",
+        "Set A and B by hand to numbers you can follow, with alpha = 6 and r = 2. By what is the update multiplied?",
     ),
     forbidden=("peft",),
 )

@@ -12,9 +12,9 @@ from course.reference import lora as reference
 @exercise(
     reference.add_bitfit,
     hints=(
-        "Print the name of every parameter of a model. Which of them are biases, and whose are they?",
+        "Print the name of every parameter of a model. Which of them are biases, and to which layers do they belong?",
         "Afterwards, count what can learn. For each linear layer with a bias it is `out`, for a LayerNorm its width.",
-        "What should decide: the kind of the layer, or the last part of the parameter's name?",
+        "What should decide, the kind of the layer or the last part of the parameter's name?",
     ),
 )
 def add_bitfit(rng):

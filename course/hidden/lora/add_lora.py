@@ -15,7 +15,7 @@ from course.reference.lora import LoRALinear as Right
     hints=(
         "`for name, module in model.named_modules(): print(name, type(module).__name__)`. Which of them do you want?",
         "Afterwards, print every name whose requires_grad is True. Only names that end in A or B should be left.",
-        "When do you freeze: before the new layers are in, or after? What happens to A and B in each order?",
+        "Do you freeze before the new layers are in, or after? What happens to A and B in each order?",
         "A layer belongs to its owner: `model.get_submodule('first')` has the attribute `q`. Who owns `head`?",
     ),
     forbidden=("peft",),

@@ -10,7 +10,7 @@ from course.reference import lora as reference
 @exercise(
     reference.lora_state,
     hints=(
-        "Print the keys of `model.state_dict()`. Which of them does somebody need who has the base already?",
+        "Print the keys of `model.state_dict()`. Which of them are missing for a colleague with the base?",
         "Could `model.load_state_dict(yours, strict=False)` find the places again? Two layers have an A each.",
         "A name is a path. Which part of it says that a tensor is an A or a B?",
     ),

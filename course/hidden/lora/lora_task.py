@@ -61,7 +61,7 @@ def _right_for(share, images):
         "Print the accuracy of the reader as it came, after add_lora, and after training. Which two should be equal?",
         "Print trainable_parameters(model) for W_q and W_v alone, for up and down, and for all six, at the same rank. "
         "Which buys the most accuracy?",
-        "Draw the loss for learning rates a factor of three apart. Is what suits fresh, small matrices what suits "
+        "Draw the loss for learning rates a factor of three apart. Do new, small matrices need the same rate as "
         "weights that are nearly right?",
         "Compare model.state_dict() with pretrained.weights(), tensor by tensor. Which have changed?",
     ),

@@ -12,7 +12,7 @@ from course.reference import lora as reference
     hints=(
         "Count by hand for nn.Linear(3, 5), then for the same with its bias frozen.",
         "Tie the weights of two layers. How many numbers are there to train, and how many does a file hold?",
-        "`requires_grad` says who can learn, `numel()` how many numbers that is. Whom do you ask?",
+        "Print `requires_grad` and `numel()` of every parameter. Which of the two says whether it is trained?",
     ),
 )
 def trainable_parameters(rng):

@@ -26,7 +26,7 @@ from course.reference import lora as reference
     hints=(
         "Merge a layer and take it apart again. What is left of the difference to the base's weight?",
         "Print merged.weight before and after. Does your function change it?",
-        "What merging has added is what has to go. Which function computes that already?",
+        "Print merged.weight minus layer.base.weight right after a merge. Which of your functions helps to get it?",
     ),
     forbidden=("peft",),
 )
