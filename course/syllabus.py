@@ -228,6 +228,7 @@ OURS: tuple[Topic, ...] = (
             _task("multi_head_attention", 5, 20, Budget(cpu=40_000, gpu=160_000)),
             _question("multi_head_attention"),
         ),
+        predictions=("score_products_of_eight_heads", "questions_one_wide_head_answers"),
     ),
     Topic(
         8,

@@ -1,14 +1,19 @@
 # %% [markdown]
 # # 7 Multi-head attention
 #
-# A playground. Every child wears a number, has a best friend, and has a rival. Stand next to one of them and ask two things: *which number does your friend wear? And your rival?* The child looks at one, looks at the other, and answers.
+# Imagine a playground. Every child wears a number, has a best friend, and has a rival. Stand next to one child and ask two things. *Which number does your friend wear? Which number does your rival wear?* The child looks at one, looks at the other, and answers.
 #
-# The attention of topic 06 cannot do that. It looks once, and if there are two to look at, it squints: what it brings home is a blend of both. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons".
-# Their answer is the last piece of the Transformer's attention: **several small attentions side by side**, called heads, that share the width of one.
+# The attention of topic 06 cannot do that. It looks only once, so it brings home one blend of both numbers. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons". Their answer is the last piece of the Transformer's attention. It is **several small attentions side by side**. They are called heads, and they share the width of one.
 #
-# In this notebook you cut words into heads and put them together again (with a mistake lying in wait that is easily made and hardly noticed), find out that eight heads cost no more than one, and train two of them on the playground. Then you look at which head does what, and silence one.
+# **You will**
 #
-# Five short exercises, one training task, one written question; about two hours, and everything trains in seconds on a laptop. Stuck? `hint("split_heads")` gives a hint, and a stronger one each time.
+# - split words into heads and merge them again, and meet a mistake that raises no error
+# - write the whole layer, and prove it equal to PyTorch's
+# - count what eight heads cost, train two heads on the playground, and silence one of them to see what it was worth.
+#
+# **You need** scaled dot-product attention (topic 06), `nn.Module` and a training loop in PyTorch (topic 02). One fact from PyTorch helps. `reshape` keeps the numbers in their order and only cuts the rows anew. `transpose` exchanges two axes.
+#
+# Five short exercises, one training task and one written question take about 100 minutes. Everything trains in seconds on a laptop. Are you stuck? `hint("split_heads")` gives a hint, and a stronger one each time you call it.
 
 # %%
 import copy
@@ -17,7 +22,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 
 # %% [markdown]
 # ## One look, two questions
@@ -29,8 +34,8 @@ for number, (friend, rival) in enumerate(playgrounds[0]["answers"][:2].tolist(),
     print(f"child {number}: the friend wears {friend}, the rival {rival}")
 
 # %% [markdown]
-# In the language of topic 06: each child is a word, its number is what it tells whoever finds it, and it asks for two names. One softmax gives one distribution over the children, so to hear two of them, it must share itself between them.
-# Suppose that half of the weight goes to the friend and half to the rival, and that values are numbers, one-hot. This is what two children bring home:
+# In the language of topic 06, each child is a word. Its number is its value, and its query must ask for two names. But one softmax gives one distribution over the children, so two of them must share it.
+# Suppose that half of the weight goes to the friend and half to the rival, and that the values are one-hot numbers. The next cell prints what two children bring home.
 
 # %%
 numbers = torch.eye(10)
@@ -39,25 +44,36 @@ for friend, rival in ((7, 0), (0, 7)):
     print(f"friend {friend}, rival {rival}: heard", heard.tolist())
 
 # %% [markdown]
-# The same vector for two different answers. Whoever reads it knows both numbers, and not which is whose. With 70 % and 30 % the two vectors would differ; but a linear layer that reads them hears the louder voice louder, and no matrix makes it prefer
-# the softer one for *every* pair of numbers. Making the vectors wider does not help either. There is one mixture, and everything goes into it.
+# The two vectors are equal, but the answers are different. The vector says which two numbers are there. It does not say which of them is the friend's.
 #
-# Two mixtures would do: one for friends, one for rivals.
+# With weights of 70 % and 30 % the two vectors would differ. But a linear layer that reads them always receives more of the first number than of the second. No matrix makes it prefer the second for *every* pair of numbers. Wider vectors do not help either, because there is still only one mixture.
 #
-# **Dimensions:** $B$ sentences (or playgrounds) in a batch, $T$ queries, $S$ keys, $D$ the width of a word, $h$ heads, $d = D/h$ the width of one head.
+# Two mixtures would do. One is for friends, and one is for rivals.
+#
+# **Dimensions:** $B$ sentences in a batch, $T$ queries, $S$ keys, $D$ the width of a word, $h$ heads, $d = D/h$ the width of one head.
 #
 # ## Heads share the width
 #
-# Each head $i$ has its own three matrices, $d \times D$ each (out, in; the lectures write the transposes), and attends with the narrow queries, keys and values that they make. What the heads find is put side by side, which is $h \cdot d = D$ numbers again, and a last matrix mixes them:
+# Begin with a small example. A sentence has two words, and their values have a width of 4.
+#
+# | | column 0 | column 1 | column 2 | column 3 |
+# |---|---|---|---|---|
+# | word 1 | 1 | 2 | 3 | 4 |
+# | word 2 | 5 | 6 | 7 | 8 |
+#
+# Two heads share the four columns. Head 1 gets columns 0 and 1, and head 2 gets columns 2 and 3. A query comes. Head 1 puts all its weight on word 1, so it finds $(1, 2)$. Head 2 puts half on each word, so it finds $\tfrac12 (3, 4) + \tfrac12 (7, 8) = (5, 6)$. Side by side, the two findings are $(1, 2, 5, 6)$, which is a vector of width 4 again.
+#
+# In general, each head $i$ has its own three matrices of shape $d \times D$. They are stored (out, in), and the lectures write the transposes. Each head attends with the narrow queries, keys and values that its matrices make. The findings of all heads are put side by side, which gives $h \cdot d = D$ numbers. A last matrix $W_o$ mixes them.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i, \qquad \text{Output} = [\text{head}_1; \dots; \text{head}_h]\, W_o^\top .$$
 #
-# Nobody computes that head by head. Put the heads' matrices for the queries on top of each other, and they are one $D \times D$ matrix $W_q$, as before; likewise $W_k$ and $W_v$. So project all words once, $X W_q^\top$ of shape $(B, T, D)$, and *then* cut: the first $d$ columns belong to the first head, the next $d$ to the second. The lecture says it in a sentence:
-# reshape to $n \times h \times d/h$, then transpose to $h \times n \times d/h$, and "now the head axis is like a batch axis" (its $n$ and $d$ are our $T$ and $D$). Every line of topic 06 works on it as it stands.
+# You do not have to compute this head by head. Stack the query matrices of all heads on top of each other, and they are one $D \times D$ matrix $W_q$. The same works for $W_k$ and $W_v$. So you project all words once, and $X W_q^\top$ has the shape $(B, T, D)$. *Then* you cut. The first $d$ columns belong to the first head, and the next $d$ columns belong to the second.
+#
+# The lecture does this in two steps. It reshapes to $n \times h \times d/h$ and then transposes to $h \times n \times d/h$, and "now the head axis is like a batch axis". Its $n$ and $d$ are our $T$ and $D$. Every line of topic 06 works on the result without a change.
 #
 # ### Exercise: `split_heads`, cut a word into heads (about 10 minutes)
 #
-# `ValueError` when the heads do not divide the width.
+# Raise a `ValueError` when the number of heads does not divide the width.
 
 
 # %% solution="split_heads"
@@ -78,17 +94,17 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
 check("split_heads", split_heads)
 
 # %% [markdown]
-# Why two steps, if `x.reshape(B, n_heads, T, D // n_heads)` gives the right shape in one? Here are the numbers of one sentence, and in each cell the head that gets it:
+# Why does this take two steps? After all, `x.reshape(B, n_heads, T, D // n_heads)` gives the right shape in one. The next picture shows the numbers of one sentence. Each cell names the head that gets the number.
 
 # %%
 show.multi_head_attention.shares(split_heads)
 
 # %% [markdown]
-# On the right, a head gets some of the *words*, whole, and never sees the others. The shape is right, nothing complains, and the loss even falls: this mistake can go unnoticed for a long time.
+# On the right, each head gets whole *words*, and never sees the other words. The shape is right, no error is raised, and the loss even falls. You can miss this mistake for a long time.
 #
 # ### Exercise: `merge_heads`, put the heads together again (about 10 minutes)
 #
-# The way back. The same trap is waiting.
+# This is the way back. The same mistake is possible here.
 
 
 # %% solution="merge_heads"
@@ -109,17 +125,15 @@ print("in three heads:", split_heads(x, 3).tolist())
 print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 
 # %% [markdown]
-# ## Attention in every head
+# Now you can write all of it. Project the words, split them, attend in every head, merge the findings, and mix them with $W_o$. Two things are new since topic 06.
 #
-# Now all of it: project, split, attend in every head, merge, mix. Two things are new since topic 06.
+# First, queries may come from **other words** than keys and values. `x_q` asks, and `x_kv` is asked. In self-attention they are the same. A translation that looks at its source sentence needs the difference (topic 10).
 #
-# Queries may come from **other words** than keys and values: `x_q` asks, `x_kv` is asked. In self-attention they are the same; a translation that looks at its source (topic 10) needs the difference.
-#
-# And there may be a **mask**: a boolean tensor that broadcasts to $(B, h, T, S)$, `True` where a query may look. What is forbidden gets the weight 0, and the rest shares the whole attention as if the forbidden keys did not exist. A query that may look at nothing at all gets weights of zero. (What masks are for is topic 09. Until then `mask` is mostly `None`.)
+# Second, there may be a **mask**. It is a boolean tensor that broadcasts to $(B, h, T, S)$, and it is `True` where a query may look. Here is a small example. A query has equal scores for three keys, so its weights are $(\tfrac13, \tfrac13, \tfrac13)$. With the mask `[True, False, True]` they become $(\tfrac12, 0, \tfrac12)$. The masked key gets the weight 0, and the other keys share the weight as if it did not exist. A query that may look at no key gets only weights of zero. Topic 09 shows what masks are for. Until then, `mask` is mostly `None`.
 #
 # ### Exercise: `multi_head_attention` (about 25 minutes)
 #
-# In two parts. `attend_in_heads` gets words that are projected already; you will need it again for the layer. `torch.softmax` is allowed from here on, torch's ready-made attention is not. The matrices are stored `(out, in)`, as ever, and heads that do not divide the width are a `ValueError`, as in `split_heads`. And how many products does one score add up?
+# Write it in two parts. `attend_in_heads` gets words that are projected already, and you will need it again for the layer. You may use `torch.softmax` from here on, but not torch's ready-made attention. The matrices are stored `(out, in)`, as before. Heads that do not divide the width are a `ValueError`, as in `split_heads`. Before you scale the scores, ask yourself how many products one score adds up.
 
 
 # %% solution="multi_head_attention"
@@ -157,7 +171,7 @@ def multi_head_attention(
 check("multi_head_attention", multi_head_attention)
 
 # %% [markdown]
-# Does that solve the playground, if somebody chooses the matrices? Four children, and for each a word of 16 numbers: its name, its number, its friend's name and its rival's name, all one-hot. The first head asks for friends, the second for rivals; both look at names and bring numbers.
+# Does that solve the playground if you choose the matrices by hand? Take four children. Each is a word of 16 numbers, which hold its name, its number, its friend's name and its rival's name, all one-hot. The first head asks for friends, and the second asks for rivals. Both compare with names and bring numbers.
 
 # %%
 children = torch.tensor([[0, 2, 1, 2], [1, 0, 3, 0], [2, 3, 1, 3], [3, 1, 2, 0]])
@@ -187,15 +201,15 @@ marks = {"friend": children[:, 2].tolist(), "rival": children[:, 3].tolist()}
 show.multi_head_attention.head_maps(weights[0], shown, asking, marks)
 
 # %% [markdown]
-# Two distributions for each child, and two answers that do not touch. ($W_o$ had nothing to do here. In general it takes what the heads have found, each in its own columns, and writes it wherever the next layer wants to read it.)
+# Each child now has two distributions and gets two separate answers. $W_o$ was the identity here, so it changed nothing. In general it takes what the heads found, each in its own columns, and writes it where the next layer reads.
 #
 # ## The layer
 #
-# As a layer, with biases. torch has had one for years, `nn.MultiheadAttention`, and yours can prove itself against it: take over its weights, and everything must agree.
+# Now make it a layer, with biases. PyTorch has one called `nn.MultiheadAttention`. You can test yours against it. Copy its weights into your layer, and the outputs must agree.
 #
 # ### Exercise: `MultiHeadAttention`, the layer (about 20 minutes)
 #
-# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. Look at one to see what it calls them, and what it has put on top of what:
+# `W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear` layers of width $D$, with a bias unless `bias=False`. Your `load_torch` copies the weights out of the `state_dict()` of an `nn.MultiheadAttention` of the same sizes. The next cell shows one. Look at the names, and find the tensor that stacks several matrices on top of each other.
 
 # %%
 theirs = nn.MultiheadAttention(6, num_heads=2, batch_first=True)
@@ -252,13 +266,11 @@ for name, (ours, torchs) in zip(("output", "weights"), pairs):
     print(f"{name:<8} differ by at most {(ours - torchs).abs().max():.1e}")
 
 # %% [markdown]
-# ## What it costs
-#
-# More heads, more to learn? Count.
+# Do more heads mean more parameters? Count them.
 #
 # ### Exercise: `multi_head_parameters`, how many parameters (about 5 minutes)
 #
-# All numbers that such a layer learns, with biases if `bias` is true. `ValueError` for a layer that cannot be built.
+# Return the number of all parameters that such a layer learns, with biases if `bias` is true. Raise a `ValueError` for a layer that cannot be built.
 
 
 # %% solution="multi_head_parameters"
@@ -275,7 +287,10 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 check("multi_head_parameters", multi_head_parameters)
 
 # %% [markdown]
-# And the time? Topic 06 counted the multiplications for comparing all words with each other: the number of words squared, times their width. (There $d$ was the full width. Here it is a head's.) For the layer of the paper, 512 wide, and a sentence of 70 words:
+# What about the time? Topic 06 counted the multiplications for comparing all words with each other. It found the number of words squared, times the width. There, $d$ was the full width. Here, $d$ is the width of one head. The next table is for the layer of the paper, which is 512 wide, and a sentence of 70 words. Predict one of its rows first.
+
+# %%
+predict("score_products_of_eight_heads")
 
 # %%
 print("heads   width of one   parameters     multiplications for the scores")
@@ -286,16 +301,17 @@ for heads in (1, 2, 4, 8, 16, 64, 512):
     print(f"{heads:>5} {d:>14} {count:>12,}     {work}")
 
 # %% [markdown]
-# Neither of the last two columns changes. The paper says so: because each head is narrower, the total cost is that of one head of full width. So heads are free, and the only question is how narrow one can be and still find what it looks for. You will measure it.
+# Neither of the last two columns changes. The paper gives the reason. Each head is narrower, so the total cost is that of one head of full width. One question is left. How narrow can a head be and still find what it looks for? You will measure it.
 #
 # ## The task: friends and rivals
 #
-# Back to the children, eight on each playground, their names, numbers, friends and rivals drawn by lot. `blocks.ChildSlots` makes a word of each child: the sum of four embeddings, for its name, its number, the name of its friend, the name of its rival. One layer of your attention reads them, and a linear map reads
-# off twenty scores for each child: ten for the friend's number, ten for the rival's. Nothing tells the heads which of them is to do what.
+# Now go back to the children. There are eight on each playground, and their names, numbers, friends and rivals are drawn at random. `blocks.ChildSlots` makes one word of each child. The word is the sum of four embeddings, for its name, its number, its friend's name and its rival's name. One layer of your attention reads these words. A linear map then gives twenty logits for each child, ten for the friend's number and ten for the rival's. You never tell a head which of the two questions to answer.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward` around your layer, and `train`, which takes batches until there are no more: four tensors of shape $(B, S)$, and `answers` $(B, S, Q)$, here with $Q = 2$: the friend's number and the rival's. `batches.log(loss)` draws the curve. (Let the loop take any $Q$: further down it trains a model that is asked a third question.) Full marks for 98 % of each question on new playgrounds, and 95 % on larger ones.
+# Write `forward` around your layer. Then write `train`, which takes batches until there are no more. Each batch has four tensors of shape $(B, S)$, and `answers` of shape $(B, S, Q)$. Here $Q = 2$, for the friend's number and the rival's. Let the loop take any $Q$, because later in this notebook it trains a model that answers a third question. Call `batches.log(loss)` once after each step. It records the loss and draws the curve.
+#
+# The judge asks your trained model about playgrounds that it has never seen, and measures the share of right answers for each question apart. Full marks need 98 % on each question, and 95 % on larger playgrounds.
 
 
 # %% solution="multi_head_attention_task"
@@ -341,9 +357,7 @@ record = fit("multi_head_attention_task", RelationsModel, train)
 check("multi_head_attention_task", record.model)
 
 # %% [markdown]
-# ## Which head does what?
-#
-# One playground that nobody has seen in training, and the weights of both heads, in percent. Circles mark friends, squares rivals.
+# Here is one playground that was not in the training data. The picture shows the weights of both heads in percent. Circles mark friends, and squares mark rivals.
 
 # %%
 COLUMNS = "names", "numbers", "friends", "rivals"
@@ -351,7 +365,7 @@ new = data.load("relations", rows=1000, seed=1).with_format("torch")[:]
 playground = [new[column].to(device()) for column in COLUMNS]
 answers = new["answers"].to(device())
 names, numbers, friends, rivals = playground
-# For each child, which of the others is meant: (1000, 8, 8), one True in each row.
+# meant[relation] is True where the column's child is the friend (or rival) of the row's child.
 meant = {
     "friend": names[:, None] == friends[:, :, None],
     "rival": names[:, None] == rivals[:, :, None],
@@ -366,7 +380,7 @@ places = {relation: who[0].int().argmax(-1).tolist() for relation, who in meant.
 show.multi_head_attention.head_maps(weights[0], shown, asking, places)
 
 # %% [markdown]
-# Nobody told them, and they have divided the work. (Yours may have done it the other way round.) Is it the same on every playground? Over a thousand of them, how much of a head's attention goes to friends, and how much to rivals?
+# The heads have divided the work, although nothing in your code told them to. Yours may have done it the other way round. Is it the same on every playground? The next cell takes a thousand of them, and measures how much of a head's attention goes to friends and how much to rivals.
 
 # %%
 rows = {}
@@ -374,23 +388,26 @@ for head in range(2):
     seen = [(weights[:, head] * who).sum(-1).mean().item() for who in meant.values()]
     rows[f"head {head + 1}"] = [*seen, 1 - sum(seen)]
 show.multi_head_attention.by_relation(
-    rows, ["friend", "rival", "anybody else"], "Where does each head look?", "share of attention, %"
+    rows,
+    ["friend", "rival", "any other child"],
+    "Where does each head look?",
+    "share of attention, %",
 )
 
 # %% [markdown]
-# Looking is not yet using. To see what a head is *worth*, silence it: what head $i$ has found stands in columns $(i-1)\,d$ to $i d - 1$ when it meets $W_o$, so set those columns of $W_o$ to zero and ask again.
+# A head may look at a child, but does the model use what it finds? To see what a head is *worth*, silence it. In this model $d = 32$, so the finding of head 1 stands in columns 0 to 31 when it meets $W_o$, and that of head 2 in columns 32 to 63. In general, head $i$ has columns $(i-1)\,d$ to $i d - 1$. Set those columns of $W_o$ to zero, and ask the questions again.
 
 
 # %%
 def accuracy(model, wanted=answers):
-    """The share of right answers to each question, on a thousand new playgrounds."""
+    """Return the share of right answers to each question, on 1,000 new playgrounds."""
     with torch.no_grad():
         right = model(*playground).argmax(-1) == wanted
     return right.float().mean((0, 1)).tolist()
 
 
 def silenced(model, head, d=32):
-    """A copy of the model in which nobody listens to one head."""
+    """Return a copy of the model with one head silenced: W_o ignores its columns."""
     model = copy.deepcopy(model)
     with torch.no_grad():
         model.attend.W_o.weight[:, head * d : (head + 1) * d] = 0
@@ -405,11 +422,14 @@ show.multi_head_attention.by_relation(
 )
 
 # %% [markdown]
-# Without the head that looks at friends, friends' numbers are guessed and rivals' are known, and the other way round. Each head does one job, and no more than that.
+# Without the head that looks at friends, the model guesses the friends' numbers and still knows the rivals'. Without the other head it is the other way round. Each head does one job.
 #
 # ## One head, and many
 #
-# Now the same model with one head, then with more than it needs. Width, number of parameters, batches and your training loop stay as they are; only how many heads share the width changes. (`variant` keeps their weights apart from those that are graded.)
+# Now train the same model with one head, and then with more heads than it needs. The width, the number of parameters, the batches and your training loop stay as they are. Only the number of heads changes. The argument `variant` keeps these weights apart from the graded ones. Before you run it, predict what one head of the full width can do.
+
+# %%
+predict("questions_one_wide_head_answers")
 
 # %%
 heads = [1, 2, 8, 64]
@@ -428,18 +448,18 @@ parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
-# One head learns one of the questions (which one is chance) and does little better than guessing at the other, although it is twice as wide as either of the two heads and has just as many numbers to learn. It is not too small. It has one softmax.
+# One head learns one of the questions, and chance decides which. On the other question it does little better than guessing. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
 #
-# And to the right? In a layer of 64 heads each has one column: its query is a single number, and so is each key. With that alone a head cannot tell 26 names apart; all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
+# Now look at the right end of the curves. In a layer of 64 heads each head has one column. Its query is a single number, and so is each key. Such a head cannot tell 26 names apart, but all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
 #
 # ## Heads in layers
 #
-# A third question: **which number does your friend's rival wear?** No head can look there. A child knows its friend's name, and who the friend's rival is, only the friend knows: two looks, one after the other. So take two layers. Each child keeps what it has, and adds what it hears (that sum is all you need for now; topic 10 says why it is there). Your own loop trains them, on batches with three answers.
+# A third question is **which number does your friend's rival wear?** No single head can look there. A child knows its friend's name, but only the friend knows who its rival is. That takes two looks, one after the other, so it takes two layers. Each child keeps its own vector and adds what it hears. This sum is a residual connection, and topic 10 explains why it is there. Your own loop trains both models, on batches with three answers.
 
 
 # %%
 class Layers(nn.Module):
-    """Layers of attention, one on what the other has heard, for three questions."""
+    """A stack of attention layers that answers three questions."""
 
     def __init__(self, n_layers, n_heads=2, width=64):
         super().__init__()
@@ -451,7 +471,7 @@ class Layers(nn.Module):
         return self.read(self.listen(*playground)[0]).unflatten(-1, (3, 10))
 
     def listen(self, *playground):
-        """Words after the last layer, and the weights of each layer."""
+        """Return the words after the last layer, and the weights of each layer."""
         x, seen = self.slots(*playground), []
         for attend in self.layers:
             heard, weights = attend(x, x)
@@ -462,13 +482,13 @@ class Layers(nn.Module):
 
 # %%
 def three(names, friends, answers):
-    """The two answers, and as a third what my friend would say about the rival: (B, S, 3)."""
+    """Append the number of the friend's rival to the two answers: (B, S, 3)."""
     friend = (names[:, None] == friends[:, :, None]).int().argmax(-1)  # (B, S): the friend's place
     return torch.cat([answers, answers[..., 1].gather(1, friend)[..., None]], dim=-1)
 
 
 class WithThird:
-    """The same batches, with three answers for each child."""
+    """The same batches with a third answer for each child."""
 
     def __init__(self, batches):
         self.batches, self.log = batches, batches.log
@@ -497,13 +517,13 @@ show.multi_head_attention.by_relation(
 )
 
 # %% [markdown]
-# The second look makes the difference. (One layer's quarter of the third question is no look: one time in seven the friend's rival is the child who asks, one time in seven its own rival, and either's number is a better guess than most.)
+# The second layer makes the difference. One layer still gets a quarter of the third question right, without a second look. One time in seven the friend's rival is the child who asks, and one time in seven it is the child's own rival. So the number of either is a better guess than most.
 #
-# How does the number travel, though? There are two ways. Either each child first learns its own rival's number, and is then asked for it by whoever calls it a friend. Or everybody first learns from the friend *who* the rival is, and then looks at that child directly. Training with other random numbers finds one or the other. Which one did yours find?
+# How does the number travel through two layers? There are two ways. In the first, each child learns its own rival's number, and then passes it on to the child that calls it a friend. In the second, each child learns from its friend *who* the rival is, and then looks at that rival directly. Another random start can find the other way. Which one did yours find?
 #
 # ## Play
 #
-# Choose a layer, a head and a child, and see where it looks. Find the head of the second layer that answers the third question. Whom does it look at, the friend or the friend's rival? What, then, must the first layer have brought, and which of its heads brings it?
+# Choose a layer, a head and a child, and see where it looks. Find the head of the second layer that answers the third question. Does it look at the friend or at the friend's rival? What must the first layer have brought for that, and which of its heads brings it?
 
 # %%
 with torch.no_grad():
@@ -512,7 +532,7 @@ seen = [weights[0].cpu() for weights in seen]  # for each layer (2, 8, 8)
 show.multi_head_attention.explorer(seen, shown, asking)
 
 # %% [markdown]
-# Heads and layers together answer long questions about a *set* of children. Line them up in another order, and the answers come in that order and are otherwise the same:
+# Heads and layers together answer long questions about a *set* of children. Line the children up in another order. The answers come in that order, and are otherwise the same.
 
 # %%
 order = torch.tensor([5, 2, 7, 0, 3, 1, 6, 4], device=device())
@@ -522,34 +542,33 @@ with torch.no_grad():
 print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 
 # %% [markdown]
-# On a playground that is as it should be. For *man eats small dinosaur* it is not, and no number of heads will mend it. That is topic 08.
+# On a playground, that is what you want. For *man eats small dinosaur* it is a fault, and more heads will not repair it. Topic 08 will.
 #
 # ## In your own words (about 10 minutes)
 #
-# One head of width 64 learned one of the two questions and hardly more than guessed at the other; two heads of width 32 learned both, with the same number of parameters. Why? Then: a friend says, "More heads never cost anything, so I use as many as there are columns." What do they get, and what do they give up?
-# Four to six sentences.
+# One head of width 64 learned one of the two questions, and did hardly better than guessing on the other. Two heads of width 32 learned both, with the same number of parameters. Why? Then a friend says, "More heads never cost anything, so I use as many as there are columns." What does your friend gain, and what does your friend give up?
+# Write four to six sentences.
 
 # %% [markdown] question="multi_head_attention_question"
-# A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from whom (and always hears the one with the larger weight
-# best); if it looks at one of them only, the other question must be guessed, and that is what training settles for. Width does not matter for this: it lengthens the vectors that are mixed, and there is still only one mixture. Two heads are two distributions, and each leaves its finding in columns of its own, where the reader finds it.
+# A head has one softmax, so for each child it has one distribution over the others and brings home one mixture of their values. If it looks at friend and rival at once, their numbers arrive added up, and a linear reader cannot tell which came from which child. If it looks at only one of them, the other question must be guessed. Training settles for that. Width does not matter here, because it lengthens the vectors that are mixed and there is still only one mixture. Two heads have two distributions, and each leaves its finding in columns of its own, where the linear layer can read it.
 #
-# With as many heads as columns, parameters and multiplications are indeed the same, but every head has a single number for its query, its key and its value. A score is then a product of two numbers, which can say "large" or "small" and cannot tell 26 names apart, and what a head brings home is one number. There are many looks, and none of
-# them is sharp. The friend has traded what each head can distinguish for the number of heads.
+# With as many heads as columns, parameters and multiplications are indeed the same. But every head has a single number for its query, its key and its value. A score is then a product of two numbers, which cannot tell 26 names apart, and the head brings home one number. There are many looks, and none of them is sharp. The friend has traded what each head can distinguish for the number of heads.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Heads look in several places at once, layers look one after the other. Heads share the width, so they cost nothing, and training divides the work among them. And a tensor of the right shape may still hold the wrong numbers: split and merge were worth a check of their own.
+# You built **multi-head attention**, the layer that PyTorch calls `nn.MultiheadAttention` and section 3.2.2 of *Attention is all you need* describes. With `x_q` and `x_kv` the same, it is self-attention. With two different sequences, it is cross-attention. Setting columns of $W_o$ to zero is called head ablation, or head pruning when the head is removed for good.
+#
+# Heads look in several places at once, and layers look one after the other. Heads share the width, so more of them add no parameters. Training divides the work among them. And a tensor of the right shape may still hold the wrong numbers, so splitting and merging needed checks of their own.
 #
 # ## Going further
 #
-# - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard: `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do and the other in 96 of 100 cases: the head looks at both children, more at one of them, and what a linear layer cannot take apart, a hidden layer nearly can.
-# - **Wrong, and it learns.** As in topic 06, wrong attention often learns, too. With the mean of the heads in place of their merging, with scores divided by $\sqrt{D}$ or not at all, with $W_o$ left out, we measured more than 99 % on this task. With the reshape of the first picture in `split_heads` it was 30 %, and 49 % when `merge_heads` made the same mistake on the way back.
-# - **Silence.** Give the model four heads and silence them one by one, then two by two. Which work is done twice? P. Michel and others, [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019), took many heads out of trained models and hardly noticed a difference. E. Voita and others,
-#   [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019), looked at what those heads do that have to stay: neighbours, grammar, rare words.
-# - **Shared keys.** Each query head could share its keys and values with other heads, so that less has to be kept while a text is written. How many parameters does that save? N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
-# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017): section 3.2.2 is this notebook, and table 3, rows (A), is your picture of one head and many, for translation.
-# - **Next.** However many heads and layers, the words are still a set. Topic 08 tells each of them where it stands.
+# - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard. Write `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do, and the other in 96 of 100 cases. The head looks at both children, and more at one of them. A linear layer cannot separate that mixture, but a hidden layer nearly can.
+# - **Wrong, and it learns.** As in topic 06, wrong attention often learns too. We measured more than 99 % on this task with the mean of the heads in place of merging. We measured the same with scores divided by $\sqrt{D}$ or not at all, and with $W_o$ left out. With the wrong reshape in `split_heads` it was 30 %. It was 49 % when `merge_heads` made the same mistake on the way back.
+# - **Silence.** Give the model four heads. Silence them one by one, then two by two. Which work is done twice? P. Michel and others took many heads out of trained models and hardly noticed a difference, in [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019). E. Voita and others looked at what the heads do that have to stay, in [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019). They found heads for neighbours, for grammar and for rare words.
+# - **Shared keys.** Each query head could share its keys and values with other heads. Then a model has less to store while it writes a text. How many parameters does that save? Read N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
+# - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). Section 3.2.2 is this notebook. Rows (A) of table 3 are your picture of one head and many, for translation.
+# - **Next.** However many heads and layers you use, the words are still a set. Topic 08 tells each word its position.
 
 # %%
 progress()
