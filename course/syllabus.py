@@ -176,6 +176,7 @@ OURS: tuple[Topic, ...] = (
             _task("lstm_gru", 5, 25, Budget(cpu=100_000, gpu=600_000)),
             _question("lstm_gru"),
         ),
+        predictions=("half_open_gate_after_ten_steps", "gradient_with_forget_bias_zero"),
     ),
     Topic(
         5,

@@ -1,27 +1,30 @@
 # %% [markdown]
 # # 4 Gates: LSTM and GRU
 #
-# Elman's network overwrites its whole state at every step, and multiplies every gradient by the same matrix on the way
-# back. Both are one fault: it cannot leave anything alone. In this notebook the network learns to decide. You write a
-# cell with one gate, then the LSTM and the GRU, see a gradient come back over forty steps, and beat Elman's network on
-# parentheses twice as long as any it was trained on.
+# Elman's network overwrites its whole hidden state at every step. On the way back, it multiplies every gradient by the same matrix. So old content is lost, and so is the gradient that could teach the network to keep it. In this notebook you give the network a choice. At every step, each unit can keep its old value or replace it.
 #
-# Seven short exercises, one training task, one written question; two to three hours. Stuck? `hint("lstm_cell")` gives a
-# hint, and a stronger one each time.
+# **You will**
+#
+# - write a cell with one gate, then an LSTM and a GRU
+# - measure how much of a gradient comes back over forty steps
+# - beat Elman's network on parentheses twice as long as any it was trained on.
+#
+# **You need** a training loop in PyTorch (topic 02), and the hidden state and the vanishing gradient (topic 03). One fact helps. The sigmoid $\sigma(a) = 1 / (1 + e^{-a})$ turns any number into one between 0 and 1, and $\sigma(0)$ is 0.5.
+#
+# Seven short exercises, one training task and one written question take about 140 minutes. Are you stuck? `hint("lstm_cell")` gives a hint, and a stronger one each time you call it.
 
 # %%
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import blocks, check, data, device, fit, hint, progress, seed, show
+from course import blocks, check, data, device, fit, hint, predict, progress, seed, show
 from course.data import parentheses
 
 # %% [markdown]
 # ## What got lost
 #
-# Take two cells with random weights, and nothing to learn. One overwrites: its state is multiplied by a matrix and
-# squashed, as in topic 03. The other only adds what it reads. How much of a gradient comes back to the first state?
+# Take two cells with random weights. Neither has learned anything. The first overwrites: it multiplies its state by a matrix and squashes the result, as in topic 03. The second only adds what it reads. How much of a gradient comes back to the first state?
 
 # %%
 seed(3)
@@ -37,15 +40,13 @@ back = {
 show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-11, 30))
 
 # %% [markdown]
-# Adding is the cure, and it is no use: a state that only adds keeps *everything*. Forty tokens later it is a heap in
-# which nothing can be found. What we want lies between the two, and it is not the same for every unit and every step:
-# keep this, overwrite that, now.
+# The overwriting cell loses the gradient, and about a billionth of it is left after forty steps. The adding cell keeps all of it. But a state that only adds also keeps *every token*. After forty tokens it is one large sum, and you cannot find anything in it. The network needs something between the two, and it needs to choose for each unit and each step.
 #
 # ## One gate
 #
-# A **gate** is a vector of numbers between 0 and 1, one for each unit, by which something is multiplied: 0 lets nothing
-# through, 1 lets everything through. It is computed from the input and the state, so it can be learned like all else.
-# The lecture's version puts one gate on Elman's network:
+# A **gate** is a vector of numbers between 0 and 1, one for each unit. The network multiplies another vector by it. Where the gate is 0, nothing passes, and where it is 1, everything passes. The network computes the gate from the input and the state, so it can learn when to open it.
+#
+# Take one unit. Its old state is 2, and its new candidate is 10. With a gate of 0.9, the next state is $0.9 \cdot 2 + 0.1 \cdot 10 = 2.8$, close to the old one. With a gate of 0.1, it is $0.1 \cdot 2 + 0.9 \cdot 10 = 9.2$, close to the candidate. The lecture puts one such gate on Elman's network:
 #
 # $$\begin{aligned}
 # \bar h_t &= \mathrm{ReLU}(W_x\, x_t + W_h\, h_{t-1} + b) && \text{the candidate: what Elman's network would say} \\
@@ -53,14 +54,13 @@ show.rnn.fading(back, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-
 # h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot \bar h_t && \text{the new state}
 # \end{aligned}$$
 #
-# with $\sigma(a) = 1 / (1 + e^{-a})$ and $\odot$ for a product number by number. (The lecture writes $W_{xz}$, $W_{hz}$
-# and $b_z$ for $V_x$, $V_h$ and $c$.)
+# The sign $\odot$ multiplies two vectors number by number. The lecture writes $W_{xz}$, $W_{hz}$ and $b_z$ for $V_x$, $V_h$ and $c$.
 #
-# **Dimensions:** $B$ sequences in a batch, $T$ steps, $D$ numbers in an input, $H$ numbers in the state, $V$ tokens.
+# **Dimensions.** A batch has $B$ sequences of $T$ steps. An input has $D$ numbers, the hidden state has $H$ numbers, and there are $V$ tokens.
 #
 # ### Exercise: `gated_cell` (about 10 minutes)
 #
-# PyTorch's own recurrent layers and cells would be the answer themselves, here and below.
+# Compute the next state from the three lines above. Do not use PyTorch's own recurrent layers and cells, here or below, since they are the answer themselves.
 
 
 # %% solution="gated_cell"
@@ -82,8 +82,10 @@ def gated_cell(
 check("gated_cell", gated_cell)
 
 # %% [markdown]
-# How long does a gate remember? Put a one into the state, let nothing come in, and watch what your cell keeps of it.
-# All weights are zero here, so the bias $c$ alone holds the gate open.
+# How long does a gate remember? The next cell puts a one into the state, feeds in zeros, and records what your cell keeps of the one. All weights are zero here, so only the bias $c$ decides how far the gate is open. Predict the result for the gate of a fresh network, before you run the cell.
+
+# %%
+predict("half_open_gate_after_ten_steps")
 
 # %%
 kept = {}
@@ -98,39 +100,36 @@ for c in (0.0, 1.0, 3.0, 5.0):
 show.rnn.fading(kept, "what is left of the one", "How long does a gate remember?", (1e-6, 2))
 
 # %% [markdown]
-# A gate that begins half open, as it does in any network with small weights, loses all but a thousandth in ten steps.
-# It can *learn* to keep; but for that, a gradient must first come back that far. Remember this when you train.
+# The weights of a fresh network are small, so its gates begin half open. Such a gate loses all but a thousandth in ten steps. It can *learn* to keep more. But for that, a gradient must first come back that far. Remember this when you train.
 #
 # ## The LSTM
 #
-# Hochreiter and Schmidhuber (1997) gave the network two states. One is the memory proper, the **cell state** $c$ (no
-# longer a bias; those are called $b$ from here on). All that ever happens to it is that it is multiplied by a gate and
-# added to. The other, $h$, is what the cell shows of it to the rest of the network. So a unit can know something
-# without saying it.
+# Hochreiter and Schmidhuber (1997) gave the network two states. The **cell state** $c$ is its memory. Each step multiplies the cell state by a gate and adds something to it, and does nothing else to it. The **hidden state** $h$ is the part of the memory that the cell shows to the rest of the network. So a unit can store something without showing it. (From here on $c$ is the cell state, and every bias is called $b$.)
 
 # %%
 show.lstm_gru.lstm_step()
 
 # %% [markdown]
-# One lecture puts it as questions, which every unit asks at every step:
+# Follow one unit through the figure. Its cell state is 0.5. The forget gate is $f = 0.9$, so 0.45 of it stays. The candidate is $g = 0.8$ and the input gate is $i = 0.5$, so 0.40 is added. The new cell state is 0.85. The output gate is $o = 0.5$, so the new hidden state is $0.5 \cdot \tanh(0.85) = 0.35$.
+#
+# One lecture explains the gates as questions, which every unit asks at every step:
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{do I still need what I kept?} \\
 # g_t &= \tanh(W_g x_t + U_g h_{t-1} + b_g) && \text{what new does } x_t \text{ bring,} \\
 # i_t &= \sigma(W_i x_t + U_i h_{t-1} + b_i) && \text{and how much of it goes in?} \\
 # o_t &= \sigma(W_o x_t + U_o h_{t-1} + b_o) && \text{how much of it do I show?} \\
-# c_t &= f_t \odot c_{t-1} + i_t \odot g_t && \text{the memory} \\
-# h_t &= o_t \odot \tanh(c_t) && \text{what is shown of it}
+# c_t &= f_t \odot c_{t-1} + i_t \odot g_t && \text{the cell state} \\
+# h_t &= o_t \odot \tanh(c_t) && \text{the hidden state}
 # \end{aligned}$$
 #
-# (The lectures also write $\tilde c_t$ for $g_t$. The forget gate came three years later, from Gers, Schmidhuber and
-# Cummins.)
+# The gates are called the **forget gate** $f$, the **input gate** $i$ and the **output gate** $o$. The lectures also write $\tilde c_t$ for the candidate $g_t$. Gers, Schmidhuber and Cummins added the forget gate three years later.
 #
-# In code the four matrices are stacked into one, so that a step costs one product: $W$ is $(4H, D)$, $U$ is $(4H, H)$ and
-# $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here (ONNX has i, o, f, g), and weights loaded in the
-# wrong order raise no error: every shape fits.
+# The code stacks the four matrices into one, so a step needs one product with $x$ and one with $h$. $W$ is $(4H, D)$, $U$ is $(4H, H)$ and $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here. ONNX stores i, o, f, g. Weights loaded in the wrong order raise no error, because every shape fits.
 #
 # ### Exercise: `lstm_cell` (about 20 minutes)
+#
+# Compute the next hidden state and the next cell state from the six lines above.
 
 
 # %% solution="lstm_cell"
@@ -154,31 +153,23 @@ check("lstm_cell", lstm_cell)
 # %% [markdown]
 # ## A tape
 #
-# The lecture's example: a unit that keeps in mind whether a man or a woman is spoken of, until the pronoun needs it. Your
-# cell runs along the sentence. A man's name offers something near $+1$, a woman's something near $-1$, every other word
-# offers noise. With all gates half open, both names have faded by the time they are asked for (the stars):
+# The lecture has an example. A unit remembers whether the text speaks of a man or a woman, until a pronoun needs to know. Your cell now reads such a sentence. A man's name offers a candidate near $+1$, a woman's name offers one near $-1$, and every other word offers noise. The stars show where the unit is needed, and with which sign. All gates are half open, and both names have faded by then:
 
 # %%
 show.lstm_gru.tape(lstm_cell)
 
 # %% [markdown]
-# Now be the gates. Choose a word, move its three sliders, and make both stars: *He* must come out clearly positive,
-# *She* clearly negative. Which gates did you have to touch, and at which words? (Tab goes from slider to slider, arrow
-# keys move them.)
+# Now you set the gates. Choose a word, move its three sliders, and try to reach both stars. *He* must come out clearly positive and *She* clearly negative. Which gates did you have to move, and at which words? (Tab moves from slider to slider, and the arrow keys move a slider.)
 
 # %%
 show.lstm_gru.write_the_tape(lstm_cell)
 
 # %% [markdown]
-# In a good solution (the last button shows one) input and output gate are shut at most words, and the forget gate is
-# open at most. That is typical: what a trained LSTM learns is mostly *when to write*. At "Jeanne" the old content must go
-# just as the new one comes. Are these really two decisions?
+# The last button shows a good solution. Input gate and output gate are shut at most words, and the forget gate is open at most words. This is typical. A trained LSTM mostly learns *when to write*. At "Jeanne" the old content must go exactly when the new content comes. Are these really two decisions?
 #
 # ## The GRU
 #
-# Cho and others (2014) made them one. The GRU has no cell state of its own and only two gates: $z$ divides between old
-# and new, as in the lecture's network above, and the **reset** gate $r$ decides how much of the old state the candidate
-# may look at:
+# Cho and others (2014) made them one decision. The GRU has no cell state and only two gates. The **update gate** $z$ mixes old and new, as in the lecture's network above. The **reset gate** $r$ decides how much of the old state the candidate may see:
 #
 # $$\begin{aligned}
 # r_t &= \sigma(W_r x_t + U_r h_{t-1} + b_r) \\
@@ -187,12 +178,20 @@ show.lstm_gru.write_the_tape(lstm_cell)
 # h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot n_t
 # \end{aligned}$$
 #
-# There are two disagreements in the wild, and the second of them is in your lectures, too. PyTorch resets after the
-# product, $r_t \odot (U_n h_{t-1})$: a different function. And many texts let $z$ *write* where ours keeps. Here the
-# equations above hold. `check` recognises either of the others when it comes alone; of both at once it says only that
-# something is off.
+# Papers and libraries disagree in two points. First, $z$ may keep the old state or write the new one. Second, the reset may come before or after the matrix $U_n$.
+#
+# | | reset before the matrix: $U_n (r_t \odot h_{t-1})$ | reset after the matrix: $r_t \odot (U_n h_{t-1})$ |
+# |---|---|---|
+# | $z$ keeps: $h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t$ | **this notebook**, Cho et al. 2014, ONNX's default | PyTorch, cuDNN, Keras's default |
+# | $z$ writes: $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$ | Chung et al. 2014 | rare |
+#
+# The rows differ only in a name, because $1 - z$ takes the role of $z$. The columns are different functions. Take $h = (1, 2)$, $r = (0.5, 1)$ and a matrix $U_n$ with the rows $(1, 1)$ and $(0, 1)$. Reset first, and $r \odot h = (0.5, 2)$ becomes $(2.5, 2)$. Multiply first, and $U_n h = (3, 2)$ becomes $(1.5, 2)$.
+#
+# Your lectures disagree about the second point, too. In this notebook, the equations above hold. `check` recognises each of the two differences when it comes alone. If your cell has both, `check` says only that the result is wrong.
 #
 # ### Exercise: `gru_cell` (about 15 minutes)
+#
+# Compute the next state from the four equations above.
 
 
 # %% solution="gru_cell"
@@ -217,8 +216,11 @@ check("gru_cell", gru_cell)
 # %% [markdown]
 # ## The way back, again
 #
-# Now the experiment this is all about. Random weights, nothing learned; only the bias of the gate that keeps is set by
-# hand. How much of a gradient comes back through your cells? (An LSTM's state is the pair of $h$ and $c$.)
+# Now repeat the first experiment with your own cells. The weights are random, and nothing is learned. We set only one bias by hand, that of the gate that keeps. How much of a gradient comes back? (The state of an LSTM is the pair of $h$ and $c$.) The curves include an LSTM whose forget gate has a bias of 0. Predict where its line ends.
+
+
+# %%
+predict("gradient_with_forget_bias_zero")
 
 
 # %%
@@ -245,27 +247,23 @@ for name, bias in (("LSTM", 0.0), ("LSTM", 1.0), ("LSTM", 3.0), ("GRU", 3.0), ("
 show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-11, 30))
 
 # %% [markdown]
-# Read the figure twice. With a bias of 3, the gradient survives forty steps, where Elman's network has a billionth
-# left. Along the cell state nothing stands in its way but the forget gates: this direct way is their product
-# $f_1 \odot f_2 \odot \dots \odot f_T$. In 1997, without forget gates, it was exactly one, and had a name: the *constant
-# error carousel*. More comes back through $h$ and the gates, with random weights even more than was sent: the LSTM's
-# line of bias 3 ends above one.
+# With a bias of 3, the gradient survives forty steps, while Elman's network has a billionth of it left. Along the cell state, only the forget gates act on the gradient. This direct path multiplies it by $f_1 \odot f_2 \odot \dots \odot f_T$. If every forget gate is $\sigma(3) = 0.95$, the product of forty is 0.14. If every gate is $\sigma(0) = 0.5$, the product is a trillionth. The LSTM of 1997 had no forget gate, so its product was exactly one, and its authors called this path the *constant error carousel*.
 #
-# (The lines of the GRU and of the single gate lie on top of each other: both keep by one $z$.)
+# More of the gradient comes back through $h$ and the gates. With random weights this can even be more than was sent. That is why the LSTM's line with bias 3 ends above one. The lines of the GRU and of the single gate lie close together, because both keep their state by one $z$.
 #
-# And with a bias of 0, the LSTM's gradient vanishes as well, if less steeply. Gates do not abolish the vanishing
-# gradient. They make it something that the network can *decide*.
+# With a bias of 0, the LSTM's gradient vanishes too, only less steeply. Gates do not abolish the vanishing gradient. They let the network *decide* how much of it comes back.
 #
 # ## Looking inside: peepholes
 #
-# An LSTM's gates see $x_t$ and $h_{t-1}$, but not the cell state itself. While the output gate is shut, $h$ is zero, and
-# the gates are blind to what the cell holds. Gers, Schraudolph and Schmidhuber (2002) opened a window: to the input of
-# each gate is added $p \odot c$, where every unit looks only at itself. The gates i and f see the old $c_{t-1}$; o comes
-# last, and sees the new $c_t$:
+# The gates of an LSTM see $x_t$ and $h_{t-1}$, but not the cell state. While the output gate is shut, $h$ is zero, so the gates cannot know what the cell holds. Gers, Schraudolph and Schmidhuber (2002) added **peepholes**. Each gate also sees the cell state, and every unit sees only its own.
+#
+# Take one unit with $p_o = 40$ and a bias of $-40$ in its output gate. With $c = 0.9$ the gate computes $\sigma(40 \cdot 0.9 - 40) = \sigma(-4) = 0.02$, and it is shut. With $c = 1.1$ it computes $\sigma(4) = 0.98$, and it is open. In general, each gate adds one term inside its sigmoid. The gates i and f come first, so they see the old $c_{t-1}$. The gate o comes last, so it sees the new $c_t$:
 #
 # $$i: \dots + p_i \odot c_{t-1}, \qquad f: \dots + p_f \odot c_{t-1}, \qquad o: \dots + p_o \odot c_t$$
 #
 # ### Exercise: `peephole_lstm_cell` (about 15 minutes)
+#
+# Add the three peepholes to your LSTM.
 
 
 # %% solution="peephole_lstm_cell"
@@ -285,8 +283,7 @@ def peephole_lstm_cell(
 check("peephole_lstm_cell", peephole_lstm_cell)
 
 # %% [markdown]
-# What is it good for? An alarm clock. One unit adds 0.1 at every step and says nothing; when it has counted to one, its
-# own output gate sees that, and opens. No input tells it when, and without its peephole it could not know.
+# What are peepholes good for? They make an alarm clock possible. The unit in the next cell adds about 0.1 to its cell state at every step and shows nothing. When it has counted to about one, its output gate sees that and opens. No input tells the unit when to do so, and without its peephole it could not know.
 
 # %%
 zero, none = torch.zeros(1, 1), torch.zeros(1)
@@ -303,10 +300,9 @@ for name, p_o in (("with a peephole", 40.0), ("without", 0.0)):
 # %% [markdown]
 # ## Both directions
 #
-# Reading left to right, nobody knows at "bank" whether a river follows. When the whole sequence is there before an
-# answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). Count the places from 0, as Python
-# does: at place $t$, the forward cell has read $0, \dots, t$ and the backward cell has read $t, \dots, T-1$. The two states
-# are put side by side. Between them they have seen everything, and both have seen token $t$.
+# A network that reads from left to right does not know at "bank" whether a river follows. When the whole sequence is there before an answer is due, a second cell can read it from the right (Schuster and Paliwal 1997). Take the three tokens a, b, c, at the positions 0, 1 and 2. At position 1 the forward cell has read a and b, and the backward cell has read c and b.
+#
+# In general, at position $t$ the forward cell has read $0, \dots, t$, and the backward cell has read $t, \dots, T-1$. The two hidden states are concatenated. Together they have seen every token, and both have seen token $t$.
 #
 # ### Exercise: `run_bidirectional` (about 15 minutes)
 #
@@ -335,8 +331,7 @@ def run_bidirectional(cell_f, cell_b, xs: Tensor, h0_f: Tensor, h0_b: Tensor) ->
 check("run_bidirectional", run_bidirectional)
 
 # %% [markdown]
-# Cells that keep a list of what they have read make it visible: with one-hot words and a running sum, the state *is*
-# the list.
+# You can see this with cells that list what they have read. With one-hot words and a running sum, the hidden state *is* the list.
 
 # %%
 sentence = ["she", "sat", "on", "the", "bank", "and", "fished"]
@@ -352,11 +347,11 @@ for state in read:
 # %% [markdown]
 # ## What does it cost?
 #
-# Gates have weights of their own. Count them: one layer has $W$, $U$ and $b$. In a stack, each further layer reads the
-# *states* of the one below, which are twice as wide when that one runs in both directions; and each direction has its
-# own weights.
+# Gates have weights of their own. A layer has $W$, $U$ and $b$. With two inputs and three units, $W$ is $(12, 2)$, $U$ is $(12, 3)$ and $b$ is $(12,)$, so the layer learns $24 + 36 + 12 = 72$ numbers. In a stack, each further layer reads the *hidden states* of the layer below. These are twice as wide when the layer below runs in both directions. Each direction has its own weights.
 #
 # ### Exercise: `lstm_parameters` (about 10 minutes)
+#
+# Count the numbers that a stack of LSTM layers learns.
 
 
 # %% solution="lstm_parameters"
@@ -378,7 +373,7 @@ def lstm_parameters(
 check("lstm_parameters", lstm_parameters)
 
 # %% [markdown]
-# PyTorch's own layer has a few more. Which?
+# PyTorch's own layer has a few more. Which ones?
 
 # %%
 for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512, 2, True)):
@@ -391,25 +386,19 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
     )
 
 # %% [markdown]
-# A second bias for each gate, layer and direction: it came with NVIDIA's library and changes nothing that the network
-# can compute. An LSTM costs four times what Elman's cell of the same width costs, a GRU three times.
+# PyTorch adds a second bias for each gate, layer and direction. It came with NVIDIA's library, and it does not change what the network can compute. An LSTM costs four times as much as Elman's cell of the same width, and a GRU three times.
 #
 # ## Your own network
 #
 # ### Exercise: `GatedClassifier` (about 20 minutes)
 #
-# `ElmanClassifier` from topic 03 once more, with gates: your LSTM or your GRU, whichever you prefer. Same constructor,
-# same `forward`, logits from the state $h$ after each sequence's **last real token**. PyTorch's recurrent layers are not
-# allowed: your own functions are the point.
+# Write `ElmanClassifier` from topic 03 once more, now with your LSTM or your GRU, whichever you prefer. The constructor and `forward` take the same arguments. The logits come from the hidden state $h$ after each sequence's **last real token**. Use your own functions, because PyTorch's recurrent layers are not allowed.
 #
-# How you *start* matters more than which cell you take, and now you know why.
+# How you *start* matters more than which cell you choose, and now you know why.
 #
-# - The bias of the gate that keeps (f or z): begin at 1 or above, not at 0.
-# - The weights from the token: with one-hot inputs a token picks one column of $W$. `nn.Embedding` starts such columns
-#   from $\mathcal N(0, 1)$; the small numbers that `nn.Linear` starts from whisper to the gates. On this task, after
-#   75,000 sequences, the same LSTM is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when it
-#   starts as `nn.LSTM` does.
-# - The weights from the state: small, about $1/\sqrt H$, as always.
+# - **The bias of the gate that keeps** (f or z). Begin at 1 or above, not at 0.
+# - **The weights of the token.** With one-hot inputs, a token picks one column of $W$. `nn.Embedding` draws such columns from $\mathcal N(0, 1)$. `nn.Linear` draws much smaller numbers, and with them the gates hardly notice a token. On this task we trained the same LSTM twice on 75,000 sequences. It is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when $W$ starts as in `nn.LSTM`.
+# - **The weights of the state.** Keep them small, about $1/\sqrt H$, as always.
 
 
 # %% solution="GatedClassifier"
@@ -447,18 +436,13 @@ check("GatedClassifier", GatedClassifier)
 # %% [markdown]
 # ## The task: beyond its own length (about 25 minutes)
 #
-# The coloured parentheses again, longer: 6 to 24 tokens. A batch now holds 128 sequences of similar lengths, so that little
-# work goes into padding, which saves a third of the time. There are 100,000 sequences, or 782 batches, on a CPU (about 15
-# seconds), six times as many on a GPU.
+# You know the coloured parentheses from topic 03. Now they are longer, with 6 to 24 tokens. A batch holds 128 sequences of similar lengths. So little work goes into padding, which saves a third of the time. On a CPU there are 100,000 sequences, or 782 batches, and they take about 15 seconds. On a GPU there are six times as many.
 #
-# At grading, the model reads new sequences with random tokens behind their ends: of the lengths of training, of 24
-# tokens, and of **48 tokens**, twice as long as any it has met. For all points it must be right on 90 %, 80 % and 58 %
-# of them. The last number looks modest, but Elman's network is at 55 % there (the average of ten runs at a constant
-# learning rate).
+# Write `reader`, which returns the model, and `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
 #
-# With gates, a constant rate of 0.01 clears these bars nearly always; one that **falls towards the end** clears them
-# safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lets it fall in a straight line to a
-# tenth, if its `.step()` is called once a batch.
+# **How the score is measured.** At grading, the model reads new sequences with random tokens behind their ends. For full marks it must be right on 90 % of those of the lengths of training, on 80 % of those of 24 tokens, and on 58 % of those of **48 tokens**. The last are twice as long as any it has met. The number looks modest, but Elman's network reaches 55 % there (the average of ten runs at a constant learning rate). `check` in this notebook passes at 65 % on the lengths of training, so passing it does not mean full marks yet.
+#
+# With gates, a constant learning rate of 0.01 nearly always clears these bars. A rate that **falls towards the end** clears them safely. `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)` lowers the rate in a straight line to a tenth, if you call its `.step()` once a batch.
 
 
 # %% solution="lstm_gru_task"
@@ -495,9 +479,7 @@ check("lstm_gru_task", record.model)
 # %% [markdown]
 # ## The lecture's figure, with your cells
 #
-# Is there a benefit in gating, and how much of it has one gate already? Train two more on the same batches, in your own
-# loop: Elman's network (`blocks.ElmanClassifier` is topic 03's), and the lecture's with a single gate, for which
-# `blocks.OneGate` needs your `gated_cell`.
+# How much do gates help, and how much of that does one gate already give? The next cell trains two more networks on the same batches, in your own loop. `blocks.ElmanClassifier` is the network of topic 03. `blocks.OneGate` is the lecture's network with a single gate, and it uses your `gated_cell`.
 
 # %%
 models = {
@@ -524,15 +506,11 @@ curves = {name: [accuracy_at(model, n) for n in lengths] for name, model in mode
 show.rnn.accuracy_by_length(lengths, curves, trained=parentheses.LONGER)
 
 # %% [markdown]
-# Gates help a great deal, and one gate may help as much as three, or more: which of them wins changes from task to task,
-# and from seed to seed. What counts is that the state can be left alone. (In our runs with a falling rate, Elman's
-# network was right on 56 to 63 % at 48 tokens, nine times out of nine, and an LSTM on 63 to 72 %, eighteen times out of
-# eighteen.)
+# Gates help a great deal. One gate may help as much as three, or more. Which of them wins changes from task to task and from seed to seed. What matters is that the network can keep a part of its state unchanged. (We ran this with a falling rate. At 48 tokens, Elman's network was right on 56 to 63 % in all nine runs, and an LSTM on 63 to 72 % in all eighteen.)
 #
-# And still every line falls. With gates the network learned *more* of the rule, from the same sequences, but not the
-# rule itself. A state of fixed width is no stack, and nothing in 24 tokens taught it to nest deeper.
+# And still every line falls. With gates the network learned *more* of the rule from the same sequences, but it did not learn the rule itself. A state of fixed width is no stack, and nothing in 24 tokens taught it to nest deeper.
 #
-# Watch it read, and try sequences of your own. Does it hold one colour over a long distance? Does it hold five?
+# Watch it read, and try sequences of your own. Does it remember one colour over a long distance? Does it remember five?
 
 # %%
 show.rnn.watch_it_read(record.model.cpu())
@@ -540,42 +518,25 @@ show.rnn.watch_it_read(record.model.cpu())
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Look once more at the two figures *What is left of the gradient?* and *How far does the memory reach?* A colleague
-# proposes to set the bias of the forget gate to 100, "so that the gradient never vanishes". Say what the figure of the
-# gradient would then look like, what the network could no longer do, and how you would notice it on the parentheses.
-# Then say why a bias of 1 or 3 does not have the same fault. Five to ten sentences.
+# Look once more at the two figures *What is left of the gradient?* and *How far does the memory reach?* A colleague proposes to set the bias of the forget gate to 100, "so that the gradient never vanishes". Say what the figure of the gradient would then look like, what the network could no longer do, and how you would notice it on the parentheses. Then say why a bias of 1 or 3 does not have the same fault. Write five to ten sentences.
 
 # %% [markdown] question="lstm_gru_question"
-# With a bias of 100 every forget gate is one whatever $x$ and $h$ say, so $\partial c_T / \partial c_0$ is the identity:
-# the gradient's line is flat at one (or rises a little, by what comes back through $h$). But the gate is saturated: its
-# own gradient, $f(1 - f)$, is zero, so it can never learn to shut. The cell has become the one that only adds, of the
-# notebook's first figure. It cannot drop the note of a parenthesis that has been closed; it can at best write its
-# opposite on top of it, exactly, and errors of all steps add up in a state that grows with length. On the parentheses I
-# would expect it to learn something of short sequences (counting is adding and subtracting), to fall behind in the
-# longest ones, and to fall most where many pairs have been opened and closed before the exchanged one, at equal distance.
-# I would plot accuracy against the number of pairs already closed, and print how large $c$ grows.
+# With a bias of 100 every forget gate is one, whatever $x$ and $h$ say. So $\partial c_T / \partial c_0$ is the identity along the direct path. The gradient's line is flat at one, or rises a little through $h$. But the gate is saturated. Its own gradient contains $f(1 - f)$, which is zero, so it can never learn to shut. The cell has become the one that only adds, of the notebook's first figure. It cannot drop its note of a parenthesis that has been closed. At best it can add the exact opposite, and the errors of all steps add up in a state that grows with length. On the parentheses I would expect it to learn something of short sequences, because counting is adding and subtracting. It would fall behind in the longest ones. At equal distance, it would fall most where many pairs have been opened and closed before the exchanged one. I would plot accuracy against the number of pairs already closed, and print how large $c$ grows.
 #
-# A bias of 1 or 3 is a beginning, not a decision: $\sigma(3) = 0.95$ lets a gradient through for twenty steps, while
-# $f(1 - f) = 0.05$ is still enough slope for the gate to learn to shut when a token calls for it.
+# A bias of 1 or 3 is only a start. A gate of $\sigma(3) = 0.95$ lets a gradient through for twenty steps. The slope $f(1 - f) = 0.05$ is still large enough for the gate to learn to shut when a token calls for it.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# A gate is a number between *overwrite* and *keep*, computed from what is read. A state that is multiplied by gates near
-# one, and added to, carries memory forward and gradients back over many steps. But a fresh network's gates stand half
-# open: how they start matters more than which cell they belong to.
+# You built a **gated recurrent unit** in its simplest form, an **LSTM**, a **GRU**, an LSTM with **peepholes**, and a **bidirectional** reader. In PyTorch, `nn.LSTM` and `nn.GRU` are the library's versions, `nn.LSTMCell` and `nn.GRUCell` take a single step, and `bidirectional=True` reads from both ends.
+#
+# A gate is a number between *overwrite* and *keep*, and the network computes it from what it reads. When gates are near one, the state carries memory forward and gradients back over many steps. But the gates of a fresh network are half open. How they start matters more than which cell they belong to.
 #
 # ## Going further
 #
-# - **Try it.** Build the classifier on the other cell. Start the forget gate's bias at 0, at 3, at different values for
-#   different units (Tallec and Ollivier 2018 derive them from the distances one expects). Leave out one gate after the
-#   other: Greff and others (2017) did so in earnest and found f and the output's tanh the most important.
-# - **Read.** S. Hochreiter, J. Schmidhuber, *Long Short-Term Memory* (1997). K. Cho et al., *Learning Phrase
-#   Representations using RNN Encoder-Decoder* (2014). C. Olah,
-#   [Understanding LSTM Networks](https://colah.github.io/posts/2015-08-Understanding-LSTMs/) (2015), whose pictures the
-#   lecture shows. K. Greff et al., *LSTM: A Search Space Odyssey* (2017).
-# - **Next.** A gated network reads a sentence and keeps what it needs of it, all in one vector. Topic 05 has it write
-#   another sentence from that vector, sees it fail when sentences grow long, and lets it look back.
+# - **Try it.** Build the classifier on the other cell. Start the forget gate's bias at 0, at 3, or at different values for different units. Tallec and Ollivier (2018) derive such values from the distances one expects. Leave out one gate after the other. Greff and others (2017) did so on a large scale, and found the forget gate and the output's tanh the most important.
+# - **Read.** S. Hochreiter, J. Schmidhuber, *Long Short-Term Memory* (1997). K. Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder* (2014). C. Olah, [Understanding LSTM Networks](https://colah.github.io/posts/2015-08-Understanding-LSTMs/) (2015), whose pictures the lecture shows. K. Greff et al., *LSTM: A Search Space Odyssey* (2017).
+# - **Next.** A gated network reads a sentence and keeps what it needs of it in one vector. In topic 05 it writes another sentence from that vector. You will see it fail when sentences grow long, and then you let it look back.
 
 # %%
 progress()
