@@ -28,7 +28,7 @@ PREDICTIONS = (
         "forty steps? In Elman's network it was about a billionth.",
         wrong(
             "nearly all of it, because the cell state only adds",
-            "It adds, but first each step multiplies the old cell state by the forget gate. How large is that gate here?",
+            "It adds, but each step first multiplies the old cell state by the forget gate. How large is that here?",
         ),
         wrong(
             "about a half, because the gates are half open",
