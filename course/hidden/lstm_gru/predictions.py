@@ -28,7 +28,7 @@ PREDICTIONS = (
         "forty steps? In Elman's network it was about a billionth.",
         wrong(
             "nearly all of it, because the cell state only adds",
-            "It adds, but first each step multiplies the old cell state by the forget gate. How large is that gate here?",
+            "Before it adds, each step multiplies the old cell state by the forget gate. How large is that gate here?",
         ),
         wrong(
             "about a half, because the gates are half open",
