@@ -17,8 +17,8 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.GatedClassifier,
     hints=(
-        "Start from your ElmanClassifier. Which line makes the next state, and how many states does your cell hand on?",
-        "Print the shape of every parameter beside what your cell asks for: W, U and b, one below the other.",
+        "Start from your ElmanClassifier. Which line makes the next state, and how many states does your cell return?",
+        "Print the shape of every parameter, and beside it the shape that your cell needs for W, U and b.",
         "Change the padding, and compare the logits. Then change the first token, and compare again.",
     ),
     forbidden=BUILT_IN,
@@ -104,11 +104,11 @@ def _stepping(step):
 
 
 GatedClassifier.mistakes(
-    "Change the first token: do the logits move? What does a step know of the one before?",
+    "Change the first token. Do the logits move? What does a step know of the one before?",
     NothingCarried=_stepping(lambda h, c: (torch.zeros_like(h), torch.zeros_like(c))),
 )
 GatedClassifier.mistakes(
-    "An LSTM hands two states on. Print both after every step: does each of them remember?",
+    "An LSTM returns two states. Print both after every step. Does each of them remember?",
     OutputForgotten=_stepping(lambda h, c: (torch.zeros_like(h), c)),
     CellStateForgotten=_stepping(lambda h, c: (h, torch.zeros_like(c))),
 )

@@ -42,7 +42,7 @@ def gated_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-@gated_cell.misconception("Set W_h to zero: does your result change? What may a candidate look at?")
+@gated_cell.misconception("Set W_h to zero. Does your result change? Which two vectors does the candidate read?")
 def candidate_blind_to_the_state(x, h, W_x, W_h, b, V_x, V_h, c):
     return reference.gated_cell(x, h, W_x, 0 * W_h, b, V_x, V_h, c)
 
@@ -62,7 +62,7 @@ gated_cell.mistakes(
     gate_the_other_way_round=partial(_step, mixed=lambda z, h, new: _keep(1 - z, h, new)),
 )
 gated_cell.mistakes(
-    "Print the smallest value of your gate. Can one let through less than nothing?",
+    "Print the smallest value of your gate. Between which two numbers does a gate lie?",
     tanh_for_the_gate=partial(_step, gate=tanh),
 )
 gated_cell.mistakes(
@@ -74,7 +74,7 @@ gated_cell.mistakes(
     candidate_without_relu=partial(_step, around=lambda a: a),
 )
 gated_cell.mistakes(
-    "Change V_x, V_h and c: does anything happen? Whose weights decide what is kept?",
+    "Change V_x, V_h and c. Does anything happen? Which weights decide what is kept?",
     gate_with_the_candidates_weights=lambda x, h, W_x, W_h, b, *_: _step(x, h, W_x, W_h, b, W_x, W_h, b),
 )
 gated_cell.mistakes(
@@ -82,7 +82,7 @@ gated_cell.mistakes(
     gate_without_its_bias=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h, b, V_x, V_h, 0 * c),
 )
 gated_cell.mistakes(
-    "W_h and V_h are square, so no shape complains. Weights are (out, in): which axis meets h?",
+    "W_h and V_h are square, so no shape raises an error. Weights are (out, in). Which axis meets h?",
     state_weights_not_transposed=lambda x, h, W_x, W_h, b, V_x, V_h, c: _step(x, h, W_x, W_h.T, b, V_x, V_h.T, c),
 )
 gated_cell.mistakes(

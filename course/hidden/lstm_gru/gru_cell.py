@@ -15,10 +15,10 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.gru_cell,
     hints=(
-        "Two gates first, both from x and h; then the candidate, which needs one of them. Print the range of each.",
+        "Compute both gates first, from x and h. The candidate needs one of them. Print the range of all three.",
         "Add 100 to z's part of the bias. Which should come out, the old state or the candidate?",
-        "Shut the reset gate completely: of what alone is the candidate made then?",
-        "Reset, then multiply by U_n; or multiply, then reset? Take a U_n that is far from diagonal and compare.",
+        "Shut the reset gate completely. What does the candidate still depend on?",
+        "Reset before the product with U_n, or after it? Take a U_n that is far from diagonal and compare both.",
     ),
     forbidden=BUILT_IN,
 )
@@ -92,7 +92,7 @@ gru_cell.misconception(
     convention="gate order z, r, n and reset after U_n, as Keras does by default",
 )(partial(_step, order="zrn", inside=_reset_after))
 gru_cell.mistakes(
-    "Move the first third of b: does anything change? Which gate have you left out?",
+    "Change the first third of b. Does anything happen? Which gate have you left out?",
     without_the_reset=partial(_step, inside=lambda x_n, U_n, b_n, r, h: x_n + h @ U_n.T),
 )
 gru_cell.mistakes(
@@ -110,7 +110,7 @@ gru_cell.mistakes(
     gates_blind_to_the_state=_other_squares(lambda U_r, U_z, U_n: [0 * U_r, 0 * U_z, U_n]),
 )
 gru_cell.mistakes(
-    "Three squares of U, three products. Write (out, in) under the square in each: do all meet h by the same axis?",
+    "U holds three squares. Write (out, in) under each in your products. Do all three meet h by the same axis?",
     square_of_n_turned=_other_squares(lambda U_r, U_z, U_n: [U_r, U_z, U_n.T]),
 )
 gru_cell.mistakes(

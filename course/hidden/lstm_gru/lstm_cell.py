@@ -25,10 +25,10 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.lstm_cell,
     hints=(
-        "Four pieces of (B, H): name each after its gate, in the order of the docstring, and print its range.",
+        "You need four pieces of (B, H). Name each after its gate, in the docstring's order, and print its range.",
         "Add 100 to f's part of the bias and subtract 100 from i's. What should the next cell state be?",
-        "Two results, and one of them can never leave the interval from -1 to 1. Which?",
-        "Which of the two states does the gate o let out, the one that came in, or the one you have just made?",
+        "You return two states. Which of them can never leave the interval from -1 to 1?",
+        "Which cell state does the output gate o multiply, the old one or the one you have just made?",
     ),
     forbidden=BUILT_IN,
 )
@@ -55,7 +55,7 @@ def lstm_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-@lstm_cell.misconception("Set x to zero: do your gates still know anything of what was read before?")
+@lstm_cell.misconception("Set x to zero. Do your gates still know anything of what was read before?")
 def without_U(x, h, c, W, U, b):
     return reference.lstm_cell(x, h, c, W, 0 * U, b)
 
@@ -72,7 +72,7 @@ def _step(
 
 lstm_cell.mistakes(OVERFLOW, lstm_gates_overflow=partial(_step, gate=overflowing))
 lstm_cell.misconception(
-    "Put your gates in the docstring's order: the third piece is the one that goes through tanh.",
+    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
     name="order_i_f_o_g",
     convention="gate order i, f, o, g",
 )(partial(_step, order="ifog"))
@@ -104,7 +104,7 @@ lstm_cell.mistakes(
     candidate_not_squashed=partial(_step, candidate=lambda g: g),
 )
 lstm_cell.mistakes(
-    "Which cell state does the output gate look through to: the one that came, or the one you made?",
+    "Which cell state does the output gate multiply, the old one or the one you made?",
     old_cell_in_the_output=partial(_step, shown=lambda old, new: tanh(old)),
 )
 lstm_cell.mistakes(

@@ -14,8 +14,8 @@ from course.hidden.lstm_gru.scaffold import BUILT_IN
     reading.with_a_stack,
     name="lstm_gru_task",
     hints=(
-        "Does the loss stay at 0.69 for long? Print what the gates of a fresh network do: how long does it remember?",
-        "Plot accuracy against length. Where does it fall: already within the lengths of training, or beyond?",
+        "Does the loss stay at 0.69 for long? Print the gates of a fresh network. How long do they remember?",
+        "Plot accuracy against length. Does it fall within the lengths of training, or only beyond them?",
         "Try learning rates a factor of three apart, and compare the curves after a third of the budget.",
         "A forget gate that begins at one half has lost all but a thousandth after ten steps. What if it began higher?",
     ),

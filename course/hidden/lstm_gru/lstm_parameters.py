@@ -44,7 +44,7 @@ def _count(input_size, hidden_size, layers=1, bidirectional=False, *, gates=4, b
 
 
 lstm_parameters.misconception(
-    "That is PyTorch's count: it keeps two biases a gate. Ours has one.",
+    "That is PyTorch's count, with two biases for each gate. Ours has one.",
     name="two_biases",
     convention="two biases a gate, as in PyTorch",
 )(partial(_count, biases=8))
@@ -61,7 +61,7 @@ lstm_parameters.mistakes(
     one_bias_for_all_gates=partial(_count, biases=1),
 )
 lstm_parameters.mistakes(
-    "What does the second layer read: the tokens, or the states of the first layer?",
+    "What does the second layer read, the tokens or the hidden states of the first layer?",
     upper_layers_read_the_input=partial(_count, upper=lambda D, H: D),
 )
 lstm_parameters.mistakes(

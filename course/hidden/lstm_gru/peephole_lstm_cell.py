@@ -15,9 +15,9 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.peephole_lstm_cell,
     hints=(
-        "Set all three peepholes to zero: it should be your lstm_cell again.",
+        "Set all three peepholes to zero. The result should be that of your lstm_cell.",
         "In which order can the four gates be computed? One of them has to wait for the new cell state.",
-        "How many numbers does p_i hold, and how many units look through each of them?",
+        "How many numbers does p_i hold, and how many units use each of them?",
     ),
     forbidden=BUILT_IN,
 )
@@ -47,7 +47,7 @@ def peephole_lstm_cell(rng):
     yield call("memory that is not contiguous", *(noncontiguous(value) for value in inputs(3, 2, 5)), public=True)
 
 
-@peephole_lstm_cell.misconception("Set p_i, p_f and p_o to 100: does anything happen at all?")
+@peephole_lstm_cell.misconception("Set p_i, p_f and p_o to 100. Does anything happen at all?")
 def no_peepholes(x, h, c, W, U, b, p_i, p_f, p_o):
     return reference.lstm_cell(x, h, c, W, U, b)
 
@@ -63,15 +63,15 @@ def _step(
 
 peephole_lstm_cell.mistakes(OVERFLOW, peephole_gates_overflow=partial(_step, gate=overflowing))
 peephole_lstm_cell.mistakes(
-    "Which of the two states is looked at through a peephole, h or c?",
+    "Which of the two states does a peephole show to a gate, h or c?",
     every_gate_peeps_at_h=partial(_step, seen=lambda p, h, cell: p * h),
 )
 peephole_lstm_cell.mistakes(
-    "When the output gate decides, which cell state is there already?",
+    "When you compute the output gate, which cell state do you have already?",
     o_sees_the_old_cell=partial(_step, o_sees=lambda old, new: old),
 )
 peephole_lstm_cell.mistakes(
-    "Each unit looks at itself alone. Change c of unit 0: do the gates of unit 1 move?",
+    "Each unit sees only its own cell state. Change c of unit 0. Do the gates of unit 1 move?",
     peepholes_sum_over_the_units=partial(_step, seen=lambda p, h, cell: (p * cell).sum(-1, keepdim=True)),
 )
 
@@ -87,7 +87,7 @@ def i_sees_what_f_has_left(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Is your gate still between 0 and 1? The peephole's part is added before the squashing."
+    "Is your gate still between 0 and 1? The peephole's term is added before the sigmoid."
 )
 def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
     i, f, g, o = gates(x, h, W, U, b)
@@ -96,7 +96,7 @@ def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
 
 
 @peephole_lstm_cell.misconception(
-    "Put your gates in the docstring's order: the third piece is the one that goes through tanh.",
+    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
     convention="gate order i, f, o, g",
 )
 def peepholes_in_order_i_f_o_g(x, h, c, W, U, b, p_i, p_f, p_o):

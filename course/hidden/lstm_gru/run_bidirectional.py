@@ -13,7 +13,7 @@ from course.reference import lstm_gru as reference
     reference.run_bidirectional,
     hints=(
         "Take cells that add up what they read. At t, what should each half of your result be the sum of?",
-        "For the backward direction: at t = 0, how many tokens has it read? And at the last t?",
+        "How many tokens has the backward cell read at t = 0, and how many at the last t?",
         "Print the shape of each half. Along which axis do they come together?",
     ),
 )
@@ -52,7 +52,7 @@ def _run(cell, xs, h):
 
 
 @run_bidirectional.misconception(
-    "At t = 0 the backward cell has read everything. In which place of yours does that state stand?"
+    "At t = 0 the backward cell has read everything. At which position of your result is that state?"
 )
 def not_put_back_in_order(cell_f, cell_b, xs, h0_f, h0_b):
     return torch.cat([_run(cell_f, xs, h0_f), _run(cell_b, xs.flip(1), h0_b)], -1)
@@ -70,11 +70,11 @@ run_bidirectional.mistakes(
     both_read_forward=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs, h0_b)),
 )
 run_bidirectional.mistakes(
-    "Two directions, two cells with weights of their own: is each of them ever called?",
+    "The two directions have two cells. Do you call each of them?",
     the_same_cell_twice=_beside(lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_f, xs.flip(1), h0_b).flip(1)),
 )
 run_bidirectional.mistakes(
-    "The backward cell knows nothing of the forward one: from which state does it start?",
+    "The backward cell knows nothing of the forward one. From which state does it start?",
     starts_where_the_other_ended=_beside(
         lambda cell_f, cell_b, xs, h0_f, h0_b: _run(cell_b, xs.flip(1), _run(cell_f, xs, h0_f)[:, -1]).flip(1)
     ),
