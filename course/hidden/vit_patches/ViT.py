@@ -22,7 +22,7 @@ LOGITS = "a row of logits for each image"
     reference.ViT,
     name="ViT",
     hints=(
-        "Print the shape after each step for three images, from the patches to the logits. Where does the 1 of N + 1 appear?",
+        "Print the shape after each step for three images, from patches to logits. Where does the 1 of N + 1 appear?",
         "Exchange two patches of an image. Do the logits change? They should, because of one of your parameters.",
         "Which of the N + 1 vectors does your last layer read? And which map did each layer leave behind in `weights`?",
         "Put the model into training mode with dropout=0.0 and call it twice. Where could chance still come in?",
