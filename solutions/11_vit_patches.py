@@ -135,7 +135,7 @@ check("unpatchify", unpatchify)
 
 # %%
 def disordered(images, moved, generator):
-    """The images with `moved` of their 16 patches passed on, each to another's place."""
+    """The images with `moved` of their 16 patches exchanged, each moved to another's place."""
     order = torch.arange(16)
     chosen = torch.randperm(16, generator=generator)[:moved]
     order[chosen] = chosen.roll(1)
@@ -579,12 +579,9 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 # A friend has 300 photographs of leaves, each laid flat in the middle of the same frame. The friend wants to train a ViT from scratch to tell six trees apart. What do you advise, and why? Write four to six sentences.
 
 # %% [markdown] question="vit_patches_question"
-# Without positions the encoder sees a set of sixteen snippets, and any order of them gives the same set, hence the same logits. But a set says a lot: a snippet of nine pixels shows a bend, an end, a crossing or a slope, each digit has its own collection of these, and because a digit
-# stands anywhere, the place of a snippet on the canvas says little by itself. Positions add what the collection leaves open, how the snippets are put together: a 6 and a 9 have nearly the same parts, one with the loop below and the other with the loop above. That is worth the last few per cent, and it is
-# why the model with positions fails on puzzles: it believes the places.
+# Without positional embeddings the encoder sees a set of sixteen snippets. Any order of them gives the same set, hence the same logits. But a set says a lot. A snippet of nine pixels shows a bend, an end, a crossing or a slope, and each digit has its own collection of these. A digit can be anywhere, so the place of a snippet on the canvas says little by itself. Positional embeddings add how the snippets are put together. A 6 and a 9 have nearly the same parts, one with the loop below and the other with the loop above. That is worth the last few per cent. It is also why the model with positional embeddings fails on puzzles, because it relies on the places.
 #
-# A ViT from scratch must learn from examples what a picture is, that neighbours belong together and that the same shape may stand elsewhere; 50 leaves of each tree are far too few for that, and as the leaves always lie in the same place, a model that can learn less (linear, or a small convolutional network) will do better. The alternative is a ViT
-# that has been pretrained on millions of photographs, fine-tuned on the leaves; if the photographs have more pixels than it was trained on, its positions can be interpolated to the larger grid.
+# A ViT from scratch must learn from examples that neighbours belong together and that the same shape may appear elsewhere. Fifty leaves of each tree are far too few for that. The leaves always lie in the same place, so a linear model or a small convolutional network will do better. The alternative is a ViT that was pretrained on millions of photographs, fine-tuned on the leaves. If the photographs have more pixels than it was trained on, its positional embeddings can be interpolated to the larger grid.
 
 # %% [markdown]
 # ## What you built
