@@ -23,7 +23,7 @@ from collections import Counter
 import torch
 from torch import Tensor, nn
 
-from course import check, data, fit, hint, progress, show
+from course import check, data, fit, hint, predict, progress, show
 from course.data import grammar
 
 # %% [markdown]
@@ -133,6 +133,9 @@ show.cbow.counts(table[:, [vocab[word] for word in by_alphabet]], by_alphabet)
 # That is the table of the lecture. You can compare texts with such bags, because similar texts share words. Where does
 # this fail? The next table compares five sentences by the cosine of their bags. It is 1 for bags in the same direction
 # and 0 for bags that share no word.
+
+# %%
+predict("similarity_of_two_bags")
 
 # %%
 five = [
@@ -440,6 +443,9 @@ show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about f
 # only those after? Train a model on each, with your own loop on the same text. Then count how many of the five nearest
 # neighbours are of the same class. `variant` keeps these weights apart from the graded ones. Each of the three trainings
 # takes as long as yours did.
+
+# %%
+predict("window_that_finds_classes")
 
 
 # %%
