@@ -141,6 +141,7 @@ OURS: tuple[Topic, ...] = (
             _task("cbow", 5, 20, Budget(cpu=1_000_000, gpu=4_000_000)),
             _question("cbow"),
         ),
+        predictions=("similarity_of_two_bags", "window_that_finds_classes"),
     ),
     Topic(
         3,

@@ -1,13 +1,21 @@
 # %% [markdown]
 # # 2 Bags of words and CBOW
 #
-# To an n-gram model, *this dog growls* and *this fox growls* have nothing in common: two contexts, two rows of a table.
-# Whatever it learns about dogs, it has to learn again about foxes. This notebook gives words something to have in
-# common: a **vector** each, such that words of a kind point the same way. Nobody will say which words are of a kind.
-# They find out, from the company they keep.
+# To an n-gram model, *this dog growls* and *this fox growls* have nothing in common. They are two contexts and two rows
+# of a table. Whatever the model learns about dogs, it has to learn again about foxes. This notebook gives each word a
+# **word embedding**, a vector that points the same way as the vectors of similar words. The model is never told which
+# words are similar. It learns that from their neighbours.
 #
-# Six short exercises, one training task, one written question; about an hour and a half. Stuck? `hint("build_vocab")` gives a
-# hint, and a stronger one each time.
+# **You will**
+#
+# - count words in a bag, and see what such a bag cannot express
+# - write the cross-entropy loss and a CBOW model, and train it
+# - find similar words by cosine similarity.
+#
+# **You need** Python, matrix products, gradients in PyTorch, and n-gram models (topic 01).
+#
+# Six short exercises, one training task and one written question take about 95 minutes. Are you stuck?
+# `hint("build_vocab")` gives a hint, and a stronger one each time you call it.
 
 # %%
 from collections import Counter
@@ -15,14 +23,14 @@ from collections import Counter
 import torch
 from torch import Tensor, nn
 
-from course import check, data, fit, hint, progress, show
+from course import check, data, fit, hint, predict, progress, show
 from course.data import grammar
 
 # %% [markdown]
 # ## A language with nothing hidden
 #
-# The text of this notebook is a small English, spoken by a grammar that was written for the course. Its rules are known
-# to the last probability, so everything we measure can be held against the truth.
+# The text of this notebook is simple English. It comes from a grammar that was written for the course. We know the
+# probability of each of its rules, so you can compare everything you measure with the truth.
 
 # %%
 corpus = data.load("grammar", sentences=5000, held_out=1000)
@@ -30,11 +38,11 @@ for row in corpus["train"].select(range(6)):
     print(f"{row['text']:<55} log p = {row['log_probability']:.1f}")
 
 # %% [markdown]
-# A verb agrees with its subject, across whatever stands between. People think, animals do not; only food is eaten. Some
-# words are of two kinds: a *cook* may *cook*, and a *lamb* is an animal or a meal.
+# A verb agrees with its subject, whatever stands between them. People think and animals do not. Only food is eaten. Some
+# words belong to two classes. A *cook* may *cook*, and a *lamb* is an animal or a meal.
 #
-# Give an n-gram model an easier task than the next word: guess a word from the two before it and the two after it. How
-# many of the held-out contexts has it ever seen?
+# Now give an n-gram model an easier task than the next word. It guesses a word from the two words before it and the two
+# after it. How many of the held-out contexts has it seen before?
 
 # %%
 train_text = [word for row in corpus["train"] for word in row["words"]]
@@ -50,19 +58,19 @@ new = [context not in known for context in contexts_in(held_out_text)]
 print(f"{len(train_text):,} words read; {sum(new) / len(new):.0%} of the held-out contexts are new")
 
 # %% [markdown]
-# Six contexts in seven say nothing to a table that has read forty thousand words, in a language that has only 241
-# different ones. It would have to read millions to know what you know after six sentences: that *fox* can stand where
-# *dog* did.
+# Six of seven contexts are new to a table that has read forty thousand words. The language has only 241 different words.
+# The table would have to read millions of words to learn what you know after six sentences. You know that *fox* can stand
+# where *dog* did.
 #
 # ## Words become numbers
 #
-# **Dimensions:** $N$ sentences, $T$ tokens in a text, $r$ words of context on either side, $C = 2r$ words of context,
-# $B$ windows in a batch, $V$ words in the vocabulary, $D$ numbers in a word's vector.
+# **Dimensions.** A batch has $N$ sentences or $B$ windows. A text has $T$ tokens. A context has $r$ words on either side,
+# so $C = 2r$ words in all. The vocabulary has $V$ words, and each word's vector has $D$ numbers.
 #
 # ### Exercise: `build_vocab` (about 10 minutes)
 #
-# Number the words. Frequent words come first, ties are settled alphabetically, and id 0 is kept for `<unk>`, which
-# stands for every word that is not in the list.
+# Number the words. Frequent words come first, and equally frequent words stand in alphabetical order. The id 0 is kept for
+# `<unk>`, which stands for every word outside the vocabulary.
 
 
 # %% solution="build_vocab"
@@ -85,7 +93,8 @@ check("build_vocab", build_vocab)
 # %% [markdown]
 # ## A bag of words
 #
-# The lecture's three sentences. Forget the order, keep the counts: each sentence becomes a column of the table.
+# Take the lecture's three sentences. Forget the order of the words and keep their counts. Each sentence becomes a column
+# of the table.
 
 # %%
 lecture = ["yes , we have no bananas", "say yes for bananas", "no bananas , we say"]
@@ -96,9 +105,8 @@ print(vocab)
 # %% [markdown]
 # ### Exercise: `bag_of_words` (about 10 minutes)
 #
-# The same table lying on its side, as everywhere in this course: a row for each sentence, a column for each id. Words
-# that the vocabulary does not have are counted in column 0, and words are compared as they are written, so `No` is not
-# `no`.
+# Make the same table with rows and columns exchanged. It has a row for each sentence and a column for each id, as
+# everywhere in this course. Count words outside the vocabulary in column 0. Capital letters matter, so `No` is not `no`.
 
 
 # %% solution="bag_of_words"
@@ -122,8 +130,12 @@ table = bag_of_words(bananas, vocab)
 show.cbow.counts(table[:, [vocab[word] for word in by_alphabet]], by_alphabet)
 
 # %% [markdown]
-# That is the table of the lecture. What is such a bag good for? For comparing texts: similar texts share words. And
-# what is it bad for?
+# That is the table of the lecture. You can compare texts with such bags, because similar texts share words. Where does
+# this fail? The next table compares five sentences by the cosine of their bags. It is 1 for bags in the same direction
+# and 0 for bags that share no word.
+
+# %%
+predict("similarity_of_two_bags")
 
 # %%
 five = [
@@ -137,20 +149,21 @@ vocab = build_vocab([word for sentence in five for word in sentence.split()])
 show.cbow.similarities(bag_of_words([sentence.split() for sentence in five], vocab), five)
 
 # %% [markdown]
-# Two faults. Sentences 4 and 5 are the same bag, and who sees whom is lost; order is the business of the notebooks to
-# come. And sentences 2 and 3 share nothing at all. The bag has one axis for each word, and *fox* is exactly as far from
-# *dogs* as from any other word of the language. That one we can mend today.
+# The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. Later notebooks deal
+# with order. Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and
+# *fox* is as far from *dogs* as from any other word. You can mend this second fault today.
 #
 # ## Known by its company
 #
-# *You shall know a word by the company it keeps* (Firth 1957). Look at a word's neighbours, the $r$ before it and the
-# $r$ after it: *dog* and *fox* have the same ones. Mikolov and colleagues made a game of it in 2013, the **continuous
-# bag of words**: take a word out of the text, and guess it from the words around it.
+# *You shall know a word by the company it keeps* (Firth 1957). Look at a word's neighbours, the $r$ words before it and the
+# $r$ words after it. *Dog* and *fox* have the same ones. In 2013 Mikolov and colleagues made a training task of this, the
+# **continuous bag of words** (CBOW). The model guesses a word of the text from the words around it.
 #
 # ### Exercise: `context_windows` (about 10 minutes)
 #
-# Cut a text into such questions. Only words that have all their neighbours count, so a text of $T$ words gives
-# $T - 2r$ of them. The context reads from left to right.
+# Cut a text into such windows. Use only words that have all their neighbours, so a text of $T$ words gives $T - 2r$
+# windows. For $r = 1$, the text *a b c d* gives two of them. The context *a c* has the centre *b*, and *b d* has the
+# centre *c*. The context reads from left to right.
 
 
 # %% solution="context_windows"
@@ -173,8 +186,8 @@ def context_windows(ids: Tensor, radius: int) -> tuple[Tensor, Tensor]:
 check("context_windows", context_windows)
 
 # %% [markdown]
-# From here on words have the ids of the grammar's own vocabulary, `language.words`. It is what your `build_vocab` would
-# make of an endless text: sorted by true frequency.
+# From here on, words have the ids of the grammar's own vocabulary, `language.words`. It is sorted by true frequency. Your
+# `build_vocab` would make the same one from an endless text.
 
 # %%
 language = grammar.language()
@@ -186,25 +199,27 @@ for context, target in zip(contexts, targets):
     print(f"{' '.join(left):>16} ____ {' '.join(right):<16} {language.words[target]}")
 
 # %% [markdown]
-# Play the game yourself: cover the right-hand column. Often you cannot know the *word*, and nearly always you know what
-# *kind* of word it must be. That is the whole trick.
+# Cover the right-hand column and guess. Often you cannot know the *word*, but you nearly always know what *kind* of word it
+# must be. CBOW learns from exactly that.
 #
 # ## What a guess costs
 #
-# A model gives every word of the vocabulary a score $z_v$ (a **logit**). Softmax makes probabilities of the scores, and
-# the loss is what the probability of the true word $y$ costs:
+# A model gives every word $v$ of the vocabulary a score $z_v$, called a **logit**. Take three words with the logits 2, 1
+# and 0. Their exponentials are 7.39, 2.72 and 1.00, and these sum to 11.11. Softmax divides by the sum, so the
+# probabilities are 0.67, 0.24 and 0.09. If the first word is the true one, the loss is $-\log 0.67 = 0.41$. If it is the
+# third, the loss is 2.41. In general, for the true word $y$:
 #
 # $$L = -\log \frac{e^{z_y}}{\sum_v e^{z_v}} .$$
 #
-# This is the **cross-entropy**, averaged over a batch; with natural logarithms its unit is the *nat*, and $e^L$ is the
-# perplexity of topic 01. You will meet it in every notebook from here on, so write it once yourself.
+# The mean over a batch is the **cross-entropy**. With natural logarithms its unit is the *nat*, and $e^L$ is the perplexity
+# of topic 01. You will meet it in every notebook from here on, so write it once yourself.
 #
-# Beware: a model may be very sure of itself. $e^{10000}$ is no number a computer knows, and neither is the logarithm of a
-# probability that was rounded to zero. Take the logarithm on paper, before a computer divides.
+# Take care with large logits. $e^{10000}$ overflows, and a probability that was rounded to zero has no finite logarithm.
+# Simplify the logarithm on paper before you write code.
 #
 # ### Exercise: `cross_entropy` (about 15 minutes)
 #
-# `F.cross_entropy` and `nn.CrossEntropyLoss` would be the answer themselves; everything else is allowed.
+# Do not use `F.cross_entropy` or `nn.CrossEntropyLoss`, since they are the answer themselves. Everything else is allowed.
 
 
 # %% solution="cross_entropy"
@@ -220,9 +235,9 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 check("cross_entropy", cross_entropy)
 
 # %% [markdown]
-# How low can it go? Never to zero: between *dog* and *fox* the text itself tossed a coin. In this language we can ask
-# the grammar for the best possible guess, given that we know this or that of the words around. Your loss of its
-# log-probabilities is a **floor**: nobody who knows no more will be below it on average, whatever network they train.
+# How low can the loss go? It cannot reach zero, because the text chooses between *dog* and *fox* at random. In this language
+# we can ask the grammar for the best possible guess from part of the context. Your loss of its log-probabilities is a
+# **floor**. No model that sees the same words can be below it on average.
 
 # %%
 contexts, targets = grammar.windows(4000, 2, torch.Generator().manual_seed(0))
@@ -240,23 +255,24 @@ floors = {
 show.cbow.ladder(floors)
 
 # %% [markdown]
-# Read it from the top. To know nothing costs $\log V$. The biggest step down comes from looking at the neighbours at
-# all. To know their *order* as well as their bag is worth little more. So let us take the bag.
+# Read it from the top. A reader who knows nothing pays $\log V$. The biggest step down comes from looking at the neighbours
+# at all. Their *order* adds little to their bag. So let us take the bag.
 #
 # ## The model
 #
-# One vector $E_c$ for each word as a neighbour. The context is the **mean** of its words' vectors; a linear layer scores
-# every word against it:
+# Each word has one vector $E_c$ for its role as a neighbour. CBOW takes the **mean** of the vectors in the context, and a
+# linear layer gives every word a logit. For example, two neighbours have the vectors (1, 0) and (3, 2). Their mean is
+# (2, 1). A word with the row (1, 1) in $W$ and the bias 0.5 gets the logit $2 + 1 + 0.5 = 3.5$. In general:
 #
 # $$h = \frac{1}{C} \sum_{c\,\in\,\text{context}} E_c , \qquad z = W h + b .$$
 #
-# Why must *dog* and *fox* become similar? Whenever one of them stands in a context, the same words are to be guessed.
-# The loss cannot tell the two apart, and so pushes $E_\text{dog}$ and $E_\text{fox}$ the same way.
+# Why must *dog* and *fox* become similar? When either of them stands in a context, the model has to guess the same words.
+# So the loss pushes $E_\text{dog}$ and $E_\text{fox}$ the same way.
 #
 # ### Exercise: `cbow_logits` (about 10 minutes)
 #
-# Weights as in PyTorch, (out, in). Both tables have a row for each word: $E$ for the word as a neighbour, $W$ for the
-# word as the answer.
+# The weights have PyTorch's shape, (out, in). Both tables have a row for each word. $E$ holds the word as a neighbour, and
+# $W$ holds the word as the answer.
 
 
 # %% solution="cbow_logits"
@@ -274,8 +290,9 @@ check("cbow_logits", cbow_logits)
 # %% [markdown]
 # ## Who stands near whom
 #
-# Once there are vectors, "similar" is a question of direction. A word's vector may be long because the word says much;
-# what it says is where it points. The **cosine** compares directions only:
+# Two word embeddings are similar if they point in the same direction. Their lengths should not matter. Take (3, 4) and
+# (6, 8). Their product is $18 + 32 = 50$, their lengths are 5 and 10, and $50 / (5 \cdot 10) = 1$. For (3, 4) and (4, −3) the
+# product is 0, so the result is 0. This is the **cosine similarity**:
 #
 # $$\cos(E_i, E_j) = \frac{E_i \cdot E_j}{\lVert E_i \rVert\, \lVert E_j \rVert} .$$
 #
@@ -302,9 +319,9 @@ check("nearest", nearest)
 # %% [markdown]
 # ## A training loop
 #
-# Every training in this course has the same few lines. Here they teach a line to go through 64 points, all of them on
-# $y = 3x - 1$, which nobody tells it; the model and its loss will change, the rest will not. `Adam` is a gradient
-# descent that sets the length of its steps by itself, parameter by parameter.
+# Every training in this course has the same few lines. Here they fit a line to 64 points on $y = 3x - 1$. Later the model
+# and its loss will change, and the rest will stay. `Adam` is a form of gradient descent that chooses the size of its steps
+# for each parameter.
 
 # %%
 x = torch.linspace(-1, 1, 64)[:, None]
@@ -320,16 +337,19 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 # %% [markdown]
 # ## The task: train it (about 20 minutes)
 #
-# `fit` hands your function `train` the model and batches of running text, each a tuple `(ids,)` of one LongTensor of
-# 512 words, until the budget is spent. Cut the text into windows of two words on either side, score them, take the
-# loss, make a step; give each loss to `batches.log` and watch the curve. The budget is a million words on a CPU, about
-# ten seconds; more on a GPU.
+# `fit` calls your function `train` with the model and with batches of running text, until the budget is spent. Each batch is
+# a tuple `(ids,)` with one LongTensor of 512 words. Cut the text into windows of two words on either side. Compute the
+# logits and the loss, and make a step. Then call `batches.log(loss)`, which records the loss and draws the curve. The budget
+# is a million words on a CPU, which takes about ten seconds. It is larger on a GPU.
 #
-# Of the class only one line is missing. Keep the names `E`, `W` and `b`: **the judge calls `model(contexts)` for logits
-# and reads `model.E`**. On windows of its own it asks for a loss at most 0.6 above the floor of the bag, and it asks that
-# nine of ten neighbours (the five nearest of each word, by cosine in $E$) be of the same class. Only words of classes of
-# eight or more are asked about: a smaller class has hardly five others to find. Part of the way to either earns part of
-# the points.
+# In the class only one line is missing. Keep the names `E`, `W` and `b`, because **the judge calls `model(contexts)` for
+# logits and reads `model.E`**. It measures two things.
+#
+# - On windows of its own, the held-out loss should be at most 0.6 above the floor of the bag.
+# - The judge takes the five nearest words of each word, by cosine in $E$. Nine of ten should be of the word's class. Only
+#   classes of eight or more words count, since a smaller class hardly has five others to find.
+#
+# Full marks need both. Part of the way to either one earns part of its points.
 
 
 # %% solution="cbow_task"
@@ -371,7 +391,7 @@ check("cbow_task", record.model)
 # %% [markdown]
 # ## What was learned
 #
-# First the loss. Where does your model stand on the ladder?
+# First look at the loss. Where does your model stand among the floors?
 
 # %%
 model = record.model.cpu()
@@ -380,10 +400,10 @@ with torch.no_grad():
 show.cbow.ladder(floors, {"your CBOW": yours})
 
 # %% [markdown]
-# It knows the bag, and does not make the best of it: one mean and one linear map have to do for every kind of context.
-# Still, with 32 numbers a word it beats whoever reads only the words before, the perfect reader included.
+# Your model sees the bag, but it does not make the best of it. It has only one mean and one linear map for every kind of
+# context. Still, with 32 numbers a word it beats even the perfect reader who sees only the two words before.
 #
-# Now the vectors. Whom do some words have for neighbours?
+# Now look at the vectors. Which neighbours do some words have?
 
 # %%
 E = model.E.detach()
@@ -392,16 +412,16 @@ for word in ("fox", "Ada", "soup", "walks", "walk", "gentle", "often", "river", 
     print(f"{word:>8}:  {', '.join(language.decode(neighbours))}")
 
 # %% [markdown]
-# Nobody told it what an animal is. Here are all the words; the colours are the grammar's own classes, which the model
-# never saw. The picture places words near each other that point the same way (by t-SNE: look at who stands with whom,
-# not at the distances between islands). *sg* and *pl* are singular and plural; the words in black are of two kinds.
+# The model was never told what an animal is. The next picture shows all words, coloured by the grammar's own classes. t-SNE
+# draws words close together if their vectors point the same way. Trust which words stand together, but not the distances
+# between islands. *sg* and *pl* mean singular and plural. Words in black belong to two classes.
 
 # %%
 show.cbow.word_map(E)
 
 # %% [markdown]
-# Classes are islands, and the words of two kinds stand a little apart. Look around: type a word, or its first letters,
-# and take one of those that are offered (Tab moves between the controls). Try *lamb*, *duck*, *cook*, *guides*.
+# Classes are islands, and the words of two classes stand a little apart. Look around. Type a word or its first letters, and
+# choose one from the list. The Tab key moves between the controls. Try *lamb*, *duck*, *cook* and *guides*.
 
 # %%
 show.cbow.explorer(E, nearest)
@@ -409,7 +429,7 @@ show.cbow.explorer(E, nearest)
 # %% [markdown]
 # ### One vector for two meanings
 #
-# *lamb* is said of animals and of meals. Where does its one vector point? Compare some words with the middle of four
+# A *lamb* can be an animal or a meal. Where does its one vector point? Compare some words with the mean direction of four
 # classes.
 
 # %%
@@ -417,17 +437,15 @@ words = ["goat", "lamb", "bread", "baker", "cook", "eat"]
 show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about food pl"])
 
 # %% [markdown]
-# *lamb* hangs between the animals and the meals, near to both and equal to neither. *cook* leans to the person, with a
-# clear trace of the verb that *baker* lacks (0.4 against −0.1). The lecture's example is "I **can** buy a **can** of
-# fish". A word has one vector here, whatever sentence it stands in. In later topics each *occurrence* of a word gets a
-# vector of its own.
+# ### Which neighbours does it need?
 #
-# ### What did the company have to be?
-#
-# The classes were found through windows of two words on either side. Would one do? Or only the words before, or after?
-# Train a model on each, with your own loop on the same text, and count how many of the five nearest neighbours are of
-# the same class. (`variant` keeps their weights apart from those that are graded. Each of the three trainings takes as
-# long as yours did.)
+# The model found the classes through windows of two words on either side. Would one do? Would only the words before do, or
+# only those after? Train a model on each, with your own loop on the same text. Then count how many of the five nearest
+# neighbours are of the same class. `variant` keeps these weights apart from the graded ones. Each of the three trainings
+# takes as long as yours did.
+
+# %%
+predict("window_that_finds_classes")
 
 
 # %%
@@ -463,10 +481,11 @@ for name, table in vectors.items():
     print(f"{name:<12} {share_of_a_kind(table):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
-# One word on either side does as well as two. In $E$ a word stands as a *neighbour* of the one to guess: the third line
-# learns vectors only from what *follows* a word, the fourth only from what *precedes* it; the latter says more. Then
-# why a wider window? In real text, for the topic: *hospital* and *doctor* are seldom side by side. Small windows find
-# words that can stand for each other, wide ones find words that belong together.
+# One word on either side does as well as two. In $E$ a word is a *neighbour* of the word to guess. The third model learns a
+# word's vector only from what *follows* it, and the fourth only from what *precedes* it. What precedes a word says more.
+#
+# Then why use a wider window? Real text has topics, and *hospital* and *doctor* seldom stand side by side. Small windows find
+# words that can replace each other. Wide windows find words that belong together.
 #
 # ## In your own words (about 10 minutes)
 #
@@ -488,24 +507,27 @@ for name, table in vectors.items():
 # less of that, since topics of reviews are mixed, and both words occur in most of them.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# Words are alike when they can stand in the same places. Nobody told the model what an animal is: it had to guess words
-# from their neighbours, and that was enough. The loss it learned from, the cross-entropy, will train every model from here
-# on. And where the best possible loss is known, you can say how good a loss is, and not only that it falls.
+# You built a vocabulary, a bag of words, the **cross-entropy** loss and **CBOW**, one half of word2vec. Its table $E$ holds
+# **word embeddings**, and you compared them by **cosine similarity**. In PyTorch these are `nn.Embedding`,
+# `nn.CrossEntropyLoss` and `nn.CosineSimilarity`. `gensim.models.Word2Vec` trains CBOW on real text.
+#
+# Words become similar when they can stand in the same places. The model was never told what an animal is. It only had to
+# guess words from their neighbours. Where you know the best possible loss, you can also say how good your loss is.
 #
 # ## Going further
 #
-# - **Try it.** Make $W$ and $E$ the same table. What becomes of the loss, and why must the model now expect each word
-#   beside itself? Train with `sum` for `mean`: the loss hardly changes; what does the length of the vectors do?
-# - **Turn it round.** Guess the neighbours from the centre instead: that is skip-gram, the other half of word2vec. Your
-#   `context_windows` gives you its pairs already.
-# - **Real text.** `data.load("docstrings")` holds some 200,000 words. The softmax over a large vocabulary
-#   becomes the costly part; read about negative sampling, which replaces it.
+# - **Try it.** Make $W$ and $E$ the same table. What happens to the loss, and why must the model now expect each word
+#   beside itself? Then train with `sum` in place of `mean`. The loss hardly changes. What happens to the vectors' lengths?
+# - **Turn it round.** Guess the neighbours from the centre instead. That is skip-gram, the other half of word2vec. Your
+#   `context_windows` already gives you its pairs.
+# - **Real text.** `data.load("docstrings")` holds some 200,000 words. With a large vocabulary the softmax becomes the
+#   costly part. Read about negative sampling, which replaces it.
 # - **Read.** T. Mikolov, K. Chen, G. Corrado, J. Dean, [Efficient Estimation of Word Representations in Vector
 #   Space](https://arxiv.org/abs/1301.3781) (2013). O. Levy, Y. Goldberg, *Neural Word Embedding as Implicit Matrix
-#   Factorization* (2014): why counting and a singular value decomposition find nearly the same vectors.
-# - **Next.** A bag has no order, and a window has an end. Topic 03 reads word after word, and carries a state along.
+#   Factorization* (2014), on why counts and a singular value decomposition find nearly the same vectors.
+# - **Next.** A bag has no order, and a window has an end. Topic 03 reads word after word and carries a hidden state along.
 
 # %%
 progress()
