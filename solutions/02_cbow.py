@@ -481,8 +481,8 @@ for name, table in vectors.items():
     print(f"{name:<12} {share_of_a_kind(table):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
-# One word on either side does as well as two. In $E$ a word is a *neighbour* of the word to guess. The third model learns a
-# word's vector only from what *follows* it, and the fourth only from what *precedes* it. What precedes a word says more.
+# One word on either side does as well as two. In $E$ a word is a *neighbour* of the word to guess. The model of the third line learns a
+# word's vector only from what *follows* it, and that of the fourth line only from what *precedes* it. What precedes a word says more.
 #
 # Then why use a wider window? Real text has topics, and *hospital* and *doctor* seldom stand side by side. Small windows find
 # words that can replace each other. Wide windows find words that belong together.

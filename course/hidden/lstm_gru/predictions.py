@@ -28,11 +28,7 @@ PREDICTIONS = (
         "forty steps? In Elman's network it was about a billionth.",
         wrong(
             "nearly all of it, because the cell state only adds",
-<<<<<<< HEAD
-            "It adds, but each step first multiplies the old cell state by the forget gate. How large is that here?",
-=======
             "Before it adds, each step multiplies the old cell state by the forget gate. How large is that gate here?",
->>>>>>> N04
         ),
         wrong(
             "about a half, because the gates are half open",
