@@ -160,6 +160,7 @@ OURS: tuple[Topic, ...] = (
             _question("rnn"),
         ),
         builds_on=("markov_ngrams",),
+        predictions=("own_tokens_in_training", "accuracy_beyond_training_lengths"),
     ),
     Topic(
         4,

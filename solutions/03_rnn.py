@@ -1,27 +1,42 @@
 # %% [markdown]
 # # 3 Recurrent networks
 #
-# An n-gram model looks at the world through a window. What lies outside has never happened. This notebook builds the
-# oldest cure: a network with a **state**, which it hands to itself from one step to the next. You write the cell, run
-# it along a sequence, and carry a gradient back through all of it by hand. Then you train one, and see how far its
-# memory reaches.
+# Cut a slit three characters wide into a sheet of paper. Slide it over these two texts, one step at a time.
 #
-# Seven short exercises, one training task, one written question; two to three hours. Stuck? `hint("rnn_cell")` gives a
-# hint, and a stronger one each time.
+# ```
+# (<{}>)[{}]
+# (<{}>][{})
+# ```
+#
+# Whatever you see through the slit could stand in a balanced text. Now take the paper away. In the second text, `]` closes a parenthesis that `(` opened.
+#
+# An n-gram model never takes the paper away, because it sees a window of $n$ tokens and nothing else. This notebook gives a network a memory. It keeps a vector, the **hidden state**, and hands it
+# from each step to the next.
+#
+# **You will**
+#
+# - write a recurrent cell, run it along a sequence, and carry a gradient back through time by hand
+# - see gradients vanish and explode, and clip those that explode
+# - train one network to read parentheses and another to write them, and measure where both fail.
+#
+# **You need** n-grams and the temperature (topic 01), and a training loop in PyTorch (topic 02). Two facts from mathematics help. The derivative of $\tanh$ is $1 - \tanh^2$, and the chain rule multiplies derivatives.
+#
+# Seven short exercises, one training task and one written question take about 140 minutes. Are you stuck? `hint("rnn_cell")` gives a hint, and a stronger one each time you call it. Twice `predict` asks
+# you to guess a result before you see it. Your guess earns no points and costs none.
 
 # %%
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course import check, data, device, fit, hint, progress, seed, show
+from course import check, data, device, fit, hint, predict, progress, seed, show
 from course.data import parentheses
 
 # %% [markdown]
 # ## What a window cannot see
 #
-# The lecture's puzzle: parentheses in five colours. Tokens 0 to 4 open, 5 to 9 close, and $j$ closes $i$ when
-# $i + j = 9$. Is a sequence balanced? Here each colour is printed as a bracket of its own.
+# The lecture's puzzle has parentheses in five colours. Tokens 0 to 4 open and tokens 5 to 9 close. Token $j$ closes token $i$ when $i + j = 9$. Is a sequence balanced? We print each colour as a
+# bracket of its own.
 
 # %%
 corpus = data.load("parentheses", sequences=2000, lengths=(6, 16))
@@ -30,13 +45,11 @@ for row in corpus.select(range(8)):
     print(f"{row['text']:<18} {kind}   {row['ids'][: row['length']].tolist()}")
 
 # %% [markdown]
-# The corrupted ones are balanced sequences in which two tokens changed places, chosen with care: no count of tokens has
-# changed, and no two neighbours look wrong. Look at one: you cannot tell by *what* is there, only by the *order*, and
-# often only by comparing two tokens that stand far apart.
+# A corrupted sequence is a balanced one in which two tokens changed places. The two are chosen with care. No count of tokens changes, and no two neighbours look wrong. So it does not help to know
+# *which* tokens are there. You need their *order*, and often you have to compare two tokens that stand far apart.
 #
-# So give the n-gram model of topic 01 every advantage. Suppose it had read all the text there could ever be, and knew
-# for certain which windows of $n$ tokens are possible. It calls a sequence corrupted when it sees an impossible window.
-# How often is it right?
+# Let us give the n-gram model of topic 01 every advantage. Suppose that it has read all the text there could ever be, and knows exactly which windows of $n$ tokens are possible. It calls a sequence
+# corrupted when it sees an impossible window. How often is it right?
 
 
 # %%
@@ -53,25 +66,32 @@ accuracy = [[best_window_accuracy(n, length) for n in sizes] for length in (16, 
 show.rnn.windows((16, 48), sizes, accuracy)
 
 # %% [markdown]
-# Up to three tokens it might as well toss a coin. After that every further token buys less, and the price rises
-# tenfold each time: a table for $n = 8$ has $10^8$ entries. Yet *you* solve the puzzle with a pencil: read left to right
-# and keep a short note of what is still open. That note is what we are missing: a **state**.
+# With up to three tokens it does no better than a coin. After that each further token helps less, and each multiplies the size of the table by ten. A table for $n = 8$ has $10^8$ entries.
+#
+# Yet *you* can solve the puzzle with a pencil. You read from left to right and keep a short note of what is still open. The network needs such a note too, and its hidden state is the place for it.
 #
 # ## One cell
 #
-# A recurrent network keeps a vector $h$, its state. At each step it reads an input and its own last state, and makes the
-# next state of both:
+# Start with a state of a single number. A cell reads an input $x$ and its own last state $h$. It weights the input with 1 and the state with 0.5, adds the two, and takes the $\tanh$ of the sum. The state
+# starts at 0, and the inputs are 1, 0, 0.
+#
+# | step | input | last state | weighted sum | next state |
+# |--:|--:|--:|--:|--:|
+# | 1 | 1 | 0 | 1 · 1 + 0.5 · 0 = 1 | tanh(1) = 0.762 |
+# | 2 | 0 | 0.762 | 1 · 0 + 0.5 · 0.762 = 0.381 | tanh(0.381) = 0.363 |
+# | 3 | 0 | 0.363 | 1 · 0 + 0.5 · 0.363 = 0.182 | tanh(0.182) = 0.180 |
+#
+# The cell read its last signal two steps ago, and there is still a trace of it in the state. For vectors the weights become matrices, and a bias $b$ is added.
 #
 # $$h_t = \tanh(W_x\, x_t + W_h\, h_{t-1} + b)$$
 #
-# (The lecture writes $W_{xh}$ and $W_{hh}$.) Stored as in PyTorch, a weight has shape (out, in), and a batch of row
-# vectors meets it as `x @ W.T`.
+# The lecture calls the matrices $W_{xh}$ and $W_{hh}$. PyTorch stores a weight in the shape (out, in). A batch has one sequence in each row, so you multiply it as `x @ W.T`.
 #
-# **Dimensions:** $B$ sequences in a batch, $T$ steps, $D$ numbers in an input, $H$ numbers in the state, $V$ tokens.
+# **Dimensions.** A batch has $B$ sequences of $T$ steps. An input has $D$ numbers and a hidden state has $H$. The vocabulary has $V$ tokens.
 #
 # ### Exercise: `rnn_cell` (about 10 minutes)
 #
-# One step, for a batch. (PyTorch's own recurrent layers and cells would be the answer themselves, here and below.)
+# Write one step for a batch. PyTorch's own recurrent layers and cells are not allowed, here and below, because they would be the answer themselves.
 
 
 # %% solution="rnn_cell"
@@ -91,8 +111,7 @@ check("rnn_cell", rnn_cell)
 # %% [markdown]
 # ## Unrolled in time
 #
-# Run the cell along a sequence, and the loop becomes a deep network: as many layers as there are steps, all of them
-# with the *same* weights. That is why it reads sequences of any length.
+# Run the cell along a sequence, and the loop becomes a deep network. It has as many layers as there are steps, and all of them share the *same* weights. That is why it can read sequences of any length.
 
 # %%
 show.rnn.unrolled()
@@ -100,7 +119,7 @@ show.rnn.unrolled()
 # %% [markdown]
 # ### Exercise: `rnn_forward` (about 10 minutes)
 #
-# Return every state $h_1, \dots, h_T$, and the last one once more by itself.
+# Run your cell along the sequences. Return all hidden states $h_1, \dots, h_T$, and the last one once more by itself.
 
 
 # %% solution="rnn_forward"
@@ -121,8 +140,8 @@ def rnn_forward(
 check("rnn_forward", rnn_forward)
 
 # %% [markdown]
-# What does a state look like? Below, a network with random weights reads a sequence: one column a step, one row a unit.
-# Nothing has been learned, and still each column depends on all that was read before it.
+# What does a hidden state look like? Below, a network with random weights reads a sequence. Each column is a step and each row is a unit. The network has learned nothing, and still each column depends on
+# everything it has read so far.
 
 # %%
 seed(3)
@@ -134,8 +153,7 @@ hs, _ = rnn_forward(xs, torch.zeros(1, H), W_x, W_h, b)
 show.rnn.states(hs[0], list(brackets))
 
 # %% [markdown]
-# Now change the *first* token only, and follow the difference between the two runs. The state remembers as long as this
-# difference is not lost.
+# Now change only the *first* token and run the network again. The plot follows the difference between the two runs. The state remembers the first token for as long as this difference can be measured.
 
 # %%
 other = F.one_hot(show.rnn.parse("<" + brackets[1:]), 10).float()[None]
@@ -149,20 +167,29 @@ show.rnn.fading(
 )
 
 # %% [markdown]
-# A weak $W_h$ forgets within a few steps, a strong one keeps the difference alive. What the network can *learn* is
-# decided by the same matrix, on the way back.
+# With a weak $W_h$ the network forgets within a few steps. A strong $W_h$ keeps the difference alive. The same matrix also decides what the network can *learn*, because the gradient has to pass through it
+# on its way back.
 #
 # ## Back through time
 #
-# Training needs the gradient of a loss $L$ with respect to the weights. Nothing new is needed: the unrolled loop is an
-# ordinary network, and we go back through it step by step. Let $L$ depend on the last state alone, and say we know
-# $\partial L / \partial h_T$. Write $a_t = W_x x_t + W_h h_{t-1} + b$ for what goes into the tanh, and
-# $\delta_t = \partial L / \partial a_t$. Since $\tanh'(a) = 1 - \tanh^2(a)$, and $\tanh(a_t)$ is the state $h_t$ itself,
+# Training needs the gradient of a loss $L$ with respect to the weights. The unrolled loop is an ordinary network, so the chain rule takes us back through it, one step at a time.
+#
+# Take the small cell again, with the inputs 1 and 0. Its states were $h_1 = 0.762$ and $h_2 = 0.363$. Suppose that $\partial L / \partial h_2 = 1$, and walk back.
+#
+# - At step 2 the $\tanh$ has the slope $1 - 0.363^2 = 0.868$. So the gradient before the $\tanh$ is $\delta_2 = 0.868 \cdot 1 = 0.868$.
+# - The weight 0.5 carries it to the state before, so $\partial L / \partial h_1 = 0.5 \cdot 0.868 = 0.434$.
+# - At step 1 the slope is $1 - 0.762^2 = 0.420$. So $\delta_1 = 0.420 \cdot 0.434 = 0.182$, and $\partial L / \partial h_0 = 0.5 \cdot 0.182 = 0.091$.
+#
+# Each weight was used at both steps, so its gradient is a sum of two terms. For the weight of the state this is $0.868 \cdot 0.762 + 0.182 \cdot 0 = 0.661$. For the weight of the input it is
+# $0.868 \cdot 0 + 0.182 \cdot 1 = 0.182$. For the bias it is $0.868 + 0.182 = 1.050$.
+#
+# Now for vectors. Let $L$ depend on the last state alone, and suppose that we know $\partial L / \partial h_T$. Write $a_t = W_x x_t + W_h h_{t-1} + b$ for the input of the $\tanh$, and
+# $\delta_t = \partial L / \partial a_t$. The $\tanh$ of $a_t$ is the state $h_t$ itself, so its slope is $1 - h_t^2$.
 #
 # $$\delta_t = (1 - h_t^2) \odot \frac{\partial L}{\partial h_t}, \qquad
 # \frac{\partial L}{\partial h_{t-1}} = W_h^\top\, \delta_t .$$
 #
-# The weights were used at every step, so their gradients are sums over the steps (and over the batch):
+# The gradients of the weights are sums over the steps, and over the sequences of the batch.
 #
 # $$\frac{\partial L}{\partial W_x} = \sum_t \delta_t\, x_t^\top, \qquad
 # \frac{\partial L}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top, \qquad
@@ -170,9 +197,8 @@ show.rnn.fading(
 #
 # ### Exercise: `bptt` (about 30 minutes)
 #
-# Backpropagation through time, by hand, without autograd. Run forward once and keep the states; then walk back from $T$
-# to $1$ with $\partial L / \partial h_t$ in your hand. Do it on paper for $T = 2$ first: most mistakes are about *which*
-# state stands in which formula.
+# Write **backpropagation through time** (BPTT) by hand, without autograd. Run forward once and keep the states. Then walk back from $T$ to $1$ and carry $\partial L / \partial h_t$ along. Most mistakes
+# are about *which* state stands in which formula, so check your code on the two steps above.
 
 
 # %% solution="bptt"
@@ -202,7 +228,7 @@ def bptt(
 check("bptt", bptt)
 
 # %% [markdown]
-# You have just written what `loss.backward()` does. Compare:
+# You have just written what `loss.backward()` does. Compare the two.
 
 # %%
 weights = [w.clone().requires_grad_() for w in (W_x, W_h, b)]
@@ -213,12 +239,20 @@ for name, w in zip(("W_x", "W_h", "b"), weights, strict=True):
     print(f"{name}: largest difference from autograd {(by_hand[name] - w.grad).abs().max():.1e}")
 
 # %% [markdown]
-# ## It vanishes, it explodes
+# ## Vanishing and exploding gradients
 #
-# Look at the way back once more: from step $T$ to step $0$ the gradient is multiplied $T$ times by $W_h^\top$ (and by
-# $1 - h^2 \le 1$). Multiply by the same matrix again and again, and in the end the absolute value of its largest
-# eigenvalue decides: the **spectral radius** $\rho$. What is left of the gradient after $T$ steps? The inputs are zero
-# here, so that tanh has slope one and $W_h$ alone acts.
+# On its way from step $T$ to step $0$ the gradient is multiplied $T$ times by $W_h^\top$. What does a repeated multiplication do to a vector? Take the matrix with the rows (0.5, 0.4) and (0.4, 0.5), and start
+# from the vector (1, 0), whose length is 1.
+#
+# | multiplications | 1 | 2 | 3 | 4 |
+# |---|--:|--:|--:|--:|
+# | length | 0.640 | 0.573 | 0.516 | 0.464 |
+# | length, divided by the one before | 0.640 | 0.895 | 0.900 | 0.900 |
+#
+# Soon every multiplication shrinks the vector by the same factor. The eigenvalues of the matrix are 0.9 and 0.1, and the factor is the larger one. The largest absolute value of the eigenvalues is called the **spectral
+# radius** $\rho$.
+#
+# How much of the gradient is left after $T$ steps? In the next cell all inputs are zero. Then $\tanh$ has the slope one and $W_h$ acts alone.
 
 # %%
 curves = {
@@ -227,29 +261,29 @@ curves = {
 show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1e-10, 1e8))
 
 # %% [markdown]
-# Straight lines on a logarithmic axis: exponentials. Below one the gradient **vanishes**: with $\rho = 0.6$ less than a
-# billionth of it is left after 40 steps, and no step of learning hears of the beginning. Above one it **explodes**.
-# There is no comfortable middle, only a narrow path.
+# The axis is logarithmic and the lines are straight, so the gradient shrinks or grows exponentially. Below $\rho = 1$ it **vanishes**. With $\rho = 0.6$ less than a billionth is left after 40 steps, and
+# training learns nothing from the beginning of the sequence. Above $\rho = 1$ it **explodes**. Only a narrow range lies between the two.
 #
-# Move the sliders. With large inputs the units saturate, $1 - h^2$ goes to zero, and even a large radius no longer
-# helps: the gradient dies in the tanh before it can explode. (Tab goes from slider to slider, arrow keys move them.)
+# Now move the sliders. Large inputs saturate the units, so the slope $1 - h^2$ is close to zero. Then even a large radius no longer helps, because the gradient dies in the $\tanh$ before it can
+# explode. The Tab key moves between the sliders, and the arrow keys change them.
 
 # %%
 show.rnn.turn_the_radius(bptt)
 
 # %% [markdown]
-# Nothing simple helps against vanishing: topic 04 will change the cell itself. Against exploding there is a plain remedy:
-# if all gradients *together* are longer than $c$ (`max_norm` below), shorten them to $c$, and keep their direction
-# (Pascanu et al. 2013):
+# There is no simple remedy against vanishing gradients. Topic 04 changes the cell itself. Against exploding gradients there is one, called **gradient clipping** (Pascanu et al. 2013). If all gradients
+# *together* are longer than $c$, we shorten them to the length $c$ and keep their direction.
+#
+# Suppose that the gradients of two weights are (2, 0) and (1, 2). Together they have the length $\sqrt{4 + 0 + 1 + 4} = 3$. With $c = 1.5$ both are halved, which gives (1, 0) and (0.5, 1). With $c = 5$ they stay as
+# they are. In the exercise $c$ is called `max_norm`.
 #
 # $$\lVert g \rVert = \sqrt{\textstyle\sum_i \lVert g_i \rVert^2}, \qquad
 # g_i \leftarrow g_i \cdot \min\!\left(1, \frac{c}{\lVert g \rVert}\right).$$
 #
 # ### Exercise: `clip_grad_norm` (about 10 minutes)
 #
-# One norm over all tensors of the list, one factor for all. Return the new gradients, and the norm as it was *before*.
-# Where all gradients are zero, they stay zero, and the norm is zero too. (`nn.utils.clip_grad_norm_` would be the answer
-# itself.)
+# Compute one norm over all tensors of the list, and one factor for all. Return the new gradients, and the norm as it was *before* clipping. If all gradients are zero, they stay zero, and the norm is zero
+# too. `nn.utils.clip_grad_norm_` is not allowed, because it would be the answer itself.
 
 
 # %% solution="clip_grad_norm"
@@ -266,8 +300,8 @@ def clip_grad_norm(grads: list[Tensor], max_norm: float) -> tuple[list[Tensor], 
 check("clip_grad_norm", clip_grad_norm)
 
 # %% [markdown]
-# Now you can train a network without autograd. The task: read 15 inputs, and at the end say what the *first* one was.
-# The network starts with $\rho \approx 2$, and takes plain gradient steps; one run clips, the other does not.
+# Now you can train a network without autograd. It reads 15 inputs, and at the end it has to say what the *first* one was. It starts with $\rho \approx 2$ and takes plain gradient steps. One run clips
+# its gradients and the other does not.
 
 
 # %%
@@ -298,28 +332,26 @@ runs = {"clipped at 1": remember_the_first(1.0), "not clipped": remember_the_fir
 show.rnn.clipping(runs, 1.0)
 
 # %% [markdown]
-# Without clipping, a few huge steps throw the weights so far out that the units saturate. The explosion *caused* a
-# vanishing: from then on hardly any gradient comes back, and the run is lost. (When it happens differs from machine to
-# machine, since an explosion magnifies even the last digit of every number. On some the run comes back to life for a few
-# steps, and explodes once more.) With clipping, gradients several times too long keep coming, and the loss goes down all
-# the same.
+# Without clipping, a few huge steps throw the weights so far that the units saturate. The explosion *caused* a vanishing gradient. From then on hardly any gradient comes back, and the run is lost. With
+# clipping, the gradients are still several times too long, but the loss goes down all the same.
+#
+# Your curve may look different, because an explosion magnifies even the last digit of every number. On some machines the lost run comes back to life for a few steps and then explodes once more.
 #
 # ## Elman's network reads parentheses
 #
-# Elman (1990) put a readout on the state. The lecture's version uses ReLU in the recurrence, starts from $h_0 = 0$, and
-# classifies by the last state:
+# Elman (1990) put a linear layer on top of the hidden state, called a **readout**. The lecture's version uses ReLU in the recurrence, starts from $h_0 = 0$, and classifies by the last state.
 #
-# $$h_t = \mathrm{ReLU}(W_x x_t + W_h h_{t-1} + b), \qquad y = W_y h_T + b_y ,$$
+# $$h_t = \mathrm{ReLU}(W_x x_t + W_h h_{t-1} + b), \qquad y = W_y h_T + b_y$$
 #
-# with $x_t$ the one-hot vector of a token (so $W_x x_t$ is simply a column of $W_x$: an embedding does the same).
+# Here $x_t$ is the one-hot vector of a token. So $W_x x_t$ is one column of $W_x$, and an embedding layer computes the same.
 #
-# A batch holds sequences of different lengths, filled up with zeros on the right. Mind that 0 is also a token, `(`: only
-# `lengths` says where a sequence ends.
+# A batch holds sequences of different lengths, so the shorter ones are padded with zeros on the right. The text `()` in a batch of width 4 is stored as 0, 9, 0, 0, and its length is 2. You have to
+# read its logits from $h_2$, not from $h_4$. Note that 0 is also the token `(`. Only `lengths` says where a sequence ends.
 #
 # ### Exercise: `ElmanClassifier` (about 20 minutes)
 #
-# Build what you need in the constructor, and return logits from the state at each sequence's **last real token**.
-# PyTorch's own recurrent layers are not allowed here; `nn.Linear` and `nn.Embedding` are.
+# Build the layers that you need in the constructor. Return logits from the hidden state at each sequence's **last real token**. PyTorch's own recurrent layers are not allowed, but `nn.Linear` and
+# `nn.Embedding` are.
 
 
 # %% solution="ElmanClassifier"
@@ -354,14 +386,22 @@ check("ElmanClassifier", ElmanClassifier)
 # %% [markdown]
 # ## Writing, one token after another
 #
-# A recurrent network that predicts the *next* token can write: read the start, draw a token from its prediction, feed
-# it back in, draw the next. The **temperature** $\tau$ of topic 01 divides the logits before the softmax (the same as
-# $p^{1/\tau}$, normalised): near zero it always takes the likeliest token, above one it becomes adventurous.
+# A recurrent network that predicts the *next* token can also write. It reads a start token, samples a token from its prediction, reads that token, and samples again.
+#
+# You know the **temperature** $\tau$ from topic 01. It divides the logits before the softmax. Here are three logits, 2, 1 and 0, at three temperatures.
+#
+# | temperature | probabilities |
+# |--:|---|
+# | 0.5 | 0.867, 0.117, 0.016 |
+# | 1 | 0.665, 0.245, 0.090 |
+# | 2 | 0.506, 0.307, 0.186 |
+#
+# Near zero the likeliest token is almost always sampled. Above one the unlikely tokens gain.
 #
 # ### Exercise: `generate` (about 15 minutes)
 #
-# `step(token, h)` takes a LongTensor of shape (1,) and a state; it returns logits (1, V) and the new state. Return the
-# tokens you drew, without the start. All chance comes from `generator`.
+# `step(token, h)` takes a LongTensor of shape (1,) and a hidden state. It returns logits (1, V) and the new state. Return the tokens that you sampled, without the start token. Use `generator` for all
+# randomness.
 
 
 # %% solution="generate"
@@ -384,7 +424,7 @@ def generate(
 check("generate", generate)
 
 # %% [markdown]
-# Let a network write parentheses. This one is built on your `rnn_cell` and `rnn_forward`; token 10 stands for the start.
+# Let a network write parentheses. This one is built from your `rnn_cell` and `rnn_forward`. Token 10 is the start token.
 
 
 # %%
@@ -409,8 +449,7 @@ class Writer(nn.Module):
 
 
 # %% [markdown]
-# It is trained as language models are: at every position it reads the *true* token before, whatever it would have said
-# itself. That is called **teacher forcing**.
+# We train it as language models are trained. At every position it reads the *true* token before, whatever it would have predicted itself. This is called **teacher forcing**.
 
 # %%
 seed(0)
@@ -431,41 +470,45 @@ with torch.no_grad():
         print(f"temperature {temperature}: {parentheses.text(ids)}")
 
 # %% [markdown]
-# It closes what it opened most of the time, and more so when it is cold. But there is a catch. In training it always
-# read true tokens; when it writes, it reads its own. Let it read a thousand true sequences, and name the next token at
-# every place; then let it write a thousand of its own. How many of these tokens are impossible, that is, close what is
-# not open?
+# Most of the time the writer closes what it opened, and a low temperature makes it more careful. But there is a catch. In training it always read true tokens. When it writes, it reads its own.
+#
+# We measure what that costs. First the writer reads a thousand true sequences and samples the next token at every position. Then it writes a thousand sequences of its own. How many of these tokens are
+# impossible? A token is impossible if it closes a parenthesis that is not open.
 
 
 # %%
 def impossible(tokens: Tensor, read: Tensor) -> list[float]:
-    """The share of tokens (n, 24), place by place, that close what is not open in what was read."""
+    """The share of tokens (n, 24) at each position that close what is not open in what was read."""
     wrong = (tokens >= 5) & (tokens + parentheses.still_open(read) != 9)
     return wrong.double().mean(dim=0).tolist()
 
 
-truth = parentheses.balanced(torch.full((1000,), 24), torch.Generator().manual_seed(2))
-none, chance = torch.zeros(1, 64), torch.Generator().manual_seed(1)
-seed(1)
-with torch.no_grad():
-    logits = writer(F.pad(truth, (1, 0), value=10))[:, :-1]
+@torch.no_grad()
+def impossible_tokens(model: Writer) -> tuple[list[float], list[float]]:
+    """The shares after a true beginning, and after the model's own tokens."""
+    none, chance = torch.zeros(1, 64), torch.Generator().manual_seed(1)
+    seed(1)
+    truth = parentheses.balanced(torch.full((1000,), 24), torch.Generator().manual_seed(2))
+    logits = model(F.pad(truth, (1, 0), value=10))[:, :-1]
     named = torch.distributions.Categorical(logits=logits).sample()
-    own = torch.stack([generate(writer.step, none, 10, 24, 1.0, chance) for _ in range(1000)])
-show.rnn.drifting(
-    {"after a true beginning": impossible(named, truth), "after its own": impossible(own, own)}
-)
+    own = torch.stack([generate(model.step, none, 10, 24, 1.0, chance) for _ in range(1000)])
+    return impossible(named, truth), impossible(own, own)
+
+
+after_truth, after_own = impossible_tokens(writer)
+show.rnn.drifting({"after a true beginning": after_truth, "after its own tokens": after_own})
 
 # %% [markdown]
-# The two begin together and drift apart. One slip of its own leads into a region that it never saw in training, where
-# the next slip is likelier. This is **exposure bias**.
+# The two curves begin together and drift apart. After one mistake of its own, the writer has read a text unlike all those it saw in training, and there the next mistake is likelier. This is called **exposure bias**.
 #
-# One remedy is to let it taste its own tokens already in training: *scheduled sampling* (Bengio et al. 2015). At each
-# position a coin decides: with probability $p$ the model reads the teacher's token, else its own. At the beginning of
-# training $p$ is 1, and then it falls.
+# Should the writer get used to its own tokens while it trains? **Scheduled sampling** (Bengio et al. 2015) tries that. At each position a coin decides. With probability $p$ the model reads the teacher's
+# token, and otherwise its own. Training begins with $p = 1$, and $p$ falls from there.
+#
+# For example, let the teacher's tokens be 0, 1, 8, 9 and the model's own 0, 2, 8, 7. If the coins say teacher, own, teacher, own, the model reads 0, 2, 8, 7.
 #
 # ### Exercise: `scheduled_inputs` (about 10 minutes)
 #
-# Every position of every sequence gets a coin toss of its own. All chance comes from `generator`.
+# Toss a separate coin for every position of every sequence. Use `generator` for all randomness.
 
 
 # %% solution="scheduled_inputs"
@@ -481,34 +524,66 @@ def scheduled_inputs(targets: Tensor, own: Tensor, p: float, generator: torch.Ge
 check("scheduled_inputs", scheduled_inputs)
 
 # %% [markdown]
-# Now mix: at each place your function chooses between the teacher's token and the one that the writer itself would say
-# there, and the writer reads the choice. Below each line, `^` marks where it is not the teacher's.
+# Now mix the two. At each position your function chooses between the teacher's token and the token that the writer itself would say there. The writer reads the chosen one. Below each line, `^` marks a
+# token that differs from the teacher's.
 
 # %%
 teacher = parentheses.balanced(torch.tensor([24]), torch.Generator().manual_seed(6))[0]
 for p in (1.0, 0.75, 0.5, 0.0):
-    mixed = show.rnn.mixed(scheduled_inputs, writer.step, none, 10, teacher, p)
+    mixed = show.rnn.mixed(scheduled_inputs, writer.step, torch.zeros(1, 64), 10, teacher, p)
     print(f"p = {p:<5} {parentheses.text(mixed)}")
     print("          " + "".join("^" if other else " " for other in mixed != teacher))
 
 # %% [markdown]
-# Read the middle lines. The writer's own tokens answer what it has read; the teacher's do not, for they go on with a
-# text of which it has read only a part. So parentheses lose their partner, and the target that comes next has little to
-# do with what was read. Huszár (2015) showed that scheduled sampling can indeed pull a model away from the true
-# distribution. It helps where the model's own token does as well as the teacher's, as one word often does for another.
+# Read the middle lines. The writer's own tokens answer what it has read. The teacher's tokens continue another text, of which the writer has read only a part. What does a writer learn from such lines? We train
+# a second one with $p = 0.9$ all the time, on the same sequences.
+
+
+# %%
+def loss_with_own_tokens(model: Writer, batch: Tensor, p: float, g: torch.Generator) -> Tensor:
+    """The mean loss when the model reads each true token with probability p, else its own."""
+    token, h, losses = torch.full((len(batch),), 10), torch.zeros(len(batch), 64), []
+    for target in batch.split(1, dim=1):  # (B, 1), one position after another
+        logits, h = model.step(token, h)
+        losses.append(F.cross_entropy(logits, target[:, 0]))
+        own = torch.softmax(logits.detach(), dim=-1).multinomial(1, generator=g)
+        token = scheduled_inputs(target, own, p, g)[:, 0]
+    return torch.stack(losses).mean()
+
+
+seed(0)
+second, chance = Writer(), torch.Generator().manual_seed(3)
+optimizer = torch.optim.Adam(second.parameters(), lr=3e-3)
+for batch in sequences.split(64):
+    loss = loss_with_own_tokens(second, batch, 0.9, chance)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+# %%
+predict("own_tokens_in_training")
+
+# %%
+show.rnn.scheduled_sampling({1.0: (after_truth, after_own), 0.9: impossible_tokens(second)})
+
+# %% [markdown]
+# The second writer does worse, after a true beginning and after its own tokens. At the last position after its own tokens, 38 to 45 % of its tokens are impossible for three different seeds. For the first
+# writer it was 24 to 31 %. Of the texts that the second writer writes, about one in a hundred is balanced. The first writer balances about one in ten.
+#
+# The replaced tokens leave parentheses without a partner, and the next target has little to do with what the writer read. Huszár (2015) showed that scheduled sampling can pull a model away from the true
+# distribution. It helps where the model's own token serves as well as the teacher's, as one word often does for another.
 #
 # ## The task: train a reader (about 25 minutes)
 #
-# Train your `ElmanClassifier` on coloured parentheses of 6 to 16 tokens. `fit` builds your model, hands it to your
-# function `train` together with the batches, and keeps the weights in `checkpoints/`. The batches end when the budget
-# is spent: 150,000 sequences on a CPU (about 15 seconds), more on a GPU.
+# Train your `ElmanClassifier` on coloured parentheses of 6 to 16 tokens. `fit` builds your model and hands it to your function `train` together with the batches. Afterwards it saves the weights in
+# `checkpoints/`. The batches end when the budget is spent. On a CPU that is 150,000 sequences, which take about 15 seconds. On a GPU the budget is larger.
 #
-# Write the loop: logits, loss, backward, clip, step. Give each loss to `batches.log` and watch the curve. To clip with
-# your own function, take each parameter's `.grad` and put the clipped one in its place. What you may change: width,
-# optimiser, learning rate, the norm at which you clip.
+# In the loop, compute logits, loss and gradients. Then clip the gradients and take a step. Call `batches.log(loss)` once for each batch. It records the loss and draws the curve while the model trains.
 #
-# At grading the model reads sequences it has never seen, of the same lengths, and their padding is **not** zero but
-# random tokens. For all points it must be right on 85 % of them; 77 % and 65 % earn a part each.
+# To clip with your own function, take each parameter's `.grad` and put the clipped one in its place. You may change the width, the optimiser, the learning rate, and the norm at which you clip.
+#
+# At grading the model reads new sequences of the same lengths. Their padding is **not** zero but random tokens. The score is the share of sequences that it classifies correctly. A score of 85 % earns
+# full marks, and 77 % and 65 % earn part of them.
 
 
 # %% solution="rnn_task"
@@ -544,7 +619,10 @@ check("rnn_task", record.model)
 # %% [markdown]
 # ## Where it fails
 #
-# Nine out of ten is far from chance. But did it learn the *rule*? The rule holds at any length. Ask it.
+# Nine out of ten is far from chance. But did your reader learn the *rule*? The rule holds at any length, so ask it about longer sequences.
+
+# %%
+predict("accuracy_beyond_training_lengths")
 
 
 # %%
@@ -563,20 +641,18 @@ curves["best window of 4"] = [best_window_accuracy(4, length) for length in leng
 show.rnn.accuracy_by_length(lengths, curves)
 
 # %% [markdown]
-# Within the lengths of training it is good, though worse towards their end. Beyond, it falls back to the coin, below
-# what even a narrow window knows. It built no stack: 64 numbers, rewritten at each step, hold a few open parentheses,
-# and it was never shown more.
+# Within the lengths of training the reader is good, though less so near the longest ones. Beyond them it falls back to the level of a coin, below what even a narrow window knows. It did not build a stack. It
+# has a fixed set of numbers, rewrites them at each step, and has only ever practised with a few open parentheses.
 #
-# Watch it read. After every token the network says how sure it is that what it has read so far is balanced. Full dots
-# stand where the question makes sense: after an even number of tokens, the last of which closes. The hollow ones show
-# what it says when asked in the middle of something, which never happened in training: there it may say anything. (And
-# after four tokens, where it should say no, it may well be wrong: it never met a sequence of fewer than six.)
+# Watch it read. After every token the network says how sure it is that the text so far is balanced. The dots are full after an even number of tokens, if the last one closes. Training could have asked
+# only there. The hollow dots show its answers in the middle of something, where training never asked, so do not trust them. The answer after four tokens may be wrong as well, because no training sequence was
+# shorter than six.
 
 # %%
 show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))
 
 # %% [markdown]
-# Try sequences of your own. Where is it fooled: by depth, by length, or by how long a colour has to be kept?
+# Try sequences of your own. What fools it? It may be the depth, the length, or the distance between the two tokens of a pair.
 
 # %%
 show.rnn.watch_it_read(record.model)
@@ -584,41 +660,40 @@ show.rnn.watch_it_read(record.model)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Your network fails on sequences of 64 tokens. Someone says: *"Of course: the gradient vanishes."* Give one reason from
-# your figures why this cannot be the whole story, name another cause, and describe an experiment (what you would train,
-# what you would plot) whose outcome would tell the two apart. Five to ten sentences.
+# Your network fails on sequences of 64 tokens. Someone says, *"Of course, the gradient vanishes."* Give one reason from your figures why this cannot be the whole story. Name another cause. Describe an
+# experiment whose outcome would tell the two apart, and say what you would train and what you would plot. Write five to ten sentences.
 
 # %% [markdown] question="rnn_question"
-# The network was trained on sequences of at most 16 tokens, so no gradient ever had to travel further than 16 steps,
-# and at those lengths it learned well. Failing at 64 is a matter of what the trained network *computes* there, not of a
-# gradient that was lost: with the weights fixed there is no gradient at all. Another cause is the state itself. To be
-# right, it has to hold the colours of all open parentheses in order; with depth $d$ there are $5^d$ possibilities, and
-# the network only ever met the few depths of short sequences. Its code for a stack need not go on working deeper down,
-# and small errors of each step add up over many.
+# The network was trained on sequences of at most 16 tokens, so no gradient ever had to travel further than 16 steps, and at those lengths it learned well. Its failure at 64 comes from what the trained network
+# *computes* there. With the weights fixed there is no gradient at all. Another cause is the hidden state itself. To be right, it has to hold the colours of all open parentheses in order. With depth $d$ there are
+# $5^d$ possibilities, and the network only met the few depths of short sequences. Its code for a stack need not go on working deeper down, and the small errors of each step add up over many.
 #
-# Experiment: train the same network on sequences of 32 to 64 tokens, and plot accuracy against the distance of the
-# exchanged pair, separately for small and for large depth. If the gradient is to blame, accuracy falls with distance
-# even where the nesting is shallow, and more hidden units do not help. If capacity is to blame, it falls with depth at
-# equal distance, and a wider state moves the limit. (In truth both play a part, which is why topic 04 gates the state.)
+# As an experiment, I would train the same network on sequences of 32 to 64 tokens. I would plot accuracy against the distance of the exchanged pair, separately for small and for large depth. If the gradient is to
+# blame, accuracy falls with distance even where the nesting is shallow, and more hidden units do not help. If capacity is to blame, accuracy falls with depth at equal distance, and a wider state moves the limit. In
+# truth both play a part, and that is why topic 04 gates the state.
 
 # %% [markdown]
-# ## What to take with you
+# ## What you built
 #
-# A recurrent network rewrites a memory of fixed size at every step, always with the same weights. So it reads sequences
-# of any length; and so the gradient is multiplied by the same matrix at every step on its way back, and vanishes or
-# explodes. Clipping mends the explosion. When such a network writes, it reads its own words, which it never did while it
-# was taught.
+# | you wrote | the field calls it | in PyTorch |
+# |---|---|---|
+# | `rnn_cell`, `rnn_forward` | a simple or Elman RNN | `nn.RNNCell`, `nn.RNN` |
+# | `bptt` | backpropagation through time | `loss.backward()` |
+# | `clip_grad_norm` | gradient clipping by the global norm | `nn.utils.clip_grad_norm_` |
+# | `ElmanClassifier` | sequence classification with an RNN | `nn.RNN` and `nn.Linear` |
+# | `generate` | autoregressive sampling with a temperature | a loop like yours |
+# | `scheduled_inputs` | scheduled sampling (Bengio et al. 2015) | a loop like yours |
+#
+# A recurrent network rewrites a memory of fixed size at every step, always with the same weights. So it can read sequences of any length. For the same reason its gradient is multiplied by the same matrix at
+# every step on the way back, and it vanishes or explodes. Clipping prevents the explosion. When the network writes, it reads its own tokens, which it never did under teacher forcing.
 #
 # ## Going further
 #
-# - **Try it.** Initialise $W_h$ with the identity (Le, Jaitly and Hinton 2015) and train again. Train on lengths that
-#   grow during training. Train `Writer` with `scheduled_inputs` and $p = 0.95$: does the drift become smaller?
-# - **Read.** J. Elman, *Finding Structure in Time* (1990): a network that discovers word classes by predicting the next
-#   word. R. Pascanu, T. Mikolov, Y. Bengio, *On the difficulty of training recurrent neural networks* (2013).
-#   A. Karpathy, [The Unreasonable Effectiveness of Recurrent Neural Networks](https://karpathy.github.io/2015/05/21/rnn-effectiveness/)
-#   (2015). F. Huszár, [How (not) to train your generative model](https://arxiv.org/abs/1511.05101) (2015).
-# - **Next.** The state was overwritten at every step. Topic 04 gives the network gates, with which it decides what to
-#   keep.
+# - **Try it.** Initialise $W_h$ with the identity (Le, Jaitly and Hinton 2015) and train again. Train on lengths that grow during training. Train the second writer with a $p$ that starts at 1 and falls.
+# - **Read.** J. Elman, *Finding Structure in Time* (1990) describes a network that discovers word classes while it predicts the next word. R. Pascanu, T. Mikolov and Y. Bengio wrote *On the difficulty of training
+#   recurrent neural networks* (2013). A. Karpathy wrote [The Unreasonable Effectiveness of Recurrent Neural Networks](https://karpathy.github.io/2015/05/21/rnn-effectiveness/) (2015). F. Huszár wrote
+#   [How (not) to train your generative model](https://arxiv.org/abs/1511.05101) (2015).
+# - **Next.** This network overwrites its state at every step. Topic 04 gives it gates, with which it decides what to keep.
 
 # %%
 progress()

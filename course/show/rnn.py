@@ -201,6 +201,32 @@ def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
         return style.finished(figure, f"Share of impossible tokens by position. {ends}.")
 
 
+def scheduled_sampling(curves: Mapping[float, tuple[Sequence[float], Sequence[float]]]) -> Figure:
+    """The share of impossible tokens at each position, for writers trained with several probabilities p.
+
+    Each entry of `curves` has two lines: after a true beginning (dashed) and after the writer's own tokens (solid).
+    """
+    import matplotlib.pyplot as plt
+
+    with style.styled():
+        figure, axes = plt.subplots(figsize=style.WIDE)
+        for line, (p, (after_truth, after_own)) in enumerate(curves.items()):
+            look: dict[str, Any] = {"color": PALETTE[line], "marker": style.MARKERS[line], "markevery": 2}
+            positions = range(1, len(after_own) + 1)
+            axes.plot(positions, after_own, label=f"p = {p:g}, after its own tokens", **look)
+            axes.plot(positions, after_truth, ls="--", label=f"p = {p:g}, after a true beginning", **look)
+        axes.set(xlabel="position in the sequence", ylabel="impossible tokens", ylim=(0, None))
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_title("Does scheduled sampling help the writer?")
+        axes.legend(loc="upper left")
+        ends = ". ".join(
+            f"With p = {p:g}, {own[-1]:.1%} at the end after its own tokens and {truth[-1]:.1%} after a true beginning"
+            for p, (truth, own) in curves.items()
+        )
+        return style.finished(figure, f"Share of impossible tokens by position. {ends}.")
+
+
 def mixed(
     choose: Callable[..., Tensor],
     step: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],

@@ -31,6 +31,7 @@ def test_every_figure_has_a_description_and_labelled_axes():
         pictures.clipping({"clipped": ([2.0, 1.0], [50.0, 20.0]), "not": ([2.0, 3.0], [50.0, 0.0])}, 1.0),
         pictures.accuracy_by_length([6, 64], {"Elman": [1.0, 0.5]}),
         pictures.drifting({"true": [0.0, 0.1], "own": [0.0, 0.2]}),
+        pictures.scheduled_sampling({1.0: ([0.0, 0.1], [0.0, 0.3]), 0.9: ([0.0, 0.2], [0.0, 0.4])}),
         pictures.reading(oracle, pictures.parse("([])")),
     ]
     for figure in figures:
