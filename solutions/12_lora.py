@@ -611,7 +611,7 @@ show.lora.explorer(matrices, best_rank_r)
 # %% [markdown]
 # ## What you built
 #
-# You adapted a trained model with a twelfth of its numbers or less, and left its weights alone.
+# You adapted a trained model with a tenth of its numbers or less, and left its weights alone.
 #
 # | you wrote | the field says | you meet it again as |
 # |---|---|---|
