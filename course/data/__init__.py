@@ -13,11 +13,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .words import words_of
+
 if TYPE_CHECKING:
     import torch
     from datasets import Dataset, DatasetDict
 
-__all__ = ["CORPORA", "load", "stream"]
+__all__ = ["CORPORA", "load", "stream", "words_of"]
 
 CORPORA: dict[str, str] = {
     "dates": "dates as people write them in five languages, and what they mean",
