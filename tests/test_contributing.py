@@ -18,13 +18,14 @@ from ipywidgets import VBox
 from torch import nn
 
 from course.data.streams import Stream
-from course.exercise import Rng, exercise, given_model
+from course.exercise import Rng, declaration, exercise, given_model
 from course.exercise.key import key_of
 from course.exercise.runner import run
-from course.judge import Verdict, judge
+from course.judge import judge
 from course.show import live, style
 from tests.hidden.test_nothing_for_nothing import MOST, answers
 from tests.show.widgets import controls, look, move
+from tests.training import judged
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
 
@@ -103,10 +104,13 @@ def test_the_example_seeds_tell_right_from_wrong(monkeypatch) -> None:
     exec(_block("stream"), stream)
     hidden: dict = {"torch": torch, "exercise": exercise, "given_model": given_model}
     exec(_block("task"), hidden | {"trends": SimpleNamespace(**stream)}, hidden)
+    item = SimpleNamespace(points=4, budget=SimpleNamespace(cpu=_budget()))
+    for module in (declaration, judged):
+        monkeypatch.setattr(module, "find_item", lambda name: (None, item))
     made = SimpleNamespace(stream=lambda name, generator: stream["STREAMS"][name](generator))
-    names = {"pytest": pytest, "torch": torch, "nn": nn, "F": nn.functional, "islice": islice, "data": made}
-    names |= {"judge": judge, "key_of": key_of, "run": run, "Verdict": Verdict}
-    names["find"] = hidden.__getitem__
+    monkeypatch.setattr(judged, "data", made)
+    monkeypatch.setattr(judged, "find", hidden.__getitem__)
+    names = {"pytest": pytest, "torch": torch, "nn": nn, "trained": judged.trained, "verdict_on": judged.verdict_on}
     exec(_block("seeds"), names)
     names["test_the_notebooks_loop_gets_full_marks"](0)
     names["test_a_loop_that_hardly_moves_does_not"](0)
@@ -126,10 +130,14 @@ def test_the_example_widget_is_drawn_and_moves() -> None:
 
 def _fitted(stream: Stream, model: nn.Module, train: Callable) -> SimpleNamespace:
     """Trained with the budget that the guide gives."""
-    (budget,) = re.findall(r"Budget\(cpu=([\d_]+)", TEXT)
     batches = stream(torch.Generator().manual_seed(0))
-    train(model, Batches(islice(batches, int(budget) // 50)))
+    train(model, Batches(islice(batches, _budget() // 50)))
     return SimpleNamespace(model=model)
+
+
+def _budget() -> int:
+    (budget,) = re.findall(r"Budget\(cpu=([\d_]+)", TEXT)
+    return int(budget)
 
 
 def test_the_drawing_hand_is_told_as_it_is() -> None:

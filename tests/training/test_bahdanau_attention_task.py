@@ -8,21 +8,20 @@ at 39 to 57 %.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import data
 from course.data import dates
 from course.reference.bahdanau_attention import AttentionSeq2Seq, additive_scores, attend
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("bahdanau_attention_task")[1].budget.cpu
 
 
 class NotShifted(AttentionSeq2Seq):
@@ -66,26 +65,20 @@ class NoTanh(OwnWeights):
         return attend(scores, keys, mask)[1]
 
 
-def trained(kind: type[nn.Module], seed: int, attention: int = 48) -> nn.Module:
+def loss(model, src, lengths, tgt):
+    return F.cross_entropy(model(src, lengths, tgt).flatten(0, 1), tgt.flatten())
+
+
+def train(kind: type[nn.Module], seed: int, attention: int = 48) -> nn.Module:
     """The notebook's model and loop."""
-    torch.manual_seed(seed)
-    model, seen = kind(dates.SOURCES, dates.TARGETS, 32, 96, attention), 0
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
-    for src, lengths, tgt in data.stream("bahdanau_attention_task", torch.Generator().manual_seed(seed)):
-        loss = F.cross_entropy(model(src, lengths, tgt).flatten(0, 1), tgt.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        seen += len(src)
-        if seen >= BUDGET:
-            break
-    return model.eval()
+    build = partial(kind, dates.SOURCES, dates.TARGETS, 32, 96, attention)
+    clip = partial(nn.utils.clip_grad_norm_, max_norm=1.0)
+    return trained("bahdanau_attention_task", build, seed, loss=loss, lr=2e-3, clip=clip)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_attention_clears_the_bars_with_every_seed(seed):
-    verdict = verdict_on("bahdanau_attention_task", trained(AttentionSeq2Seq, seed), seed)
+    verdict = verdict_on("bahdanau_attention_task", train(AttentionSeq2Seq, seed), seed)
     assert verdict.kind == "passed", [(case.title, case.message) for case in verdict.cases if not case.passed]
 
 
@@ -94,7 +87,7 @@ def test_attention_clears_the_bars_with_every_seed(seed):
     ("kind", "attention"), [(NotShifted, 48), (OverTheBatch, 48), (NoTanh, 48), (AttentionSeq2Seq, 0)]
 )
 def test_the_commonest_bugs_do_not(kind, attention, seed):
-    verdict = verdict_on("bahdanau_attention_task", trained(kind, seed, attention), seed)
+    verdict = verdict_on("bahdanau_attention_task", train(kind, seed, attention), seed)
     print(
         f"{kind.__name__} {attention}: {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}"
     )

@@ -6,21 +6,20 @@ above the floor of the bag, ten times of ten, with all neighbours of a kind.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch.nn import functional as F
 
-from course import data
 from course.data import grammar
 from course.hidden.cbow.cbow_task import LOSS_MARGIN, RADIUS, clear_words, held_out
 from course.reference.cbow import CBOW, cbow_logits, context_windows
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("cbow_task")[1].budget.cpu
 V = len(grammar.language().words)
 
 
@@ -56,15 +55,11 @@ class CutOff(Model):
         return cbow_logits(contexts, self.E.detach(), self.W, self.b)
 
 
-def right_loss(logits, targets):
-    return F.cross_entropy(logits, targets)
-
-
-def softmax_before_the_loss(logits, targets):
+def after_softmax(logits, targets):
     return F.cross_entropy(logits.softmax(1), targets)
 
 
-def summed_loss(logits, targets):
+def summed(logits, targets):
     return F.cross_entropy(logits, targets, reduction="sum")
 
 
@@ -73,7 +68,7 @@ def centre_included(ids, radius):
     return torch.cat([contexts, targets[:, None]], dim=1), targets
 
 
-def centre_for_the_last_word(ids, radius):
+def centre_for_last(ids, radius):
     contexts, targets = context_windows(ids, radius)
     return torch.cat([contexts[:, :-1], targets[:, None]], dim=1), targets
 
@@ -83,21 +78,12 @@ def words_before_only(ids, radius):
     return windows[:, :-1], windows[:, -1]
 
 
-def trained(model, seed, *, windows=context_windows, loss_of=right_loss, lr=1e-2, optimizer=torch.optim.Adam, share=1):
-    """The notebook's loop over a `share` of the syllabus's budget."""
-    torch.manual_seed(seed)
-    model = model()
-    steps = optimizer(model.parameters(), lr=lr)
-    seen = 0
-    for (ids,) in data.stream("cbow_task", torch.Generator().manual_seed(seed)):
-        contexts, targets = windows(ids, RADIUS)
-        loss = loss_of(model(contexts), targets)
-        steps.zero_grad()
-        loss.backward()
-        steps.step()
-        seen += len(ids)
-        if seen >= share * BUDGET:
-            return model.eval()
+def loss(model, ids, windows=context_windows, loss_of=F.cross_entropy):
+    contexts, targets = windows(ids, RADIUS)
+    return loss_of(model(contexts), targets)
+
+
+train = partial(trained, "cbow_task", loss=loss, lr=1e-2)
 
 
 @torch.no_grad()
@@ -114,7 +100,7 @@ def measured(model):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
-    model = trained(Model, seed)
+    model = train(Model, seed)
     gap, alike = measured(model)
     print(f"seed {seed}: {gap:.3f} above the floor, {alike:.1%} of a kind")
     assert gap < LOSS_MARGIN - 0.1
@@ -123,21 +109,31 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
 
 @pytest.mark.parametrize(
     "options",
-    [{"lr": 3e-3}, {"lr": 3e-2}, {"loss_of": summed_loss}, {"lr": 3e-3, "optimizer": torch.optim.AdamW}],
+    [
+        {"lr": 3e-3},
+        {"lr": 3e-2},
+        {"loss": partial(loss, loss_of=summed)},
+        {"lr": 3e-3, "optimizer": torch.optim.AdamW},
+    ],
     ids=["lr 3e-3", "lr 3e-2", "summed loss", "AdamW"],
 )
 def test_other_honest_loops_clear_it_too(options):
-    model = trained(Model, 1, **options)
+    model = train(Model, 1, **options)
     print(options, *measured(model))
     assert verdict_on("cbow_task", model, 1).kind == "passed"
 
 
 MISTAKES = [
-    ("centre included", Model, {"windows": centre_included}, "target_inside_the_context"),
-    ("centre for the last word", Model, {"windows": centre_for_the_last_word}, "target_inside_the_context"),
-    ("words before only", Model, {"windows": words_before_only}, "another_gap"),
+    ("centre included", Model, {"loss": partial(loss, windows=centre_included)}, "target_inside_the_context"),
+    (
+        "centre for the last word",
+        Model,
+        {"loss": partial(loss, windows=centre_for_last)},
+        "target_inside_the_context",
+    ),
+    ("words before only", Model, {"loss": partial(loss, windows=words_before_only)}, "another_gap"),
     ("softmax in the model", SoftmaxInside, {}, "softmax_in_the_model"),
-    ("softmax before the loss", Model, {"loss_of": softmax_before_the_loss}, "sure_and_wrong"),
+    ("softmax before the loss", Model, {"loss": partial(loss, loss_of=after_softmax)}, "sure_and_wrong"),
     ("one table for both", Tied, {}, "one_table_for_both"),
     ("reads one side", OneSide, {}, "reads_one_side"),
     ("E gets no gradient", CutOff, {}, "frequencies_alone"),
@@ -151,7 +147,7 @@ MISTAKES = [
     ("model", "options", "name"), [row[1:] for row in MISTAKES], ids=[row[0].replace(" ", "_") for row in MISTAKES]
 )
 def test_the_commonest_mistakes_do_not(model, options, name, seed):
-    wrong = trained(model, seed, **options)
+    wrong = train(model, seed, **options)
     verdict = verdict_on("cbow_task", wrong, seed)
     gap, alike = measured(wrong)
     print(f"{gap:.3f} above the floor, {alike:.1%} of a kind, {verdict.score} points, {verdict.misconception}")
@@ -162,6 +158,6 @@ def test_the_commonest_mistakes_do_not(model, options, name, seed):
 
 def test_a_sum_for_the_mean_is_no_matter_of_training():
     """It only makes E shorter: the loss cannot tell, and cbow_logits is examined on its own."""
-    gap, alike = measured(trained(Summed, 0))
+    gap, alike = measured(train(Summed, 0))
     print(f"{gap:.3f} above the floor, {alike:.1%} of a kind")
     assert gap < LOSS_MARGIN

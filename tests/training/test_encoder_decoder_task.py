@@ -9,21 +9,21 @@ BLEU of 0.70, and only one that sees the padding comes near, which is caught.
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 import torch
+from torch.optim.lr_scheduler import LambdaLR
 
-from course import blocks, data
+from course import blocks
 from course.data import phrases
 from course.exercise import translation
 from course.reference import encoder_decoder as reference
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("encoder_decoder_task")[1].budget.cpu
 SIZES = len(phrases.vocabulary("english")), len(phrases.vocabulary("french")), 64, 4, 128, 2
 
 
@@ -75,30 +75,22 @@ def wrong(model):
     return lambda: model(*SIZES, dropout=0.0, norm="pre", max_len=24)
 
 
-def trained(model, seed, *, schedule=True, smoothing=0.1, forgets="", lr=1e-3):
-    """The notebook's loop over the syllabus's budget; `forgets` leaves something out."""
-    torch.manual_seed(seed)
-    model = model()
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98), eps=1e-9)
-    seen = 0
-    for step, (src, tgt) in enumerate(data.stream("encoder_decoder_task", torch.Generator().manual_seed(seed)), 1):
-        if schedule:
-            optimizer.param_groups[0]["lr"] = reference.warmup_schedule(step, 64, 250)
-        begun = torch.full_like(tgt[:, :1], model.sos)
-        tgt_in = tgt if forgets == "shift" else torch.cat([begun, tgt[:, :-1]], dim=1)
-        logits = model(src, tgt_in)
-        mask = tgt != model.pad if forgets != "eos" else tgt > model.eos
-        if forgets == "logits":
-            logits = logits.softmax(-1)
-        loss = reference.label_smoothing_loss(logits, tgt, smoothing, mask)
-        if forgets != "zero_grad":
-            optimizer.zero_grad()
-        loss.backward()
-        if forgets != "step":
-            optimizer.step()
-        seen += len(src)
-        if seen >= BUDGET:
-            return model.eval()
+def loss(model, src, tgt, smoothing=0.1, forgets=""):
+    begun = torch.full_like(tgt[:, :1], model.sos)
+    tgt_in = tgt if forgets == "shift" else torch.cat([begun, tgt[:, :-1]], dim=1)
+    logits = model(src, tgt_in)
+    if forgets == "logits":
+        logits = logits.softmax(-1)
+    mask = tgt > model.eos if forgets == "eos" else tgt != model.pad
+    return reference.label_smoothing_loss(logits, tgt, smoothing, mask)
+
+
+def warmup(optimizer, steps):
+    return LambdaLR(optimizer, lambda step: reference.warmup_schedule(step + 1, 64, 250))
+
+
+adam = partial(torch.optim.Adam, betas=(0.9, 0.98), eps=1e-9)
+train = partial(trained, "encoder_decoder_task", loss=loss, lr=1.0, optimizer=adam, schedule=warmup)
 
 
 def quality(model):
@@ -112,7 +104,7 @@ def quality(model):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_right_model_clears_the_bar_with_every_seed(seed):
-    model = trained(notebook_model, seed)
+    model = train(notebook_model, seed)
     print(seed, quality(model))
     assert verdict_on("encoder_decoder_task", model, seed).kind == "passed"
 
@@ -121,14 +113,14 @@ def test_the_right_model_clears_the_bar_with_every_seed(seed):
     ("options", "loop"),
     [
         ({"norm": "post"}, {}),
-        ({}, {"schedule": False}),
-        ({}, {"smoothing": 0.0}),
+        ({}, {"schedule": None, "lr": 1e-3}),
+        ({}, {"loss": partial(loss, smoothing=0.0)}),
         ({"dropout": 0.1}, {}),
     ],
     ids=["post-norm", "a constant rate of 0.001", "no smoothing", "dropout 0.1"],
 )
 def test_other_honest_loops_clear_it_too(options, loop):
-    model = trained(lambda: notebook_model(**options), 1, **loop)
+    model = train(lambda: notebook_model(**options), 1, **loop)
     print(options, loop, quality(model))
     assert verdict_on("encoder_decoder_task", model, 1).kind == "passed"
 
@@ -141,16 +133,16 @@ def test_other_honest_loops_clear_it_too(options, loop):
         (wrong(NoPlaces), {}),
         (wrong(CrossLooksAtItself), {}),
         (wrong(NoRoad), {}),
-        (notebook_model, {"forgets": "shift"}),
-        (notebook_model, {"forgets": "eos"}),
-        (notebook_model, {"forgets": "logits"}),
+        (notebook_model, {"loss": partial(loss, forgets="shift")}),
+        (notebook_model, {"loss": partial(loss, forgets="eos")}),
+        (notebook_model, {"loss": partial(loss, forgets="logits")}),
         (notebook_model, {"forgets": "zero_grad"}),
         (notebook_model, {"forgets": "step"}),
     ],
     ids=["future", "padding", "places", "cross", "road", "shift", "eos", "logits", "zero_grad", "step"],
 )
 def test_the_commonest_mistakes_do_not(model, loop):
-    model = trained(model, 0, **loop)
+    model = train(model, 0, **loop)
     verdict = verdict_on("encoder_decoder_task", model, 0)
     print(quality(model), f"{verdict.score} points", verdict.misconception)
     print(*(f"   {case.title}: {case.message}" for case in verdict.cases if not case.passed), sep="\n")

@@ -14,23 +14,19 @@ The commonest bugs leave right answers and a base that has moved, or too many nu
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from course import blocks, data
+from course import blocks
 from course.data import negatives, pretrained
 from course.hidden.lora.lora_task import LIMIT
 from course.reference import lora
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import falling, trained, verdict_on
 
 SEEDS = range(10)
-BUDGET = find_item("lora_task")[1].budget.cpu
 EVERYWHERE = ("W_q", "W_k", "W_v", "W_o", "up", "down")
 
 
@@ -62,19 +58,7 @@ def forgotten_to_freeze() -> blocks.ViT:
     return adapted().requires_grad_(True)
 
 
-def trained(make, seed: int, lr: float = 1e-2, steps: int = BUDGET // negatives.BATCH) -> nn.Module:
-    torch.manual_seed(seed)
-    model = make()
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=lr)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
-    batches = data.stream("lora_task", torch.Generator().manual_seed(seed))
-    for images, labels in itertools.islice(batches, steps):
-        loss = F.cross_entropy(model(images), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        falling.step()
-    return model.eval()
+train = partial(trained, "lora_task", lr=1e-2, schedule=falling(0.05))
 
 
 @torch.no_grad()
@@ -110,14 +94,14 @@ def test_the_base_may_stand_anywhere_in_the_model():
 
 
 def test_a_few_batches_already_help():
-    model = trained(adapted, 0, steps=60)
+    model = train(adapted, 0, share=0.1)
     assert accuracy(model) > 0.4 > 0.25 > accuracy(reader())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rank_two_clears_the_bars_with_every_seed(seed):
-    model = trained(adapted, seed)
+    model = train(adapted, seed)
     print(f"{seed}: {accuracy(model):.1%}")
     assert verdict_on("lora_task", model, seed).kind == "passed"
 
@@ -137,7 +121,7 @@ def test_rank_two_clears_the_bars_with_every_seed(seed):
     ids=["biases", "head", "everything", "forgot to freeze", "rank 4", "a learning rate far too large"],
 )
 def test_other_ways_do_not(make, lr, misconception, seed):
-    model = trained(make, seed, lr)
+    model = train(make, seed, lr=lr)
     verdict = verdict_on("lora_task", model, seed)
     print(f"{accuracy(model):.1%}, {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points

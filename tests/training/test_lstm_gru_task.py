@@ -11,22 +11,21 @@ LSTM 95 to 99 %, 86 to 96 % and 61 to 78 % forty times of forty, Elman's network
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import data
 from course.data.parentheses import LONGER, TOKENS, examples
 from course.reference.lstm_gru import GatedClassifier, gru_cell, lstm_cell
 from course.reference.rnn import ElmanClassifier
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import falling, trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("lstm_gru_task")[1].budget.cpu
 
 
 class Gru(GatedClassifier):
@@ -86,23 +85,10 @@ class LastColumn(GatedClassifier):
         return super().forward(ids, torch.full_like(lengths, ids.shape[1]))
 
 
-def trained(kind: type[nn.Module], seed: int, lr: float = 1e-2) -> nn.Module:
+def train(kind: type[nn.Module], seed: int, lr: float = 1e-2) -> nn.Module:
     """The notebook's model and loop, with a rate that falls to a tenth."""
-    torch.manual_seed(seed)
-    model, seen = kind(10, 64, 2), 0
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=782)
-    for ids, lengths, labels in data.stream("lstm_gru_task", torch.Generator().manual_seed(seed)):
-        loss = F.cross_entropy(model(ids, lengths), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        falling.step()
-        seen += len(ids)
-        if seen >= BUDGET:
-            break
-    return model.eval()
+    build, clip = partial(kind, 10, 64, 2), partial(nn.utils.clip_grad_norm_, max_norm=1.0)
+    return trained("lstm_gru_task", build, seed, lr=lr, schedule=falling(0.1), clip=clip)
 
 
 @torch.no_grad()
@@ -122,14 +108,14 @@ def told(kind: type[nn.Module], seed: int, model: nn.Module) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_lstm_clears_the_bars_with_every_seed(seed):
-    model = trained(GatedClassifier, seed)
+    model = train(GatedClassifier, seed)
     told(GatedClassifier, seed, model)
     assert verdict_on("lstm_gru_task", model, seed).kind == "passed"
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_so_does_a_gru(seed):
-    model = trained(Gru, seed)
+    model = train(Gru, seed)
     told(Gru, seed, model)
     assert verdict_on("lstm_gru_task", model, seed).kind == "passed"
 
@@ -140,7 +126,7 @@ def test_so_does_a_gru(seed):
     [(Elman, 5e-3), (Elman, 1e-2), (CellNotCarried, 1e-2), (Detached, 1e-2), (LastColumn, 1e-2)],
 )
 def test_elman_and_the_commonest_bugs_do_not(kind, lr, seed):
-    model = trained(kind, seed, lr)
+    model = train(kind, seed, lr)
     told(kind, seed, model)
     verdict = verdict_on("lstm_gru_task", model, seed)
     print(f"    {verdict.score} of {verdict.points} points, {verdict.misconception or 'nothing known'}")

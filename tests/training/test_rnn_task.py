@@ -8,41 +8,32 @@ padding), a detached state 69 to 71 %, the mean over all columns 75 to 79 %. The
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from course import data
 from course.data.parentheses import LENGTHS, examples
 from course.hidden import find
 from course.reference.rnn import ElmanClassifier, clip_grad_norm
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 WRONG = {known.name: known.wrong for known in find("ElmanClassifier").misconceptions}
 SEEDS = range(10)
-BUDGET = find_item("rnn_task")[1].budget.cpu
 
 
-def trained(kind: type[nn.Module], seed: int) -> nn.Module:
+def clip(parameters: list[nn.Parameter]) -> None:
+    clipped, _ = clip_grad_norm([parameter.grad for parameter in parameters], 1.0)
+    for parameter, grad in zip(parameters, clipped, strict=True):
+        parameter.grad = grad
+
+
+def train(kind: type[nn.Module], seed: int) -> nn.Module:
     """The notebook's model and loop."""
-    torch.manual_seed(seed)
-    model, seen = kind(10, 64, 2), 0
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for ids, lengths, labels in data.stream("rnn_task", torch.Generator().manual_seed(seed)):
-        loss = F.cross_entropy(model(ids, lengths), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        clipped, _ = clip_grad_norm([parameter.grad for parameter in model.parameters()], 1.0)
-        for parameter, grad in zip(model.parameters(), clipped, strict=True):
-            parameter.grad = grad
-        optimizer.step()
-        seen += len(ids)
-        if seen >= BUDGET:
-            return model.eval()
+    return trained("rnn_task", partial(kind, 10, 64, 2), seed, lr=3e-3, clip=clip)
 
 
 def accuracy(model: nn.Module) -> float:
@@ -56,7 +47,7 @@ def accuracy(model: nn.Module) -> float:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_reference_clears_every_bar(seed):
-    model = trained(ElmanClassifier, seed)
+    model = train(ElmanClassifier, seed)
     print(f"\nseed {seed}: {accuracy(model):.3f}")
     assert verdict_on("rnn_task", model, 100 + seed).kind == "passed"
 
@@ -75,7 +66,7 @@ class MeanOverColumns(ElmanClassifier):
 )
 @pytest.mark.parametrize("seed", [0, 1])
 def test_common_mistakes_do_not(name, kind, seed):
-    model = trained(kind, seed)
+    model = train(kind, seed)
     verdict = verdict_on("rnn_task", model, 100 + seed)
     print(f"\n{name}, seed {seed}: {accuracy(model):.3f}, {verdict.score} points, {verdict.misconception}")
     assert verdict.score < find("rnn_task").points / 2

@@ -10,23 +10,20 @@ catch them.
 
 from __future__ import annotations
 
-import itertools
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course import data
 from course.data import digits
 from course.reference.vit_patches import ViT
-from course.syllabus import find_item
-from tests.training.judged import verdict_on
+from tests.training.judged import falling, trained, verdict_on
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-BUDGET = find_item("vit_patches_task")[1].budget.cpu
 
 
 def build() -> ViT:
@@ -53,23 +50,7 @@ def in_the_middle(generator: torch.Generator):
             yield F.pad(images[chosen], (2, 2, 2, 2)), labels[chosen]
 
 
-def anywhere(generator: torch.Generator):
-    return data.stream("vit_patches_task", generator)
-
-
-def trained(make, seed: int, lr: float = 2e-3, stream=anywhere) -> nn.Module:
-    torch.manual_seed(seed)
-    model = make()
-    optimizer, steps = torch.optim.Adam(model.parameters(), lr=lr), BUDGET // digits.BATCH
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
-    batches = stream(torch.Generator().manual_seed(seed))
-    for images, labels in itertools.islice(batches, steps):
-        loss = F.cross_entropy(model(images), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        falling.step()
-    return model.eval()
+train = partial(trained, "vit_patches_task", lr=2e-3, schedule=falling(0.05))
 
 
 @torch.no_grad()
@@ -81,7 +62,7 @@ def accuracy(model: nn.Module) -> float:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_vit_clears_the_bars_with_every_seed(seed):
-    model = trained(build, seed)
+    model = train(build, seed)
     print(f"{seed}: {accuracy(model):.1%}")
     assert verdict_on("vit_patches_task", model, seed).kind == "passed"
 
@@ -90,15 +71,15 @@ def test_a_vit_clears_the_bars_with_every_seed(seed):
 @pytest.mark.parametrize(
     ("make", "lr", "stream"),
     [
-        (without_positions, 2e-3, anywhere),
+        (without_positions, 2e-3, None),
         (build, 2e-3, in_the_middle),
-        (build, 2e-2, anywhere),
-        (linear, 3e-3, anywhere),
+        (build, 2e-2, None),
+        (linear, 3e-3, None),
     ],
     ids=["without positions", "trained in the middle", "a learning rate ten times too large", "linear"],
 )
 def test_the_commonest_bugs_and_a_linear_model_do_not(make, lr, stream, seed):
-    model = trained(make, seed, lr, stream)
+    model = train(make, seed, lr=lr, stream=stream)
     verdict = verdict_on("vit_patches_task", model, seed)
     print(f"{accuracy(model):.1%}, {verdict.score} of {verdict.points}, {verdict.misconception or 'nothing known'}")
     assert verdict.score < verdict.points
