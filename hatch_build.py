@@ -61,7 +61,7 @@ class EditionHook(BuildHookInterface):
             return
         if self.target_name != "wheel" or version == "editable":
             raise SystemExit("the student edition is a wheel only: an sdist or an editable install holds the solutions")
-        _demand_keys(Path(self.root))
+        demand_keys(Path(self.root))
         self.build_config.target_config["exclude"] = [f"/{name}" for name in _left_out(Path(self.root))]
         for group in _table().GRADERS_ENTRY_POINTS:
             self.metadata.core.entry_points.pop(group, None)
@@ -102,7 +102,8 @@ def _topics(root: Path) -> tuple[Any, ...]:
     return TOPICS
 
 
-def _demand_keys(root: Path) -> None:
+def demand_keys(root: Path) -> None:
+    """Raise where the answer key of a topic is missing."""
     missing = [topic.name for topic in _topics(root) if not (root / KEYS / f"{topic.name}.key").is_file()]
     if missing:
         raise SystemExit(

@@ -141,7 +141,7 @@ def work(_):
     finally:
         print("tidied up", file=sys.stderr, flush=True)
 
-cli.COMMANDS["list"] = work, cli._with_topics
+cli.COMMANDS["list"] = work, cli.COMMANDS["list"][1]
 sys.exit(cli.main(["list"]))
 """
     import pty
@@ -161,15 +161,15 @@ def test_a_terminal_may_be_gone_before_the_signal_that_says_so(monkeypatch) -> N
     import pty
 
     master, terminal = pty.openpty()
-    monkeypatch.setattr(shutdown, "_terminals", [])
+    monkeypatch.setattr(shutdown, "terminals", [])
 
     def writes(_: object) -> int:
-        shutdown._terminals[:] = [terminal]
+        shutdown.terminals[:] = [terminal]
         os.close(master)
         os.write(terminal, b"nobody reads this")
         return 0
 
-    monkeypatch.setitem(cli.COMMANDS, "list", (writes, cli._with_topics))
+    monkeypatch.setitem(cli.COMMANDS, "list", (writes, cli.COMMANDS["list"][1]))
     before = [signal.getsignal(number) for number in cli.ENDING]
     try:
         assert cli.main(["list"]) == 129

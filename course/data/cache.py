@@ -29,11 +29,11 @@ def cache_folder() -> Path:
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         return Path(home).expanduser().absolute() / "sequence-course"
     except RuntimeError:  # neither HOME nor an entry in the list of users
-        return _temporary_cache()
+        return temporary_cache()
 
 
 @functools.cache
-def _temporary_cache() -> Path:
+def temporary_cache() -> Path:
     """A folder that is this user's own. Grading executes code from it, so another user's would not do."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"sequence-course-{user}")

@@ -102,7 +102,7 @@ def _piece(kind: str, value: Any, language: str) -> tuple[str, tuple[str, ...]]:
     from babel.dates import DateTimeFormat
 
     if kind == "chars":
-        return "", (_plain(str(value)),)
+        return "", (plain(str(value)),)
     letter, width = value
     days = [datetime.date(2001, 1, day) for day in range(1, 32)]  # a Monday, and on
     examples = {
@@ -113,10 +113,10 @@ def _piece(kind: str, value: Any, language: str) -> tuple[str, tuple[str, ...]]:
         "E": ("weekday", days[:7]),
     }
     field, dates = examples[str(letter)]
-    return field, tuple(_plain(DateTimeFormat(date, language)[str(letter) * int(width)]) for date in dates)
+    return field, tuple(plain(DateTimeFormat(date, language)[str(letter) * int(width)]) for date in dates)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Composed characters, and one kind of space."""
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", text))
 

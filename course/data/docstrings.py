@@ -40,7 +40,7 @@ def load(split: str | None = None) -> DatasetDict:
     Raises:
         ValueError: `split` is neither of the two.
     """
-    splits = _all_splits()
+    splits = all_splits()
     offered = type(splits)({name: splits[name] for name in ("train", "held_out")})
     if split is None:
         return offered
@@ -51,7 +51,7 @@ def load(split: str | None = None) -> DatasetDict:
 
 def reserved_text() -> str:
     """The judge's held-out text: the modules that `load` keeps back, one docstring a line."""
-    return "\n".join(_all_splits()["reserved"]["text"])
+    return "\n".join(all_splits()["reserved"]["text"])
 
 
 def split_of(module: str) -> str:
@@ -64,12 +64,14 @@ def split_of(module: str) -> str:
     raise AssertionError("the shares add up to 100")
 
 
-def _all_splits() -> DatasetDict:
+def all_splits() -> DatasetDict:
+    """Return the training, held-out and reserved texts, from the cache where they are kept."""
     # platform.python_version names the files that are read; VERSION names what is made of them.
-    return kept(f"docstrings-{platform.python_version()}-v{VERSION}", _make)
+    return kept(f"docstrings-{platform.python_version()}-v{VERSION}", make_splits)
 
 
-def _make() -> DatasetDict:
+def make_splits() -> DatasetDict:
+    """Read the library's docstrings and split them."""
     library = datasets_library()
     from datasets.utils import tqdm
 

@@ -119,14 +119,14 @@ class _Run:
     def _map(self, step: Step) -> Any:
         target = self._target(step)
         (rows,) = step.args
-        home = _home(self.kept[step.on])
+        home = home_of(self.kept[step.on])
         with torch.no_grad():
             inputs: Iterable[tuple[Any, ...]]
             if isinstance(rows, Tensor):
                 inputs = zip(self._built((rows,), {})[0][0])
             else:
                 inputs = (self._built(tuple(row), {})[0] for row in rows)
-            results = [_detached(target(*(_placed(value, home) for value in row))) for row in inputs]
+            results = [_detached(target(*(placed(value, home) for value in row))) for row in inputs]
         return _stacked(results)
 
     def _unroll(self, step: Step) -> Any:
@@ -221,8 +221,8 @@ class _Run:
 
     def _inputs(self, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
         args, kwargs = self._built(step.args, dict(step.kwargs))
-        home = _home(self.kept[step.on])
-        return tuple(_placed(value, home) for value in args), {k: _placed(v, home) for k, v in kwargs.items()}
+        home = home_of(self.kept[step.on])
+        return tuple(placed(value, home) for value in args), {k: placed(v, home) for k, v in kwargs.items()}
 
     def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fresh copies of the inputs, with the described ones made.
@@ -299,13 +299,13 @@ def _copy(value: Tensor, parameter: Tensor, name: str) -> None:
         raise ValueError(f"the parameter `{name}` has another shape: {sizes}") from None
 
 
-def _home(answer: Any) -> torch.device | None:
+def home_of(answer: Any) -> torch.device | None:
     """Where a trained module's parameters are; None when that says nothing or is the CPU."""
     parameter = next(answer.parameters(), None) if isinstance(answer, nn.Module) else None
     return None if parameter is None or parameter.device.type == "cpu" else parameter.device
 
 
-def _placed(value: Any, home: torch.device | None) -> Any:
+def placed(value: Any, home: torch.device | None) -> Any:
     """A tensor on the device of the module that will read it."""
     return value.to(home) if home is not None and isinstance(value, Tensor) else value
 

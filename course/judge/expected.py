@@ -23,9 +23,9 @@ MOST_HELD = 48
 SPARE = 2**30
 """Bytes that are left free on the disk: the sixteen seeds of a class can come to some hundred megabytes."""
 
-_held: OrderedDict[tuple[int, int], tuple[Exercise, Key]] = OrderedDict()
+held_keys: OrderedDict[tuple[int, int], tuple[Exercise, Key]] = OrderedDict()
 _lock = threading.Lock()
-_shared: Path | None = None
+shared_folder: Path | None = None
 
 
 def share(folder: Path | None) -> None:
@@ -33,28 +33,28 @@ def share(folder: Path | None) -> None:
 
     Only processes with the same course and torch may share one, and no student's may see it.
     """
-    global _shared
-    _shared = folder
+    global shared_folder
+    shared_folder = folder
 
 
 def expected(exercise: Exercise, seed: int) -> Key:
     """The key of an exercise for a seed."""
     with _lock:
         name = id(exercise), seed
-        if name not in _held or _held[name][0] is not exercise:
-            _held[name] = exercise, _found(exercise, seed) or _made(exercise, seed)
-        _held.move_to_end(name)
-        while len(_held) > MOST_HELD:
-            _held.popitem(last=False)
-        return _held[name][1]
+        if name not in held_keys or held_keys[name][0] is not exercise:
+            held_keys[name] = exercise, _found(exercise, seed) or _made(exercise, seed)
+        held_keys.move_to_end(name)
+        while len(held_keys) > MOST_HELD:
+            held_keys.popitem(last=False)
+        return held_keys[name][1]
 
 
 def _found(exercise: Exercise, seed: int) -> Key | None:
     """The key another judge left."""
-    if _shared is None:
+    if shared_folder is None:
         return None
     try:
-        return unpack_cases(_place(_shared, exercise, seed).read_bytes(), exercise)
+        return unpack_cases(_place(shared_folder, exercise, seed).read_bytes(), exercise)
     except (OSError, Malformed):
         return None
 
@@ -62,9 +62,9 @@ def _found(exercise: Exercise, seed: int) -> Key | None:
 def _made(exercise: Exercise, seed: int) -> Key:
     """The key made anew, and left for other judges in one step."""
     key = key_of(exercise, seed)
-    if _shared is not None:
+    if shared_folder is not None:
         with contextlib.suppress(OSError, NoKey):  # then the others make it for themselves
-            _leave(key, _place(_shared, exercise, seed))
+            _leave(key, _place(shared_folder, exercise, seed))
     return key
 
 

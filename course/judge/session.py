@@ -77,15 +77,15 @@ class Session:
         self._expected: str | None = None
         self._claimed = False
         self._decided = threading.Event()
-        self._open = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.room = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(self.address)
         self._server.listen(MOST_CONNECTIONS)
-        self._deaf = ""
+        self.deaf = ""
         self._closing = False
-        self._thread = threading.Thread(target=self._listen, name="judge", daemon=True)
+        self.listener = threading.Thread(target=self._listen, name="judge", daemon=True)
         try:
-            self._thread.start()
+            self.listener.start()
         except RuntimeError:
             self._server.close()
             self._folder.cleanup()
@@ -102,7 +102,7 @@ class Session:
         with self._lock:
             name, claimed, self._expected = self._expected, self._claimed, None
         late = claimed and not self._decided.wait(self.seconds + PATIENCE)
-        fault = "did not come to an end" if late else self._deaf and f"could not listen ({self._deaf})"
+        fault = "did not come to an end" if late else self.deaf and f"could not listen ({self.deaf})"
         if name and name not in self.verdicts and fault:
             message = f"the judge {fault}; this costs no points and is retried"
             return Verdict.without_points(name, "not-graded", self.find(name).points, message)
@@ -131,13 +131,13 @@ class Session:
         while not self._closing:
             try:
                 connection, _ = self._server.accept()
-                if not self._open.acquire(blocking=False):
+                if not self.room.acquire(blocking=False):
                     connection.close()
                     continue
                 threading.Thread(target=self._meet, args=(connection,), name="judge-call", daemon=True).start()
             except (OSError, RuntimeError) as error:  # closed; or no more files or threads for this machine
                 if not self._closing:
-                    self._deaf = str(error)
+                    self.deaf = str(error)
                     time.sleep(0.1)
 
     def _meet(self, connection: socket.socket) -> None:
@@ -152,7 +152,7 @@ class Session:
         except (OSError, Malformed):
             pass
         finally:
-            self._open.release()
+            self.room.release()
 
     def _claim(self, name: str) -> bool:
         """Whether this is the first check of the exercise whose grade cell is executing."""

@@ -44,7 +44,7 @@ P = ParamSpec("P")
 _PLAIN = (type(None), str, int, float, list, tuple, dict, Tensor)
 """What a function returns, and nobody writes as an answer."""
 
-_checked: dict[str, tuple[Any, Verdict]] = {}
+last_checked: dict[str, tuple[Any, Verdict]] = {}
 """By exercise, the answer that was checked last, and what came of it."""
 
 
@@ -106,7 +106,7 @@ def check(name: str, answer: Any) -> None:
         verdict = judged_early(verdict, said_of(answer))
         verdict = grounded(verdict, ground_of(name, _made_of(answer), _standing(find_item(name)[0])), key(name))
     if not isinstance(answer, nn.Module):  # a model may be large, and nobody calls it by the task's name
-        _checked[name] = answer, verdict
+        last_checked[name] = answer, verdict
     passed = sum(case.passed for case in verdict.cases)
     note(name, kind=verdict.kind, passed=passed, of=len(key(name).cases), misconception=verdict.misconception)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.kind != "passed":
@@ -144,7 +144,7 @@ def _standing(topic: Topic) -> dict[str, Verdict]:
     now = vars(sys.modules["__main__"])
     unwritten = [item for item in topic.items if item.name in now and is_stub(_source(now[item.name]))]
     missing = {item.name: Verdict.without_points(item.name, "missing", item.points, "") for item in unwritten}
-    return missing | {name: verdict for name, (answer, verdict) in _checked.items() if now.get(name) is answer}
+    return missing | {name: verdict for name, (answer, verdict) in last_checked.items() if now.get(name) is answer}
 
 
 def _made_of(answer: Any) -> str:

@@ -22,7 +22,7 @@ def key(name: str) -> Key:
         TypeError: `name` is no text: something else was given first.
         Unknown: there is no such exercise; the message says which come near.
     """
-    return _key(called(name)[1].name)
+    return cached_key(called(name)[1].name)
 
 
 def called(name: str) -> tuple[Topic, Item]:
@@ -49,7 +49,8 @@ def meant(given: object) -> str:
 
 
 @cache
-def _key(name: str) -> Key:
+def cached_key(name: str) -> Key:
+    """Make or read the key of an exercise, once a process."""
     topic, item = find_item(name)
     if item.kind == "question":
         raise slip(Unknown(f"{name!r} is read by a person: there is nothing to check"))

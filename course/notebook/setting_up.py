@@ -84,7 +84,7 @@ def install(wanted: list[str], wheel: Path | None = None) -> None:
     what = [*([str(wheel)] if wheel else []), *wanted]
     with tempfile.TemporaryDirectory() as folder:
         held = Path(folder, "held.txt")
-        held.write_text("\n".join(_held(wanted)), encoding="utf-8")
+        held.write_text("\n".join(held_versions(wanted)), encoding="utf-8")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
         line = [*pip, *beside, "--constraint", str(held), *what]
         ran = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -128,7 +128,7 @@ def _is_met(name: str, specifier: str) -> bool:
         return False
 
 
-def _held(wanted: list[str]) -> list[str]:
+def held_versions(wanted: list[str]) -> list[str]:
     """`name==version` of everything installed, but for the course and for what is there in a version too old."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name

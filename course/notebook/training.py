@@ -76,7 +76,7 @@ class Batches:
     """
 
     def __init__(self, stream: Iterator[tuple[Tensor, ...]], examples: int, watch: Stopwatch, curve: Curve) -> None:
-        self._watch, self._curve, self._budget = watch, curve, examples
+        self._watch, self._curve, self.budget_of = watch, curve, examples
         self._first = next(stream)
         self._stream = itertools.chain([self._first], stream)
         self.examples = 0
@@ -86,7 +86,7 @@ class Batches:
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         place = device()
-        while self.examples < self._budget:
+        while self.examples < self.budget_of:
             if stopped_by := self._watch.stopped_by():
                 self.stopped_by = stopped_by
                 return
@@ -97,7 +97,7 @@ class Batches:
 
     def __len__(self) -> int:
         """The number of batches, for a learning rate that falls: the budget in batches as large as the first."""
-        return math.ceil(self._budget / len(self._first[0]))
+        return math.ceil(self.budget_of / len(self._first[0]))
 
     def log(self, loss: Tensor | float) -> None:
         """Adds a loss to the curve."""
@@ -114,7 +114,7 @@ class Batches:
     def _show(self) -> None:
         if self._curve.due():
             self.read()
-            self._curve.draw(self.examples / self._budget, self.losses)
+            self._curve.draw(self.examples / self.budget_of, self.losses)
 
 
 def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, variant: str = "") -> Record:
@@ -135,7 +135,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         TrainFirst: under nbgrader's Validate, when there is no checkpoint that fits.
     """
     __tracebackhide__ = True  # IPython shows a student whose loop fails their own lines alone
-    budget, path = _budget(name), _checkpoint(name, variant)
+    budget, path = budget_of(name), _checkpoint(name, variant)
     if not callable(train):
         got = type(train).__name__
         raise slip(TypeError(f"fit needs your loop, a function train(model, batches), and got a {got}"))
@@ -254,7 +254,8 @@ def _loads_checkpoint() -> bool:
     return execution == "autograde" and os.environ.get("COURSE_FIT_POLICY", "checkpoint") == "checkpoint"
 
 
-def _budget(name: str) -> Budget:
+def budget_of(name: str) -> Budget:
+    """Return the budget of a training task, or raise `Unknown` for an exercise that has none."""
     budget = called(name)[1].budget
     if budget is None:
         raise slip(Unknown(f"{name!r} is nothing that fit trains: it has no training budget"))

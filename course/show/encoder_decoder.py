@@ -341,7 +341,7 @@ class _Translation:
     """A sentence, its translation by the model, and the cross-attention of every word."""
 
     def __init__(self, model: nn.Module, decode: Decode, sentence: str) -> None:
-        self.english = _words(sentence)
+        self.english = words_of(sentence)
         place = next(model.parameters()).device
         src = phrases.encode([self.english], "english").to(place)
         most = int(getattr(model, "max_len", src.shape[1]))
@@ -364,7 +364,7 @@ class _Translation:
         return self.weights[layer, :, word].mean(0).tolist()
 
 
-def _words(sentence: str) -> list[str]:
+def words_of(sentence: str) -> list[str]:
     """Words in lower case but for I, with a full stop if nothing ends them."""
     words = sentence.replace(".", " . ").replace("?", " ? ").split()
     words = [word if word == "I" else word.lower() for word in words]

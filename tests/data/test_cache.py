@@ -22,9 +22,9 @@ def homeless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "expanduser", unknown)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    cache._temporary_cache.cache_clear()
+    cache.temporary_cache.cache_clear()
     yield tmp_path
-    cache._temporary_cache.cache_clear()
+    cache.temporary_cache.cache_clear()
 
 
 def test_a_cache_that_may_not_be_read_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_a_cache_that_may_not_be_read_costs_only_time(tmp_path: Path, monkeypatc
 def test_who_has_no_home_has_a_cache_of_their_own_among_the_temporary_files(homeless: Path) -> None:
     folder = cache.cache_folder()
     assert folder.parent == homeless and folder.stat().st_mode & 0o777 == 0o700
-    cache._temporary_cache.cache_clear()
+    cache.temporary_cache.cache_clear()
     assert cache.cache_folder() == folder, "the next process finds it again"
 
 
@@ -50,5 +50,5 @@ def test_a_folder_that_somebody_else_may_write_to_is_no_cache(homeless: Path) ->
     folder.rmdir()
     (homeless / "theirs").mkdir()
     folder.symlink_to(homeless / "theirs")
-    cache._temporary_cache.cache_clear()
+    cache.temporary_cache.cache_clear()
     assert cache.cache_folder().resolve() not in (folder, homeless / "theirs")

@@ -32,7 +32,7 @@ def test_babels_own_formatting_says_the_same():
     from babel.dates import format_date
 
     for day, form in itertools.product(dates.days("judge")[:25], dates.forms()):
-        assert dates.written(day, form) == dates._plain(format_date(day, form.size, form.language))
+        assert dates.written(day, form) == dates.plain(format_date(day, form.size, form.language))
 
 
 def test_every_date_can_be_read_in_one_way_only():

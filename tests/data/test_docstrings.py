@@ -12,7 +12,7 @@ from course.data import cache, docstrings
 
 @pytest.fixture(scope="module")
 def corpus():
-    return docstrings._all_splits()
+    return docstrings.all_splits()
 
 
 def test_there_is_enough_of_it(corpus):
@@ -151,5 +151,5 @@ def test_many_at_once_do_not_disturb_each_other(empty_cache):
 def test_a_log_file_gets_no_progress_bar(monkeypatch, tmp_path, capfd):
     (tmp_path / "one.py").write_text('"""This is the only module of a small library."""')
     monkeypatch.setattr(docstrings, "module_files", lambda place: [("one", tmp_path / "one.py")])
-    docstrings._make()
+    docstrings.make_splits()
     assert capfd.readouterr().err == ""

@@ -7,18 +7,18 @@ import torch
 from torch import nn
 
 from course.exercise import given_model
-from course.exercise.runner import _home, _placed, run
+from course.exercise.runner import home_of, placed, run
 
 
 def test_inputs_follow_the_parameters_of_a_module():
     layer = nn.Linear(3, 2, device="meta")
-    assert _placed(torch.zeros(5, 3), _home(layer)).device.type == "meta"
-    assert _placed("a word", _home(layer)) == "a word"
+    assert placed(torch.zeros(5, 3), home_of(layer)).device.type == "meta"
+    assert placed("a word", home_of(layer)) == "a word"
 
 
 @pytest.mark.parametrize("answer", [nn.Linear(3, 2), nn.Tanh(), torch.tanh, None])
 def test_anything_else_is_asked_on_the_cpu(answer):
-    assert _home(answer) is None
+    assert home_of(answer) is None
 
 
 @pytest.mark.gpu

@@ -163,9 +163,9 @@ def test_a_class_draws_sixteen_seeds_and_keeps_them(tmp_path):
         "assignment": "03_rnn",
         "notebook": "03_rnn",
     }
-    seeds = {execute._seed({**about, "student": f"student {number}"}) for number in range(200)}
+    seeds = {execute.seed_of({**about, "student": f"student {number}"}) for number in range(200)}
     assert len(seeds) == 16
-    assert execute._seed({**about, "student": "student 1"}) in seeds
+    assert execute.seed_of({**about, "student": "student 1"}) in seeds
     secret = tmp_path / ".course-secret"
     assert secret.stat().st_mode & 0o077 == 0
 
@@ -238,6 +238,6 @@ def test_the_check_of_a_task_comes_back_below_the_cell_that_trains():
         "1",
     ]
     nb = new_notebook(cells=[new_code_cell(source) for source in sources])
-    assert Repair._behind_training(nb, "rnn_task", 1) == 3
-    assert Repair._behind_training(nb, "rnn_cell", 1) == 1
-    assert Repair._behind_training(nb, "rnn_task", 4) == 4
+    assert Repair.behind_training(nb, "rnn_task", 1) == 3
+    assert Repair.behind_training(nb, "rnn_cell", 1) == 1
+    assert Repair.behind_training(nb, "rnn_task", 4) == 4

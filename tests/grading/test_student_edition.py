@@ -26,7 +26,7 @@ from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
 from course.grading.student_edition import assemble
 from course.syllabus import TOPICS, Topic, find_topic
-from hatch_build import _demand_keys
+from hatch_build import demand_keys
 from tests.clone import clone
 
 ROOT = Path(course.__file__).parents[1]
@@ -363,4 +363,4 @@ def test_keys_are_as_new_as_all_they_are_made_from(changed: str, refused: bool, 
         path.touch()
         os.utime(path, (seconds, seconds))
     with pytest.raises(SystemExit, match="is older than the exercises") if refused else nullcontext():
-        _demand_keys(tmp_path)
+        demand_keys(tmp_path)

@@ -342,7 +342,7 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
     classroom = Classroom(root, TOPIC)
     ada, win = (make_task(classroom, student, path.parent) for student, path in places.items())
     assert win.notebook == ada.notebook and win.skip == ada.skip
-    for read in (findings._read, grade_one._read):
+    for read in (findings.read_or_none, grade_one.read_submission):
         ada, win = map(read, places.values())
         assert [cell.source for cell in win.cells] == [cell.source for cell in ada.cells]
 

@@ -23,7 +23,7 @@ from tests.judge.sample import sample
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_held", module.OrderedDict())
+    monkeypatch.setattr(module, "held_keys", module.OrderedDict())
     share(tmp_path)
     yield tmp_path
     share(None)
@@ -182,7 +182,7 @@ def test_a_key_is_made_once_for_judges_that_share_a_folder(folder, monkeypatch):
     seeds = drawn(monkeypatch)
     first = expected(sample, 5)
     assert expected(sample, 5) is first
-    module._held.clear()  # another process
+    module.held_keys.clear()  # another process
     other = expected(sample, 5)
     assert seeds == [5] and other is not first
     assert verdict(other, sample.reference) == verdict(first, sample.reference)
@@ -195,7 +195,7 @@ def test_a_damaged_file_costs_a_drawing_and_nothing_else(folder, monkeypatch, da
     expected(sample, 5)
     for path in folder.iterdir():
         path.write_bytes(damage)
-    module._held.clear()
+    module.held_keys.clear()
     seeds = drawn(monkeypatch)
     assert verdict(expected(sample, 5), sample.reference).kind == "passed"
     assert seeds == [5]
@@ -216,5 +216,5 @@ def test_memory_holds_a_few(folder, monkeypatch):
     seeds = drawn(monkeypatch)
     for seed in (1, 2, 3, 1):
         expected(sample, seed)
-    assert len(module._held) == 2
+    assert len(module.held_keys) == 2
     assert seeds == [1, 2, 3], "the one that was let go came back from the folder"

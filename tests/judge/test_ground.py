@@ -175,7 +175,7 @@ def notebook(monkeypatch, tmp_path):
     """A notebook's names, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COURSE_JUDGE", raising=False)
-    monkeypatch.setattr("course.notebook.checking._checked", {})
+    monkeypatch.setattr("course.notebook.checking.last_checked", {})
     return lambda name, value: monkeypatch.setattr(sys.modules["__main__"], name, value, raising=False)
 
 

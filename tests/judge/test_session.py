@@ -225,8 +225,8 @@ def heard(session):
 def everybody_left(session):
     """Wait until nobody is being met."""
     for _ in range(MOST_CONNECTIONS):
-        assert session._open.acquire(timeout=5)
-    session._open.release(MOST_CONNECTIONS)
+        assert session.room.acquire(timeout=5)
+    session.room.release(MOST_CONNECTIONS)
 
 
 def test_many_callers_do_not_keep_the_judge_from_the_check(session, in_kernel):
@@ -255,8 +255,8 @@ def test_greetings_that_are_none(session):
 def test_close_leaves_nothing_behind(session):
     address = session.address
     session.close()
-    session._thread.join(5)
-    assert not session._thread.is_alive()
+    session.listener.join(5)
+    assert not session.listener.is_alive()
     assert not Path(address).exists()
 
 
@@ -271,7 +271,7 @@ def test_a_judge_that_cannot_listen_costs_no_points(session, monkeypatch):
         patch.setattr(threading.Thread, "start", none_left)
         connect(session).close()
         deadline = time.monotonic() + 5
-        while not session._deaf and time.monotonic() < deadline:
+        while not session.deaf and time.monotonic() < deadline:
             time.sleep(0.01)
     verdict = session.leave()
     assert verdict.kind == "not-graded" and "new thread" in verdict.message

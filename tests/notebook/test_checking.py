@@ -116,7 +116,7 @@ def unusual():
 def test_answers_are_examined_alike_whatever_torchs_defaults_are(name, here, monkeypatch, unusual, capsys):
     monkeypatch.undo()
     monkeypatch.chdir(here)
-    keys._key.cache_clear()
+    keys.cached_key.cache_clear()
     course.check(name, find(name).reference)
     assert f"✓ {name}" in capsys.readouterr().out
     assert (torch.get_default_dtype(), torch.get_default_device().type) == (torch.float64, "meta")

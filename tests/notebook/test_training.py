@@ -30,7 +30,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COURSE_DEVICE", "cpu")
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    monkeypatch.setattr("course.notebook.training._budget", lambda name: BUDGET)
+    monkeypatch.setattr("course.notebook.training.budget_of", lambda name: BUDGET)
     monkeypatch.setattr("course.data.stream", stream, raising=False)
     return tmp_path
 

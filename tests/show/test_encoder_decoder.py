@@ -172,5 +172,5 @@ def test_a_sentence_longer_than_the_model_reads_is_refused(model):
 
 
 def test_capitals_and_full_stops_are_mended():
-    assert pictures._words("The cat and I sleep") == ["the", "cat", "and", "I", "sleep", "."]
-    assert pictures._words("do i sleep?") == ["do", "I", "sleep", "?"]
+    assert pictures.words_of("The cat and I sleep") == ["the", "cat", "and", "I", "sleep", "."]
+    assert pictures.words_of("do i sleep?") == ["do", "I", "sleep", "?"]

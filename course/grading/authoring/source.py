@@ -165,7 +165,8 @@ def update_source(notebook: Path) -> Update:
             f"{notebook} holds no {BEGIN}, and {source} does: put the solutions back, or delete the notebook to have "
             "it built again"
         )
-    digest, topic = _digest(edited), next((topic for topic in TOPICS if topic.folder == notebook.resolve().stem), None)
+    digest = digest_of(edited)
+    topic = next((topic for topic in TOPICS if topic.folder == notebook.resolve().stem), None)
     pictures = take_out(edited, notebook.resolve().parent)
     marked = re.findall(rf'^# %%.* (?:{"|".join(ROLES)})="(\w+)"', text, re.M)
     items = {item.name: item.points for item in topic.items} if topic else {}
@@ -227,7 +228,7 @@ def _replace(path: Path, text: str) -> None:
 
 def _write_built(notebook: NotebookNode, path: Path) -> None:
     """Write a notebook just built, and what tells later whether it was edited."""
-    digest = _digest(notebook)
+    digest = digest_of(notebook)
     _record(path, [*_recorded(path), digest])  # both, should this stop half-way
     write(notebook, path)
     _record(path, [digest])
@@ -241,7 +242,7 @@ def _refuse_if_edited(notebook: Path, source: Path) -> None:
     if not known or not notebook.is_file():
         return
     try:
-        edited = _digest(nbformat.read(notebook, as_version=4)) not in known
+        edited = digest_of(nbformat.read(notebook, as_version=4)) not in known
     except (nbformat.reader.NotJSONError, nbformat.ValidationError):
         edited = True
     if edited:
@@ -252,7 +253,7 @@ def _refuse_if_edited(notebook: Path, source: Path) -> None:
         )
 
 
-def _digest(notebook: NotebookNode) -> str:
+def digest_of(notebook: NotebookNode) -> str:
     """A hash of what a person edits: the cells' types, texts, tags and marks, and nothing that a run leaves."""
     kept = ("nbgrader", "tags")
     cells = [

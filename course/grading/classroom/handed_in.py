@@ -26,11 +26,11 @@ class HandedIn:
 
     def submissions(self) -> dict[str, Path]:
         """The folders handed in, by student, but for those of `misnamed`."""
-        return {student: path for student, path in self._handed_in().items() if not _unfit(student)}
+        return {student: path for student, path in self.handed_in().items() if not _unfit(student)}
 
     def misnamed(self) -> list[Graded]:
         """The folders handed in that have no student's name or cannot be looked into, each with the reason why."""
-        handed_in = self._handed_in()
+        handed_in = self.handed_in()
         unfit = [Graded(printable(student), reason=reason) for student in handed_in if (reason := _unfit(student))]
         return unfit + [Graded(printable(path.name), reason=LOCKED.format(path)) for path in self._locked()]
 
@@ -41,7 +41,8 @@ class HandedIn:
         folders = [path for path in (work.parent.parent, *students) if path.is_dir()]
         return [path for path in folders if not os.access(path, os.R_OK | os.X_OK)]
 
-    def _handed_in(self) -> dict[str, Path]:
+    def handed_in(self) -> dict[str, Path]:
+        """Return the folder that each student handed in, whoever may read it."""
         pattern = self._place("(?P<student>.*)", self._topic.folder, escape=True)
         everywhere = self._place("*", self._topic.folder)
         found = sorted(glob.glob(everywhere, include_hidden=True))  # noqa: PTH207, as nbgrader does
@@ -56,7 +57,7 @@ class HandedIn:
 
     def misplaced(self) -> Iterator[Graded]:
         """Notebooks of those who have handed in nothing where nbgrader looks, that seem to be this topic's."""
-        name, handed_in = self._topic.folder, self._handed_in()
+        name, handed_in = self._topic.folder, self.handed_in()
         for folder in sorted(glob.glob(self._place("*", "."))):  # noqa: PTH207
             place = Path(folder)
             if place.name in handed_in or not place.is_dir():

@@ -57,7 +57,7 @@ def spot_check(
     for student, outcome in _trained_anew(classroom, chosen, workers, scheduler):
         if outcome.fault:
             lines.append(f"{student}: could not be trained anew, by a fault of the grading machine: {outcome.fault}")
-        lines += [f"{student}: {line}" for line in _worse(works[student], outcome, tasks)]
+        lines += [f"{student}: {line}" for line in worse_tasks(works[student], outcome, tasks)]
     return [*sorted(lines), f"trained anew: {', '.join(chosen) or 'nobody, as nobody was graded'}"]
 
 
@@ -83,7 +83,7 @@ def _trained_anew(
     return done
 
 
-def _worse(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
+def worse_tasks(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
     """The tasks that earn less when they are trained anew."""
     return [
         f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained anew, and "

@@ -33,12 +33,12 @@ PATIENCE = {"timeout": 25, "call_timeout": 10.0}
 def run(topic: Topic, folder: Path | None = None, workers: int | None = None) -> int:
     """Make up a class for `topic` in `folder`, grade it, and print what came out; 0 when all was as expected."""
     started = time.monotonic()
-    root = _make_course(find_root(), topic, folder)
+    root = make_course(find_root(), topic, folder)
     print(f"A class for {topic.folder} in {root}")
     print("  solving the notebook once, training included ...", flush=True)
     solution = nbformat.read(notebook_path(root, topic), as_version=4)
     checkpoints = train(solution, topic)
-    group = _make_class(root, topic, solution, checkpoints)
+    group = make_class(root, topic, solution, checkpoints)
     print(f"  {len(group)} submissions; grading them ...\n", flush=True)
     with show_progress(topic.folder) as progress:
         graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
@@ -69,7 +69,7 @@ def write_feedback(root: Path, topic: Topic) -> Path:
     return max(pages, key=lambda page: page.read_text(encoding="utf-8").count("Look here"))
 
 
-def _make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
+def make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
     """A course of its own for the topic: its source and the repository's configuration."""
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
@@ -95,9 +95,7 @@ def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
     return {path: content for path, content in outcome.files.items() if path.startswith("checkpoints/")}
 
 
-def _make_class(
-    root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]
-) -> list[Pupil]:
+def make_class(root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]) -> list[Pupil]:
     """Hand in for everybody."""
     from course.hidden import find
 

@@ -71,7 +71,7 @@ def corpora_of(topic: Topic) -> list[str]:
 
 def keep_corpora(names: Iterable[str]) -> None:
     """Load the corpora, so that the cache keeps them, and note which of its entries they are."""
-    cache, state = cache_folder(), _state_of_data()
+    cache, state = cache_folder(), state_of_data()
     for name in names:
         loaded = load(name)
         parts = loaded.values() if isinstance(loaded, dict) else [loaded]
@@ -88,10 +88,10 @@ def _holds(name: str) -> bool:
         state, *entries = (cache_folder() / FILLED / name).read_text().splitlines()
     except (OSError, ValueError):
         return False
-    return state == _state_of_data() and all((cache_folder() / entry).is_dir() for entry in entries)
+    return state == state_of_data() and all((cache_folder() / entry).is_dir() for entry in entries)
 
 
-def _state_of_data() -> str:
+def state_of_data() -> str:
     """A name for what decides the corpora; one of them is made of this Python's own library."""
     digest = hashlib.sha256(platform.python_version().encode())
     for path in sorted(Path(course.__file__).parent.glob("data/*.py")):

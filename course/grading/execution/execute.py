@@ -82,7 +82,7 @@ def _execute_once(task: Task) -> Outcome:
         with closing(examination), _private_folder(task) as private:
             room = shutil.disk_usage(private).free
             run = _run(nb, task, examination, private, tier)
-            _demand_room(task, private, min(room, shutil.disk_usage(private).free), _complaints(nb, examination))
+            _demand_room(task, private, min(room, shutil.disk_usage(private).free), complaints_of(nb, examination))
             outcome = replace(outcome, why_cold=run.why_cold, files=_new_files(task, private / "work"))
             if examination.session is not None:
                 outcome = replace(outcome, origins=origins(examination.session.weights, task, outcome.files))
@@ -157,7 +157,7 @@ def _is_over_quota(folder: Path, size: int) -> bool:
     return False
 
 
-def _complaints(nb: NotebookNode, examination: Examination) -> str:
+def complaints_of(nb: NotebookNode, examination: Examination) -> str:
     """What the errors of the cells say, and those that the judge met."""
     outputs = (output for cell in nb.cells for output in cell.get("outputs", ()))
     errors = (f"{output.get('evalue')}" for output in outputs if output.output_type == "error")
@@ -192,13 +192,14 @@ def _told(seed: int) -> int:
 
 def _edition() -> Path:
     """The student edition of the course as this process has it, made again should it have been removed."""
-    if not _assembled().is_dir():
-        _assembled.cache_clear()
-    return _assembled()
+    if not assembled().is_dir():
+        assembled.cache_clear()
+    return assembled()
 
 
 @cache
-def _assembled() -> Path:
+def assembled() -> Path:
+    """Return the edition that graded kernels import, assembled once a process."""
     from course.grading.student_edition import assemble
 
     return assemble()

@@ -65,7 +65,8 @@ def _fill_in(grades: Grades, to: Path, table: Table) -> list[str]:
     for number, (line, row) in enumerate(zip(table.lines, table.rows)):
         grade = whose.of(number).get(topic)
         if grade is not None:
-            scale = Scale(grades.points[topic], _most(row, grades.points[topic], [called.get(n, n) for n in MOST]))
+            points = grades.points[topic]
+            scale = Scale(points, most_points(row, points, [called.get(n, n) for n in MOST]))
             scaled |= {scale.most} if scale.is_other else set()
             score = f"{scale.of(grade.score):.6g}"
             line = (*line[:at], score.replace(".", ",") if called is GERMAN else score, *line[at + 1 :])
@@ -135,7 +136,7 @@ def _refuse_words(table: Table) -> None:
         )
 
 
-def _most(row: dict[str, str], otherwise: float, columns: Sequence[str] = MOST) -> float:
+def most_points(row: dict[str, str], otherwise: float, columns: Sequence[str] = MOST) -> float:
     """The points an assignment has in Moodle; `otherwise` where no column tells.
 
     Raises:

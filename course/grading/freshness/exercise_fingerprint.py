@@ -75,7 +75,7 @@ def _closure(package: Path, start: Place) -> set[str]:
     waiting, seen, sources = [start], {start}, set()
     while waiting:
         file, name = waiting.pop()
-        module = _module(package, file)
+        module = module_of(package, file)
         for statement in module.about.get(name, ()):
             where = "own" if Path(file).is_absolute() else file
             sources.add(f"{where}\0{_source(statement, name)}")
@@ -121,7 +121,8 @@ class _Module:
 
 
 @cache
-def _module(package: Path, file: str) -> _Module:
+def module_of(package: Path, file: str) -> _Module:
+    """Read a module of the package once."""
     return _Module(package, file)
 
 

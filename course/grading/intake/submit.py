@@ -105,7 +105,7 @@ def hand_in(
     path, beside = _choose(find_notebook(what), blank)
     cells = read_document(path)["cells"]
     topic = topic_of(cells, path)
-    name = _student(student)
+    name = name_in_zip(student)
     work = Path() if on_colab() else path.parent  # there the notebook may come from Google Drive, or from a download
     weights, rivals = _checkpoints(work, topic, variants or _answers_use_variants(cells))
     files = {f"{topic.folder}.ipynb": path.read_bytes(), **weights}
@@ -381,7 +381,7 @@ def manifest(
     }
 
 
-def _student(name: str | None) -> str:
+def name_in_zip(name: str | None) -> str:
     """The name that the zip is to carry: the one given, else the login, where it is a person's own."""
     try:
         student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())

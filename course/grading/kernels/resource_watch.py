@@ -63,7 +63,7 @@ class Watch:
     def cell(self, allowed: float | None) -> None:
         """A cell begins that may use that many seconds of processor time."""
         pids = list(self.living())
-        self._cell_began, self._cell_allowed = max(self.usage.cpu, _cpu(pids)), allowed
+        self._cell_began, self._cell_allowed = max(self.usage.cpu, cpu_seconds(pids)), allowed
         if not self.usage.memory:  # this cell may be the one that ends the notebook
             self._weigh(pids)
 
@@ -72,7 +72,7 @@ class Watch:
         pids = list(self.living())
         self._looks += 1
         usage, allowed = self.usage, self.allowance
-        usage.cpu = max(usage.cpu, _cpu(pids))
+        usage.cpu = max(usage.cpu, cpu_seconds(pids))
         if allowed.processes is not None and len(pids) > allowed.processes:
             return Excess("processes", len(pids), allowed.processes)
         return self._memory(pids) or self._time() or (self._disk(pids) if self._looks % 4 == 0 else None)
@@ -80,7 +80,7 @@ class Watch:
     def last_look(self) -> None:
         """What is used just before the end: many a notebook is done before the dear figure was ever asked for."""
         pids = list(self.living())
-        self.usage.cpu = max(self.usage.cpu, _cpu(pids))
+        self.usage.cpu = max(self.usage.cpu, cpu_seconds(pids))
         self._weigh(pids)
 
     def _memory(self, pids: list[int]) -> Excess | None:
@@ -152,7 +152,7 @@ def everybody(but: Iterable[int] = ()) -> list[int]:
     return [int(name) for name in _names("/proc") if name.isdigit() and int(name) not in left_out]
 
 
-def _cpu(pids: Iterable[int]) -> float:
+def cpu_seconds(pids: Iterable[int]) -> float:
     """Seconds of processor time of processes and of their children that ended."""
     total = 0
     for pid in pids:

@@ -258,33 +258,33 @@ def _ask(connection: socket.socket, order: Order) -> Handle:
     return handle
 
 
-_known: list[Nursery] = []
+known_nurseries: list[Nursery] = []
 _lock = threading.Lock()
 
 
 def nursery(environment: Mapping[str, str]) -> Nursery:
     """This process's nursery for kernels with such an environment; only the last one is kept."""
     with _lock:
-        lost = bool(_known) and _known[-1].gone and not _known[-1].stillborn
-        if not _known or lost or _known[-1].key != key_of(environment):
+        lost = bool(known_nurseries) and known_nurseries[-1].gone and not known_nurseries[-1].stillborn
+        if not known_nurseries or lost or known_nurseries[-1].key != key_of(environment):
             close_all()
-            _known.append(Nursery.begin(environment))
-        return _known[-1]
+            known_nurseries.append(Nursery.begin(environment))
+        return known_nurseries[-1]
 
 
 def share(held: Nursery) -> None:
     """Have this process ask for its kernels where another began a zygote."""
     with _lock:
         close_all()
-        _known.append(held)
+        known_nurseries.append(held)
 
 
 def close_all() -> None:
     """End every zygote that was begun here."""
-    while _known:
-        _known.pop().close()
+    while known_nurseries:
+        known_nurseries.pop().close()
 
 
 atexit.register(close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_known.clear)
+    os.register_at_fork(after_in_child=known_nurseries.clear)

@@ -70,12 +70,12 @@ def pass_over(*_: object) -> None:
 
 def end_politely() -> None:
     """Have all that asks a program to end be met alike, unless whoever began it (nohup) says otherwise."""
-    _terminals[:] = filter(os.isatty, range(3))
-    if signal.getsignal(signal.SIGINT) != _terminate:
+    terminals[:] = filter(os.isatty, range(3))
+    if signal.getsignal(signal.SIGINT) != terminate:
         sys.unraisablehook = partial(_ask_again, sys.unraisablehook)
     for number in ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _terminate)
+            signal.signal(number, terminate)
 
 
 def ended(error: Exception) -> Terminated | None:
@@ -91,20 +91,20 @@ def ended(error: Exception) -> Terminated | None:
         before is None
         and isinstance(error, OSError)
         and error.errno == errno.EIO
-        and not all(map(os.isatty, _terminals))
+        and not all(map(os.isatty, terminals))
     ):
         _leave_terminals()
         return Terminated(HANGUP)
     return before
 
 
-def _terminate(number: int, _: object) -> None:
+def terminate(number: int, _: object) -> None:
     """End the command. Whoever asks again meanwhile is not heard: it ends already, and tidies up.
 
     Nor is a library heard that was interrupted in the middle of its work and logs what it met (SQLAlchemy does).
     """
     for other in ENDING:
-        if signal.getsignal(other) == _terminate:
+        if signal.getsignal(other) == terminate:
             signal.signal(other, pass_over)
     logging.disable()
     if number == HANGUP:
@@ -119,7 +119,7 @@ def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
         return
     for other in ENDING:
         if signal.getsignal(other) == pass_over:
-            signal.signal(other, _terminate)
+            signal.signal(other, terminate)
     main = threading.main_thread().ident
     threading.Timer(0.05, signal.pthread_kill, (main, lost.exc_value.number)).start()
 
@@ -127,9 +127,9 @@ def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
 def _leave_terminals() -> None:
     """Write nowhere from now on what was for a terminal: it is gone, and tidying up would fail there."""
     with contextlib.suppress(OSError):
-        for descriptor in _terminals:
+        for descriptor in terminals:
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
 
-_terminals: list[int] = []
+terminals: list[int] = []
 """The descriptors of the standard streams that were a terminal's when the command began."""

@@ -105,7 +105,7 @@ class JudgedExecute(Execute):
             name=about.get("notebook", "notebook"),
             notebook=notebook_bytes(nb),
             files={name: content for name, content in files.items() if not is_ignored(name, self.ignore)},
-            seed=self._seed(about),
+            seed=self.seed_of(about),
             policy=self.policy,
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
@@ -146,7 +146,7 @@ class JudgedExecute(Execute):
         asked = {index: _unless_endless(self.timeout_func(cell)) for index, cell in enumerate(nb.cells)}
         return replace(limits, cells=asked)
 
-    def _seed(self, about: dict) -> int:
+    def seed_of(self, about: dict) -> int:
         """One of `SEEDS` numbers, by class secret and submission."""
         secret = self.secret or class_secret(about.get("db_url", ""))
 

@@ -109,7 +109,7 @@ class Repair(NbGraderPreprocessor):
             by_hand = name in solutions and sources[name].cell_type == "markdown"
             cell = from_dict({**cell, "source": sources[name].source + (PUT_BACK if by_hand else "")})
             if position and order[position - 1] in places:
-                index = self._behind_training(nb, name, places[order[position - 1]] + 1)
+                index = self.behind_training(nb, name, places[order[position - 1]] + 1)
             else:
                 index = next((places[later] for later in order[position:] if later in places), len(nb.cells))
             if nb.nbformat_minor >= 5:
@@ -117,7 +117,7 @@ class Repair(NbGraderPreprocessor):
             nb.cells.insert(index, cell)
 
     @staticmethod
-    def _behind_training(nb: NotebookNode, name: str, index: int) -> int:
+    def behind_training(nb: NotebookNode, name: str, index: int) -> int:
         """Where the check of a task belongs that could stand at `index`: below the cell further down that trains."""
         trains = re.compile(rf"\bfit\(\s*[\"']{re.escape(name)}[\"']")
         later = enumerate(nb.cells[index:], index)

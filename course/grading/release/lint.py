@@ -139,8 +139,8 @@ def lint_source(notebook: NotebookNode, topic: Topic, folders: Sequence[Path], n
         *_check_cells(cells, topic),
         *_solution_markers(cells),
         *_lengths(cells),
-        *_pictures(cells),
-        *_links(cells, folders),
+        *pictures_without_text(cells),
+        *dangling_links(cells, folders),
         *_boxes(cells),
         *_stated_time(cells, topic),
     ]
@@ -311,7 +311,8 @@ def _code_lines(cell: NotebookNode) -> int:
     return len(lines)
 
 
-def _pictures(cells: Sequence[NotebookNode]) -> Found:
+def pictures_without_text(cells: Sequence[NotebookNode]) -> Found:
+    """Find pictures that a screen reader has no words for."""
     for index, line in _markdown_lines(cells):
         for image in re.findall(r"!\[([^\]]*)\]\(", line):
             if not image.strip():
@@ -321,7 +322,8 @@ def _pictures(cells: Sequence[NotebookNode]) -> Found:
                 yield index, "an <img> without alt text"
 
 
-def _links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
+def dangling_links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
+    """Find links to headings and files that do not exist."""
     anchors = {_anchor(line.lstrip("#").strip()) for _, line in _markdown_lines(cells) if line.startswith("#")}
     for index, line in _markdown_lines(cells):
         for target in re.findall(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)", line):

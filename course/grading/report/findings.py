@@ -119,7 +119,7 @@ class Findings:
 
     def success(self) -> list[Success]:
         """How each item went."""
-        return [_success(item, self.scored) for item in self.items()]
+        return [success_of(item, self.scored) for item in self.items()]
 
 
 def collect(classroom: Classroom) -> Findings:
@@ -139,8 +139,8 @@ def collect(classroom: Classroom) -> Findings:
         raise Problem(f"nothing of {folder} is graded yet: run `course grade {folder}` first")
     release = _release(classroom)
     locked, given = _locked(release), _given(release)
-    notebooks = {student: _read(place / f"{folder}.ipynb") for student, place in submissions.items()}
-    answers = {student: _answers(nb, release, given) for student, nb in notebooks.items() if nb is not None}
+    notebooks = {student: read_or_none(place / f"{folder}.ipynb") for student, place in submissions.items()}
+    answers = {student: answers_of(nb, release, given) for student, nb in notebooks.items() if nb is not None}
     forbidden = _forbidden(classroom.topic)
     noticed: list[Sign] = []
     for work in graded:
@@ -154,7 +154,7 @@ def collect(classroom: Classroom) -> Findings:
         *others(classroom.coursedir().db_url, classroom.topic.folder, submissions),
         tuple(noticed),
         alike_checkpoints(submissions),
-        compare(answers, _answers(release, None, frozenset()), prose),
+        compare(answers, answers_of(release, None, frozenset()), prose),
         answers,
     )
 
@@ -226,7 +226,7 @@ def _given(release: NotebookNode) -> frozenset[str]:
     return frozenset(cell.source for cell in release.cells if cell.cell_type == "code")
 
 
-def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[str]) -> dict[str, str]:
+def answers_of(nb: NotebookNode, release: NotebookNode | None, given: frozenset[str]) -> dict[str, str]:
     """What stands in the cells for answers, by exercise, and what was added in cells of their own.
 
     An answer whose cell lost its marks, as some editors save notebooks, is told by the name that it defines.
@@ -243,7 +243,7 @@ def _answers(nb: NotebookNode, release: NotebookNode | None, given: frozenset[st
             added.append(cell.source)
     if release is None:
         return answers
-    asked = _answers(release, None, frozenset()).keys() - answers.keys()
+    asked = answers_of(release, None, frozenset()).keys() - answers.keys()
     found = [_defined(source, asked) for source in added]
     own = "\n".join(source for source, defined in zip(added, found, strict=True) if not defined)
     answers = {name: source for defined in found for name, source in defined.items()} | answers
@@ -259,7 +259,8 @@ def _defined(source: str, names: Collection[str]) -> dict[str, str]:
     return dict.fromkeys(found, source) if len(found) == 1 else found
 
 
-def _read(path: Path) -> NotebookNode | None:
+def read_or_none(path: Path) -> NotebookNode | None:
+    """Read a submitted notebook; None where it is no plain file or no notebook."""
     try:
         if path.is_symlink() or not path.is_file():
             return None
@@ -272,7 +273,8 @@ def _read(path: Path) -> NotebookNode | None:
         return None
 
 
-def _success(item: Item, scored: Sequence[Graded]) -> Success:
+def success_of(item: Item, scored: Sequence[Graded]) -> Success:
+    """Count how an exercise went in the works that have a score."""
     full = some = none = undecided = 0
     shares: list[float] = []
     kinds, grounds = Counter[str](), Counter[str]()

@@ -28,7 +28,7 @@ def confine(tier: str, confines: Confines) -> None:
     if tier == "landlock":
         sockets = [Path(name) for name in confines.readable]
         devices = bubblewrap.accelerators() if confines.gpu else []
-        landlock.restrict(_readable(confines), [Path(confines.private)], devices=devices, sockets=sockets)
+        landlock.restrict(readable(confines), [Path(confines.private)], devices=devices, sockets=sockets)
     capabilities.drop()
     capabilities.dumpable(True)  # whoever watches over the memory has to see it
     seccomp.refuse(network=True, landlock=landlock.abi() if tier == "landlock" else None)
@@ -42,7 +42,7 @@ def _data_in_use() -> int:
     return 0
 
 
-def _readable(confines: Confines) -> list[Path]:
+def readable(confines: Confines) -> list[Path]:
     """What may be read: Landlock can only allow, so a folder with something hidden in it is allowed in parts.
 
     Links are none of these parts, as allowing one allows what it leads to: `lib64`, in an environment, all of `lib`.

@@ -32,7 +32,7 @@ def command(confines: Confines) -> list[str]:
     bwrap = program()
     if bwrap is None:
         raise FileNotFoundError("bubblewrap (bwrap) is not installed")
-    return [bwrap, *_namespaces(), *_disk(confines), *_devices(confines), "--remount-ro", "/", "--chdir", "/", "--"]
+    return [bwrap, *namespaces(), *_disk(confines), *_devices(confines), "--remount-ro", "/", "--chdir", "/", "--"]
 
 
 def accelerators() -> list[Path]:
@@ -40,7 +40,7 @@ def accelerators() -> list[Path]:
     return [device for pattern in ACCELERATORS for device in sorted(Path("/dev").glob(pattern))]
 
 
-def _namespaces() -> list[str]:
+def namespaces() -> list[str]:
     """One of every kind for itself, no way up, no terminal, no environment, and an end with whoever started it."""
     alone = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     nobody = ["--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--hostname", "sandbox"]

@@ -137,10 +137,10 @@ def restrict(
         grants += [(path, Right.READ_FILE | Right.READ_DIR) for path in OF_ACCELERATORS]
         grants += [(OWN_THREADS, Right.WRITE_FILE | Right.TRUNCATE)]
     grants += [(path, Right.RESOLVE_UNIX) for path in sockets]
-    _enforce(version, grants)
+    enforce(version, grants)
 
 
-def _enforce(version: int, grants: Iterable[tuple[Path, Right]]) -> None:
+def enforce(version: int, grants: Iterable[tuple[Path, Right]]) -> None:
     handled = Right(sum(rights for since, rights in SINCE.items() if since <= version))
     described = struct.pack("=QQQ", handled, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)
     ruleset = call("landlock_create_ruleset", described, len(described), 0)

@@ -75,7 +75,7 @@ def strongest() -> Tier:
         raise Problem(f"COURSE_SANDBOX is {wanted!r}; it can be {', '.join(TIERS)}")
     reasons: list[str] = []
     for name in TIERS[TIERS.index(wanted) if wanted else 0 :]:
-        reason = _probe(name)
+        reason = probe_tier(name)
         if not reason:
             return Tier(name, tuple(reasons))
         reasons.append(f"{name}: {reason}")
@@ -95,7 +95,7 @@ def required() -> Tier:
     return tier
 
 
-def _probe(name: str) -> str:
+def probe_tier(name: str) -> str:
     """Why a tier does not work here; empty when it does."""
     if name == "none":
         return ""
@@ -103,10 +103,10 @@ def _probe(name: str) -> str:
         return "only on Linux"
     if name == "bubblewrap" and bubblewrap.program() is None:
         return "not installed"
-    return _look(name)
+    return look_from_inside(name)
 
 
-def _look(name: str) -> str:
+def look_from_inside(name: str) -> str:
     """What a process in a sandbox of this tier can do that it must not, or why it could not be run.
 
     It is empty when all is well.

@@ -84,13 +84,13 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     from course.grading.execution.execute import execute
     from course.grading.execution.time_limits import own_limits
 
-    nb = _read(path)
+    nb = read_submission(path)
     topic = topic_of(nb.cells, path)
-    _mark_exercises(nb, topic)
+    mark_exercises(nb, topic)
     task = Task(
         name=path.stem,
         notebook=notebook_bytes(nb),
-        files=gather(nb.cells, path.parent, BESIDE).files | _files(path.parent),
+        files=gather(nb.cells, path.parent, BESIDE).files | files_beside(path.parent),
         seed=seed,
         policy=policy,
         limits=own_limits(nb, Limits(PATIENCE)),
@@ -107,7 +107,8 @@ def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Mar
     return Marked(topic, tuple(verdicts), outcome.seconds)
 
 
-def _read(path: Path) -> NotebookNode:
+def read_submission(path: Path) -> NotebookNode:
+    """Read and mend a notebook, or raise a `Problem` that says what is wrong with it."""
     try:
         document = read_document(path)
     except FileNotFoundError:
@@ -123,7 +124,7 @@ def _read(path: Path) -> NotebookNode:
     return notebook
 
 
-def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
+def mark_exercises(nb: NotebookNode, topic: Topic) -> None:
     """Make the last cell that checks an exercise its graded cell; an exercise without one gets a cell at the end.
 
     Of copied cells those count that count in a class.
@@ -157,7 +158,7 @@ def _mark_exercises(nb: NotebookNode, topic: Topic) -> None:
         }
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def files_beside(folder: Path) -> dict[str, bytes]:
     """The files beside the notebook and its checkpoints; of what lies deeper, only what it refers to goes along."""
     beside = [*folder.iterdir(), *(folder / "checkpoints").glob("*")]
     plain = (path for path in beside if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb")

@@ -148,12 +148,12 @@ class LocalCrew:
         from course.grading.kernels.zygote_client import nursery
 
         self.size = size
-        self._nursery = nursery(environment) if environment and FORKS else None
-        self._address = (self._nursery.address, environment) if self._nursery and environment else None
+        self.nursery = nursery(environment) if environment and FORKS else None
+        self._address = (self.nursery.address, environment) if self.nursery and environment else None
         self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
         try:
             Path(self._folder, EXPECTED).mkdir()
-            self._pool = self._start()
+            self.pool = self._start()
         except BaseException:
             remove(Path(self._folder))
             raise
@@ -164,12 +164,12 @@ class LocalCrew:
         Raises:
             Fault: none can be begun.
         """
-        if self._nursery:
-            self._nursery.mend()
+        if self.nursery:
+            self.nursery.mend()
         for seconds in (*PAUSES, None):
             try:
                 with held_back():  # a process that is begun halfway is nobody's to end
-                    return self._pool.submit(_execute, task)
+                    return self.pool.submit(_execute, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
                     time.sleep(seconds)
@@ -178,22 +178,22 @@ class LocalCrew:
 
     def renew(self) -> None:
         """Start all processes anew, unless that happened since they broke."""
-        if getattr(self._pool, "_broken", False):
+        if getattr(self.pool, "_broken", False):
             self._begin_anew()
 
     def _begin_anew(self) -> None:
         """Other processes from here on; what the former had to do is for them to do, or to fail at."""
-        self._pool.shutdown(wait=False)
-        self._pool = self._start()
+        self.pool.shutdown(wait=False)
+        self.pool = self._start()
 
     def close(self, at_once: bool = False) -> None:
         """End the processes, when they are done or `at_once`."""
         if at_once:
             for process in multiprocessing.active_children():
                 process.kill()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        if self._nursery:
-            self._nursery.close()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        if self.nursery:
+            self.nursery.close()
         remove(Path(self._folder))
 
     def _start(self) -> ProcessPoolExecutor:

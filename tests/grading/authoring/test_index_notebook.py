@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from course.grading.authoring.index_notebook import in_words, write_home
-from course.grading.release.lint import _links, _pictures
+from course.grading.release.lint import dangling_links, pictures_without_text
 from course.grading.release.make_release import release
 from course.syllabus import TOPICS
 from tests.grading.lesson import TOPIC, make_course
@@ -32,7 +32,7 @@ def test_what_is_committed_is_what_the_syllabus_gives(tmp_path: Path) -> None:
 def test_its_links_lead_somewhere_and_its_picture_is_described() -> None:
     home = nbformat.read(HOME, as_version=4)
     nbformat.validate(home)
-    assert list(_links(home.cells, (HOME.parent,))) == [] and list(_pictures(home.cells)) == []
+    assert list(dangling_links(home.cells, (HOME.parent,))) == [] and list(pictures_without_text(home.cells)) == []
     table = home.cells[-1].source
     assert all(f"({topic.folder}/{topic.folder}.ipynb)" in table for topic in TOPICS)
     assert "(index.svg)" in table and in_words(TOPICS) in table
@@ -72,7 +72,7 @@ def test_what_is_not_handed_out_yet_is_named_and_not_linked(tmp_path: Path) -> N
     released.touch()
     notebook, _ = write_home(tmp_path)
     cells = nbformat.read(notebook, as_version=4).cells
-    assert list(_links(cells, (notebook.parent,))) == []
+    assert list(dangling_links(cells, (notebook.parent,))) == []
     assert f"({TOPICS[2].folder}/" in cells[-1].source
     assert f"| {TOPICS[3].title}, not handed out yet |" in cells[-1].source
 

@@ -178,9 +178,9 @@ def test_an_instructors_own_cells_and_pictures_come_back(root: Path, edited: Pat
 def test_a_pasted_picture_is_an_edit(edited: Path) -> None:
     notebook_source.update_source(edited)
     notebook = nbformat.read(edited, as_version=4)
-    before = notebook_source._digest(notebook)
+    before = notebook_source.digest_of(notebook)
     next(cell for cell in notebook.cells if "attachments" in cell).attachments["image.png"]["image/png"] = OTHER
-    assert notebook_source._digest(notebook) != before
+    assert notebook_source.digest_of(notebook) != before
 
 
 @pytest.mark.parametrize(

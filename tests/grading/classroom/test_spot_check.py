@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from course import cli
 from course.grading.authoring.source import refresh
 from course.grading.classroom.graded import Graded
-from course.grading.classroom.spot_check import _worse, sample
+from course.grading.classroom.spot_check import sample, worse_tasks
 from course.grading.course_folder import notebook_path, source_path
 from course.grading.demo.run_demo import train
 from course.grading.execution.task import Outcome
@@ -40,10 +40,10 @@ def test_another_class_has_another_sample():
 def test_only_tasks_that_earn_less_are_named():
     handed_in = {"rnn_task": Verdict("rnn_task", "passed", 5, 5), "rnn_cell": Verdict("rnn_cell", "passed", 2, 2)}
     anew = (Verdict("rnn_task", "partial", 3, 5), Verdict("rnn_cell", "wrong", 0, 2))
-    lines = _worse(Graded("bo", verdicts=handed_in), Outcome(b"", anew), {"rnn_task"})
+    lines = worse_tasks(Graded("bo", verdicts=handed_in), Outcome(b"", anew), {"rnn_task"})
     assert len(lines) == 1 and lines[0].startswith("rnn_task earns 3 of 5 when it is trained anew, and 5 with")
     same = Outcome(b"", (Verdict("rnn_task", "passed", 5, 5),))
-    assert _worse(Graded("bo", verdicts=handed_in), same, {"rnn_task"}) == []
+    assert worse_tasks(Graded("bo", verdicts=handed_in), same, {"rnn_task"}) == []
 
 
 @pytest.mark.parametrize("share", ["0", "-5%", "120%", "some", "nan"])

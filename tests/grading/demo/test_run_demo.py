@@ -11,7 +11,7 @@ import pytest
 from course.grading.classroom.graded import Graded
 from course.grading.course_folder import notebook_path
 from course.grading.demo.made_up_students import Expected, Pupil, pupils
-from course.grading.demo.run_demo import _make_class, _make_course
+from course.grading.demo.run_demo import make_class, make_course
 from course.grading.gradebook.scores import Scores
 from course.grading.intake.check_submission import examine
 from course.grading.problem import Problem
@@ -68,9 +68,9 @@ def test_a_refusal_is_expected_with_its_reason():
 
 
 def test_who_is_to_be_refused_is_refused_for_that_reason(repository, tmp_path):
-    root = _make_course(repository, TOPIC, tmp_path)
+    root = make_course(repository, TOPIC, tmp_path)
     solution = nbformat.read(notebook_path(root, TOPIC), as_version=4)
-    for pupil in _make_class(root, TOPIC, solution, {}):
+    for pupil in make_class(root, TOPIC, solution, {}):
         with pytest.raises(Problem, match=re.escape(pupil.refused)) if pupil.refused else nullcontext():
             examine(root / "submitted" / pupil.name / TOPIC.folder, TOPIC.folder)
 

@@ -67,10 +67,10 @@ def test_what_the_course_makes_otherwise_today_is_made_anew(
 ) -> None:
     (cache / "phrases-1").mkdir(parents=True)
     (cache / corpora_cache.FILLED).mkdir()
-    (cache / corpora_cache.FILLED / "phrases").write_text(f"{corpora_cache._state_of_data()}\nphrases-1")
+    (cache / corpora_cache.FILLED / "phrases").write_text(f"{corpora_cache.state_of_data()}\nphrases-1")
     corpora_cache.fill_cache(find_topic("10_encoder_decoder"))
     assert started == []
-    monkeypatch.setattr(corpora_cache, "_state_of_data", lambda: "another")
+    monkeypatch.setattr(corpora_cache, "state_of_data", lambda: "another")
     corpora_cache.fill_cache(find_topic("10_encoder_decoder"))
     assert len(started) == 1 and "phrases" in started[0]
 

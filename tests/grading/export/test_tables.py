@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from course import cli
 from course.grading.export.canvas import write_canvas
-from course.grading.export.moodle import _most, write_moodle
+from course.grading.export.moodle import most_points, write_moodle
 from course.grading.gradebook.grades import Grade, Grades, Pupil, read_grades
 from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
@@ -393,12 +393,12 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize("told", ["1,000.00", "Satisfactory", "-5", "nan", "inf", "-", "0,00"])
 def test_what_is_no_number_of_points_is_not_guessed(told):
     with pytest.raises(Problem, match=r"write a plain number|has 0 points"):
-        _most({"Maximum grade": told}, 22.0)
+        most_points({"Maximum grade": told}, 22.0)
 
 
 @pytest.mark.parametrize(("told", "points"), [("", 22.0), ("50", 50.0), ("12,50", 12.5), (" 12.5 ", 12.5)])
 def test_a_number_of_points_is_taken(told, points):
-    assert _most({"Maximum grade": told}, 22.0) == points
+    assert most_points({"Maximum grade": told}, 22.0) == points
 
 
 def test_a_comma_in_a_name_begins_no_column(tmp_path):

@@ -116,7 +116,7 @@ def test_an_instructors_own_tests_are_read_where_they_are(package, tmp_path, mon
     for source in (OWN, OWN + "\n# a comment\n", OWN.replace("call(3)", "call(4)")):
         path.write_text(source)
         state_of.cache_clear()
-        exercise_fingerprint._module.cache_clear()
+        exercise_fingerprint.module_of.cache_clear()
         states.append(state_of("smooth", package))
     state_of.cache_clear()
     assert states[0] == states[1] != states[2]

@@ -18,7 +18,7 @@ from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.sanitise import Repair
 from course.grading.release.make_release import render
 from course.grading.report import findings
-from course.grading.self_study.grade_one import _mark_exercises
+from course.grading.self_study.grade_one import mark_exercises
 
 from ..lesson import NAME, TOPIC, answers, find, make_course
 
@@ -135,9 +135,9 @@ def test_the_note_names_the_cells_that_count(given: NotebookNode) -> None:
 
 def test_one_notebook_alone_and_the_report_read_the_same_copies(given: NotebookNode) -> None:
     nb = solved_and(given, *given.cells)
-    assert findings._answers(nb, None, frozenset())["softmax"] == MINE
+    assert findings.answers_of(nb, None, frozenset())["softmax"] == MINE
     last = len(given.cells)
-    _mark_exercises(nb, TOPIC)
+    mark_exercises(nb, TOPIC)
     answer, check = (index for index, cell in enumerate(nb.cells) if grade_id(cell) in ("softmax-solution", "softmax"))
     assert answer < check < last
     assert not [cell for cell in nb.cells[last:] if cell.cell_type == "code" and "def softmax" in cell.source]

@@ -187,7 +187,7 @@ def test_nbgraders_own_command_reads_them_as_well(root, tmp_path):
 def test_the_report_and_one_notebook_alone_read_them_as_well(root):
     given = nbformat.read(notebook_path(root, TOPIC), as_version=4)
     for path in (root / "submitted").glob(f"*/{NAME}/*.ipynb"):
-        for read in (findings._read, grade_one._read):
+        for read in (findings.read_or_none, grade_one.read_submission):
             assert [cell.source for cell in read(path).cells] == [cell.source for cell in given.cells]
 
 

@@ -25,7 +25,7 @@ from course import cli
 from course.grading.cells import STUBS
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
-from course.grading.intake.submit import _student, gaps
+from course.grading.intake.submit import gaps, name_in_zip
 from course.grading.problem import Problem
 from course.grading.student_edition import assemble
 from course.notebook.checkpoint import save
@@ -396,17 +396,17 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
 
 def test_a_name_is_one_persons_however_a_system_writes_its_letters() -> None:
     composed, apart = "Zo\u00eb", "Zoe\u0308"
-    assert _student(apart) == composed
+    assert name_in_zip(apart) == composed
 
 
 def test_a_login_that_machines_give_is_nobodys_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for login in ("root", "jovyan", "Student", "kaggle"):
         monkeypatch.setattr("getpass.getuser", lambda login=login: login)
         with pytest.raises(Problem, match=f"^{login} is a login that machines give to everybody: add --student "):
-            _student(None)
-        assert _student(login) == login, "somebody's own words count"
+            name_in_zip(None)
+        assert name_in_zip(login) == login, "somebody's own words count"
     monkeypatch.setattr("getpass.getuser", lambda: "jd1234")
-    assert _student(None) == "jd1234"
+    assert name_in_zip(None) == "jd1234"
 
 
 def test_a_students_environment_is_enough(work):

@@ -486,7 +486,7 @@ def _keeps_a_kernel(process: psutil.Process) -> bool:
 @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
 def test_a_cold_kernel_does_not_see_the_folder_it_was_started_in(tier, tmp_path, monkeypatch):
     """Python puts that folder first on its path, and what is on the path is shown: here it is a class's."""
-    if tiers._probe(tier):
+    if tiers.probe_tier(tier):
         pytest.skip(f"no {tier} here")
     monkeypatch.setattr("course.grading.execution.execute.strongest", lambda: tiers.Tier(tier, ()))
     monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
@@ -499,7 +499,7 @@ def test_a_cold_kernel_does_not_see_the_folder_it_was_started_in(tier, tmp_path,
 @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
 def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
     """As when an instructor's course lies in /opt, or in the environment's folder, or nbgrader's exchange in /usr."""
-    if tiers._probe(tier):
+    if tiers.probe_tier(tier):
         pytest.skip(f"no {tier} here")
     monkeypatch.setattr("course.grading.execution.execute.strongest", lambda: tiers.Tier(tier, ()))
     with tempfile.TemporaryDirectory(dir=sys.prefix) as root:
@@ -522,7 +522,7 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         shutil.copytree(assemble(), f"{root}/cache/editions/{assemble().name}")  # to make it anew takes half a minute
         monkeypatch.chdir(root)
         monkeypatch.setenv("COURSE_CACHE", f"{root}/cache")
-        execution._assembled.cache_clear()
+        execution.assembled.cache_clear()
         look = (
             "def look(path):\n    try: return open(path).read()\n    except OSError: return 'no'\n"
             f"print([look({root!r} + name) for name in {names}])"
@@ -530,7 +530,7 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         try:
             _, (seen, own) = run(look, "import course; print(course.__file__)")
         finally:
-            execution._assembled.cache_clear()
+            execution.assembled.cache_clear()
         monkeypatch.chdir("/")
         assert printed(own).startswith(f"{root}/cache/editions/"), "what it needs of a hidden folder is there"
     told = ast.literal_eval(printed(seen))

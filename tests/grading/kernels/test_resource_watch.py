@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ke
 def test_a_cell_does_not_pay_for_an_earlier_ones_process_that_ended(monkeypatch, tmp_path):
     """The time of an orphan is nobody's any more once it is gone: the sum that is looked at becomes less."""
     spent = 30.0
-    monkeypatch.setattr(watches, "_cpu", lambda pids: spent)
+    monkeypatch.setattr(watches, "cpu_seconds", lambda pids: spent)
     watch = Watch(Allowance(), str(tmp_path), list)
     watch.cell(60.0)
     assert watch.look() is None

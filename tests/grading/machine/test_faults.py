@@ -236,7 +236,7 @@ def test_a_disk_that_is_full_while_a_notebook_runs_costs_no_points(undisturbed, 
 def test_of_the_disk_that_the_judge_meets_in_an_answer_it_holds_as_well(tmp_path, monkeypatch):
     verdict = Verdict("softmax", "error", 0, 2, "OSError: [Errno 28] No space left on device")
     examination = SimpleNamespace(verdicts={"softmax": verdict})
-    assert "No space left" in execution._complaints(SimpleNamespace(cells=[]), examination)
+    assert "No space left" in execution.complaints_of(SimpleNamespace(cells=[]), examination)
 
 
 def test_what_a_library_logs_of_what_it_raises_as_well_is_not_shown(capsys, tmp_path, monkeypatch):
@@ -246,7 +246,7 @@ def test_what_a_library_logs_of_what_it_raises_as_well_is_not_shown(capsys, tmp_
         logging.getLogger("tornado.application").exception("Rolling back session due to database error")
         raise of_sqlite("database or disk is full")
 
-    monkeypatch.setitem(cli.COMMANDS, "list", (fail, cli._with_topics))
+    monkeypatch.setitem(cli.COMMANDS, "list", (fail, cli.COMMANDS["list"][1]))
     assert cli.main(["list"]) == 2
     assert capsys.readouterr().err == "course list: no space is left on the gradebook's disk: make room there\n"
 
@@ -346,9 +346,9 @@ def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(gra
 
 def test_a_students_folder_that_may_not_be_read_is_not_passed_over(graded, undisturbed, monkeypatch):
     """nbgrader finds nothing in it, and so nobody."""
-    locked, access, found = graded / "submitted" / "s01", os.access, HandedIn._handed_in
+    locked, access, found = graded / "submitted" / "s01", os.access, HandedIn.handed_in
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and access(path, mode))
-    monkeypatch.setattr(HandedIn, "_handed_in", lambda self: {"s00": found(self)["s00"]})
+    monkeypatch.setattr(HandedIn, "handed_in", lambda self: {"s00": found(self)["s00"]})
     one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
     assert plain([one])["s00"] == undisturbed[1]["s00"]
     assert other.student == "s01" and "s01 may not be read by you" in other.reason and not other.complete

@@ -59,9 +59,9 @@ def test_wherever_the_signal_meets_it_the_command_ends_with_one_sentence(met: st
 
 def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linux tells the leader of a session, and then its group: the second time must not end the tidying up."""
-    monkeypatch.setattr(shutdown, "_terminals", [])
+    monkeypatch.setattr(shutdown, "terminals", [])
     monkeypatch.setattr(shutdown.logging, "disable", lambda: None)
-    before = signal.signal(signal.SIGHUP, shutdown._terminate)
+    before = signal.signal(signal.SIGHUP, shutdown.terminate)
     try:
         with pytest.raises(shutdown.Terminated):
             signal.raise_signal(signal.SIGHUP)

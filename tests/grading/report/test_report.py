@@ -281,7 +281,7 @@ def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypat
 
 def test_a_pipe_for_a_notebook_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.ipynb")
-    assert findings._read(tmp_path / "pipe.ipynb") is None
+    assert findings.read_or_none(tmp_path / "pipe.ipynb") is None
 
 
 @pytest.mark.parametrize("numbers", [(4, None), (4, "5"), (4.0, 5), (4, 5.0)])
@@ -289,22 +289,22 @@ def test_a_notebook_of_no_format_is_not_read(tmp_path, numbers):
     major, minor = numbers
     document = {"nbformat": major, "nbformat_minor": minor, "metadata": {}, "cells": [{"cell_type": "code"}]}
     (tmp_path / "odd.ipynb").write_text(json.dumps(document))
-    assert findings._read(tmp_path / "odd.ipynb") is None
+    assert findings.read_or_none(tmp_path / "odd.ipynb") is None
 
 
 def test_an_answer_whose_cell_lost_its_marks_is_told_by_its_name(tmp_path):
     make_course(tmp_path)
     nb = solved(tmp_path)
-    wanted = findings._answers(nb, None, frozenset())
+    wanted = findings.answers_of(nb, None, frozenset())
     bare = deepcopy(nb)
     for cell in bare.cells:
         cell.metadata.pop("nbgrader", None)
     given = frozenset(cell.source for cell in nb.cells if "solution" not in cell.metadata.get("nbgrader", {}))
-    found = findings._answers(bare, nb, given)
+    found = findings.answers_of(bare, nb, given)
     functions = {name for name, source in wanted.items() if source.startswith("def ")}
     assert functions and {name: found[name] for name in functions} == {name: wanted[name] for name in functions}
     together = new_notebook(cells=[new_code_cell("\n".join(wanted[name] for name in sorted(functions)))])
-    found = findings._answers(together, nb, given)
+    found = findings.answers_of(together, nb, given)
     assert found.keys() == functions and all(wanted[name].startswith(found[name].rstrip()) for name in functions)
 
 
@@ -312,4 +312,4 @@ def test_an_exercise_that_counts_for_nothing_has_no_mean():
     """An instructor gives 0 points to what the course is to leave out; a mean of 0 % looked as if all had failed."""
     item = TOPIC.items[0]
     works = [Graded("ada", Scores(0.0, 0.0, {item.name: 0.0}, {item.name: 0.0}))]
-    assert findings._success(item, works).mean is None
+    assert findings.success_of(item, works).mean is None

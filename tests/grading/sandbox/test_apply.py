@@ -33,7 +33,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_links_are_not_granted_as_what_they_lead_to(environment: Path) -> None:
-    granted = confinement._readable(Confines("/private"))
+    granted = confinement.readable(Confines("/private"))
     assert granted == [environment / "bin", environment / LIBRARIES / "torch"]
 
 
@@ -47,7 +47,7 @@ def test_no_link_leads_to_what_is_hidden(environment: Path) -> None:
     shown = [place / "torch" / "__init__.py", environment / "lib64/python3.11/site-packages/torch/__init__.py"]
 
     def read() -> list[list[str]]:
-        landlock.restrict(confinement._readable(Confines("/private")), [])
+        landlock.restrict(confinement.readable(Confines("/private")), [])
         return [[outcome(path.read_text) for path in paths] for paths in (hidden, shown)]
 
     assert in_child(read) == [["EACCES"] * len(hidden), ["done"] * len(shown)]

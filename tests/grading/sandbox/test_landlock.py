@@ -318,7 +318,7 @@ def test_rights_the_kernel_does_not_know_are_not_asked_of_it(monkeypatch: pytest
     monkeypatch.setattr(landlock, "call", lambda name, *arguments: asked.append((name, arguments)) or os.dup(0))
     monkeypatch.setattr(landlock, "no_new_privileges", lambda: None)
     for version in range(1, 11):
-        landlock._enforce(version, [(Path("/usr"), landlock.READ | landlock.CHANGE)])
+        landlock.enforce(version, [(Path("/usr"), landlock.READ | landlock.CHANGE)])
     handled = [int.from_bytes(arguments[0][:8], "little") for name, arguments in asked if name.endswith("ruleset")]
     highest = [Right.MAKE_SYM, Right.REFER, *[Right.TRUNCATE] * 2, *[Right.IOCTL_DEV] * 4, *[Right.RESOLVE_UNIX] * 2]
     assert [value.bit_length() for value in handled] == [right.bit_length() for right in highest]

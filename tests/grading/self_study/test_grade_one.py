@@ -109,7 +109,7 @@ def test_of_a_full_folder_the_small_files_go_along(tmp_path, monkeypatch):
     monkeypatch.setattr(grade_one, "BESIDE", 1000)
     for name, size in {"helpers.py": 10, "large.bin": 900, "larger.bin": 990, ".hidden": 1}.items():
         (tmp_path / name).write_bytes(bytes(size))
-    assert sorted(grade_one._files(tmp_path)) == ["helpers.py", "large.bin"]
+    assert sorted(grade_one.files_beside(tmp_path)) == ["helpers.py", "large.bin"]
 
 
 def _text(*verdicts):

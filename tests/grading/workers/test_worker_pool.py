@@ -46,14 +46,14 @@ class Hands:
         self.size, self.work, self.renewed = size, work, 0
         self.attempts: dict[str, int] = {}
         self.most = self.running = 0
-        self._pool = ThreadPoolExecutor(size)
+        self.pool = ThreadPoolExecutor(size)
 
     def submit(self, data: bytes) -> Future[bytes]:
         name = Task.from_bytes(data).name
         self.attempts[name] = self.attempts.get(name, 0) + 1
         self.running += 1
         self.most = max(self.most, self.running)
-        return self._pool.submit(self._do, name, self.attempts[name])
+        return self.pool.submit(self._do, name, self.attempts[name])
 
     def renew(self) -> None:
         self.renewed += 1
@@ -158,7 +158,7 @@ def test_real_workers_are_replaced_when_they_are_killed():
     try:
         first = hired.submit(task("empty").to_bytes())
         assert Outcome.from_bytes(first.result()).final
-        (process,) = hired._pool._processes.values()
+        (process,) = hired.pool._processes.values()
         os.kill(process.pid, signal.SIGKILL)
         ((_, _, data),) = execute_all([("again", task("empty"))], hired)
         assert Outcome.from_bytes(data).final
@@ -174,9 +174,9 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with crew(1) as hired:
         assert hired.submit(task("empty").to_bytes()).result(timeout=60)
-        shared = hired._pool.submit(eval, "__import__('course.judge.expected').judge.expected._shared")
+        shared = hired.pool.submit(eval, "__import__('course.judge.expected').judge.expected.shared_folder")
         assert list(tmp_path.glob("crew-*/expected")) == [shared.result(timeout=60)]
-        assert Path(hired._pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+        assert Path(hired.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
     assert not list(tmp_path.glob("crew-*"))
 
 
@@ -184,10 +184,10 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
 def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
     get_ready("checkpoint")
-    begun = nurseries._known[-1]
+    begun = nurseries.known_nurseries[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
     with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
-        assert hired._nursery is begun and not begun.gone
+        assert hired.nursery is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
 
@@ -198,16 +198,16 @@ def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
     with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
-        assert hired._nursery is not None and hired._nursery.process is not None
-        hired._nursery.process.kill()
-        hired._nursery.process.wait()
+        assert hired.nursery is not None and hired.nursery.process is not None
+        hired.nursery.process.kill()
+        hired.nursery.process.wait()
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
 
 
 def test_nor_does_a_grader_that_is_interrupted_leave_it_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt), crew(1) as hired:
-        assert Path(hired._pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
+        assert Path(hired.pool.submit(eval, MAKE).result(timeout=60)).is_relative_to(tmp_path)
         raise KeyboardInterrupt
     assert not list(tmp_path.glob("crew-*"))
 
@@ -218,7 +218,7 @@ def test_nor_does_a_grader_that_is_killed_leave_it_behind(tmp_path):
         "from course.grading.workers.worker_pool import crew\n"
         "with crew(1) as hired:\n"
         "    hired.submit(sys.stdin.buffer.read()).result()\n"
-        f"    hired._pool.submit(eval, {MAKE!r}).result()\n"
+        f"    hired.pool.submit(eval, {MAKE!r}).result()\n"
         "    print('up', flush=True)\n"
         "    time.sleep(60)"
     )
@@ -278,7 +278,7 @@ def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch,
 def test_a_crew_that_is_interrupted_goes_home_at_once():
     with pytest.raises(KeyboardInterrupt), crew(1) as hired:
         hired.submit(task("empty").to_bytes()).result()
-        processes = list(hired._pool._processes.values())
+        processes = list(hired.pool._processes.values())
         raise KeyboardInterrupt
     assert not any(process.is_alive() for process in processes)
 
@@ -293,7 +293,7 @@ def test_a_crew_whose_going_home_is_interrupted_leaves_nothing_behind(tmp_path, 
 
     with pytest.raises(KeyboardInterrupt), crew(1) as hired:
         hired.submit(task("empty").to_bytes()).result()
-        processes = list(hired._pool._processes.values())
+        processes = list(hired.pool._processes.values())
         monkeypatch.setattr(ProcessPoolExecutor, "shutdown", interrupted)
     assert not any(process.is_alive() for process in processes) and not list(tmp_path.iterdir())
 
@@ -312,7 +312,7 @@ def test_a_worker_that_is_begun_when_a_signal_comes_is_known_first(monkeypatch):
         try:
             hired.submit(task("empty").to_bytes())
         finally:
-            processes = list(hired._pool._processes.values())
+            processes = list(hired.pool._processes.values())
     assert len(processes) == 1 and not processes[0].is_alive()
 
 
