@@ -1,7 +1,5 @@
 """Hidden tests of `alignment_error_rate`."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `bahdanau_attention_task`."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch

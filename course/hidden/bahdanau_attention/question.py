@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on attention over a recurrent encoder. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Draw the model without attention and the model with it, for a source of six characters and a target of "
     "three. Follow the arrows back from the last digit to the third character, and count them.",

@@ -1,7 +1,5 @@
 """Hidden tests of `shift_right`."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

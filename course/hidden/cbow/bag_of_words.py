@@ -1,7 +1,5 @@
 """Hidden tests of `bag_of_words`: a row of word counts for each sentence."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

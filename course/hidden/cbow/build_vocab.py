@@ -1,7 +1,5 @@
 """Hidden tests of `build_vocab`: ids by frequency and alphabet, and one for unknown words."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from course.exercise import call, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `cbow_logits`: the mean of the context's vectors, scored against every word."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `cbow_task`: a trained model's loss on new windows, and the neighbours of its vectors."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

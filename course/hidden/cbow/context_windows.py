@@ -1,7 +1,5 @@
 """Hidden tests of `context_windows`: each word with the words around it."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `cross_entropy`: the mean loss of a batch, finite for any scores."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `nearest`: neighbours by cosine, nearest first."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on word vectors. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Write five sentences with a gap into which both `good` and `bad` fit. Then try to write one into which only "
     "`good` fits.",

@@ -1,7 +1,5 @@
 """What several exercises of this topic are examined with."""
 
-from __future__ import annotations
-
 
 def words(text: str) -> list[str]:
     return text.split()

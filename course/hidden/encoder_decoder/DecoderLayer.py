@@ -1,7 +1,5 @@
 """Hidden tests of `DecoderLayer`: three sublayers with their norms, who asks whom, and which mask hides what."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from course.exercise import exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `EncoderLayer`: two sublayers, their residual connections, norms and dropout, and the mask."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from course.exercise import exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `Transformer`: embeddings, positions, masks, both stacks of layers, and the logits."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import build, exercise

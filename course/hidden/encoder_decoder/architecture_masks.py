@@ -1,7 +1,5 @@
 """Hidden tests of `architecture_masks`: what each attention may look at, in each architecture."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

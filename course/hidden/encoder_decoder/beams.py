@@ -1,7 +1,5 @@
 """Beam searches that go wrong, and whether a model shows the difference between them and the right one."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

@@ -1,7 +1,5 @@
 """Hidden tests of `decode_beam`: which hypotheses are kept, and what each is worth at the end."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `decode_greedy`: what the model reads at each step, and where each sentence ends."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `encoder_decoder_task`: translations of new sentences by a trained model."""
 
-from __future__ import annotations
-
 import random
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Hidden tests of `feed_forward`: two linear maps on every word, with a ReLU between them."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `label_smoothing_loss`: the smoothed target, and a mean over real tokens alone."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

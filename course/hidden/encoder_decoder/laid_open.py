@@ -1,7 +1,5 @@
 """Encoder and decoder layers in pieces, wrong pieces for either, and the hints that both kinds share."""
 
-from __future__ import annotations
-
 from torch.nn import functional as F
 
 from course.reference import encoder_decoder as reference

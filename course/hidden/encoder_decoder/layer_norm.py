@@ -1,7 +1,5 @@
 """Hidden tests of `layer_norm`: the axis, the variance, where eps stands, gamma and beta."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on the Transformer. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Write the words of a French sentence under `tgt_in` and under the targets. Which columns can you compute "
     "before any other is finished? Ask the same of `decode_greedy`.",

@@ -1,7 +1,5 @@
 """Hidden tests of `warmup_schedule`: the rise, the peak and the fall of the learning rate."""
 
-from __future__ import annotations
-
 from course.exercise import call, exercise
 from course.reference import encoder_decoder as reference
 

@@ -1,7 +1,5 @@
 """Hidden tests of `LoRALinear`, a frozen linear layer with a low-rank update beside it that learns."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """Hidden tests of `add_bitfit`, which leaves nothing but the biases of a model to learn."""
 
-from __future__ import annotations
-
 from torch import nn
 
 from course.exercise import Ref, exercise, given

@@ -1,7 +1,5 @@
 """Hidden tests of `add_lora`, which puts LoRA layers in the places of named layers."""
 
-from __future__ import annotations
-
 from torch import nn
 
 from course.exercise import Ref, exercise, given

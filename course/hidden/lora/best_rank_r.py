@@ -1,7 +1,5 @@
 """Hidden tests of `best_rank_r`, the best approximation of a matrix by two thin factors."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import Ref, exercise, given, noncontiguous, stand_in

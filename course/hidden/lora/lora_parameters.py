@@ -1,7 +1,5 @@
 """Hidden tests of `lora_parameters`, the count of numbers that low-rank updates add."""
 
-from __future__ import annotations
-
 from course.exercise import call, exercise
 from course.reference import lora as reference
 

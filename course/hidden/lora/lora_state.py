@@ -1,7 +1,5 @@
 """Hidden tests of `lora_state`, the part of a state that an adapter needs."""
 
-from __future__ import annotations
-
 from course.exercise import Ref, exercise, given, stand_in
 from course.hidden.lora.scaffold import as_they_were, chain, last_part, linear, lora_layer, norm
 from course.reference import lora as reference

@@ -1,7 +1,5 @@
 """Hidden tests of `lora_task`, a reader of digits that is adapted to negatives with few numbers."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `merge`, which makes one linear layer of a base and its update."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import Ref, exercise, given

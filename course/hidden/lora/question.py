@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on fine-tuning. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Make a table with the three proposals as its rows. Its columns are the numbers to keep for each machine, the"
     " accuracy, and what becomes of the old scanner. Fill it in from this notebook.",

@@ -1,7 +1,5 @@
 """What several exercises of this topic are examined with."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

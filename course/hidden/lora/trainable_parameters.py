@@ -1,7 +1,5 @@
 """Hidden tests of `trainable_parameters`, the count of numbers that can learn, and of all there are."""
 
-from __future__ import annotations
-
 from course.exercise import Ref, exercise, given, stand_in
 from course.hidden.lora.scaffold import chain, linear, lora_layer, norm
 from course.reference import lora as reference

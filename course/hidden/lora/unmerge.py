@@ -1,7 +1,5 @@
 """Hidden tests of `unmerge`, the way back from a merged layer."""
 
-from __future__ import annotations
-
 import copy
 
 import torch

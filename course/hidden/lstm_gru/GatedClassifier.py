@@ -1,7 +1,5 @@
 """Hidden tests of `GatedClassifier`: which state is read, and what a cell with gates remembers."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `gated_cell`: a gate that mixes the old state with a candidate."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `gru_cell`: two gates, one of which resets the state before it is mixed."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

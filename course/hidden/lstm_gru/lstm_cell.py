@@ -1,7 +1,5 @@
 """Hidden tests of `lstm_cell`: four gates, and the two states that they make."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `lstm_gru_task`: a trained classifier with gates reads longer sequences of parentheses."""
 
-from __future__ import annotations
-
 import torch
 
 from course.data import parentheses

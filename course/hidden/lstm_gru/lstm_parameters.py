@@ -1,7 +1,5 @@
 """Hidden tests of `lstm_parameters`: how many numbers a stack of LSTM layers learns."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from course.exercise import call, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `peephole_lstm_cell`: which cell state each gate of an LSTM sees, and how."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

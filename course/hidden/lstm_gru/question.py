@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on gates. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Set the bias of the forget gate to 100 in the cell that draws the gradient, and draw it again.",
     "Print `torch.sigmoid(b)` and its derivative for b = 1, 3 and 100. What does a gate need in order to learn?",

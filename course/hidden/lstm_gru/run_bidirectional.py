@@ -1,7 +1,5 @@
 """Hidden tests of `run_bidirectional`: what either cell has read, and where its states stand."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous, stand_in

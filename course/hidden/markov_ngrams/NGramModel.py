@@ -1,7 +1,5 @@
 """Hidden tests of `NGramModel`: a mixture of all orders up to n, judged by what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

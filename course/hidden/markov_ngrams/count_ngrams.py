@@ -1,7 +1,5 @@
 """Hidden tests of `count_ngrams`: the windows of n tokens in a text, each with its count."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from course.exercise import call, exercise

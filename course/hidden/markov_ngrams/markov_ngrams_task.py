@@ -1,7 +1,5 @@
 """Hidden tests of `markov_ngrams_task`: held-out perplexity of a character model fitted by the judge."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `perplexity`: one number for a text, from the log-probabilities of its tokens."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

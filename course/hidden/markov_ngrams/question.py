@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on n-grams. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Let the writer above write a few lines with its largest n and a low temperature. Search the training text "
     "for 30 characters of what it wrote. What do you find?",

@@ -1,7 +1,5 @@
 """Hidden tests of `sample_text`: a walk through a transition matrix that follows P and the generator."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import Rng, build, call, draws, exercise, noncontiguous

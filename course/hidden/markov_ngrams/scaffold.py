@@ -1,7 +1,5 @@
 """Helpers that several hidden tests of this topic share."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from course.exercise import Rng

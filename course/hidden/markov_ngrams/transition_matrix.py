@@ -1,7 +1,5 @@
 """Hidden tests of `transition_matrix`: pair counts turned into rows that sum to one."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

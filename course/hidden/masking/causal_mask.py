@@ -1,7 +1,5 @@
 """Hidden tests of `causal_mask`: each word sees itself and what came before."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

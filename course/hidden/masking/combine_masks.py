@@ -1,7 +1,5 @@
 """Hidden tests of `combine_masks`: which key is open to which query, for any batch, heads and lengths."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `leaks_future`: whether a model sees words that come later."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

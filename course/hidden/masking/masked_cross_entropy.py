@@ -1,7 +1,5 @@
 """Hidden tests of `masked_cross_entropy`: one mean over all real tokens of a batch."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `masked_mean`: a mean over the real words alone, and zeros for a sentence of none."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

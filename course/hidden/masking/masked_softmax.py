@@ -1,7 +1,5 @@
 """Hidden tests of `masked_softmax`: weights along an axis, nothing for hidden keys, and zeros for empty rows."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `masking_task`: a causal language model, near the source and not better than it."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Hidden tests of `mlm_corrupt`: who is chosen, what becomes of them, and what the labels ask for."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, draws, exercise

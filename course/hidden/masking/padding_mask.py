@@ -1,7 +1,5 @@
 """Hidden tests of `padding_mask`: True for the words of each sentence, and too long ones are refused."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

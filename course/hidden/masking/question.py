@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on masking. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Print what the language itself loses on your friend's sentences. Subtract the two losses sentence by "
     "sentence. How could you tell whether the difference is luck?",

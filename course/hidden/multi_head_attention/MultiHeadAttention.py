@@ -1,7 +1,5 @@
 """Hidden tests of `MultiHeadAttention`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

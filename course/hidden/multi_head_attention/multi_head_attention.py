@@ -1,7 +1,5 @@
 """Hidden tests of `multi_head_attention`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

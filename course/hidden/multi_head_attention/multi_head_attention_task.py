@@ -1,7 +1,5 @@
 """Hidden tests of `multi_head_attention_task`."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

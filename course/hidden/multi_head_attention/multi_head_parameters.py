@@ -1,7 +1,5 @@
 """Hidden tests of `multi_head_parameters`."""
 
-from __future__ import annotations
-
 from course.exercise import call, exercise
 from course.hidden.multi_head_attention.scaffold import divisible
 from course.reference import multi_head_attention as reference

@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on multi-head attention. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Give one child a friend who wears a 3 and a rival who wears a 5. Choose the weights of a single head by "
     "hand. What does it bring home? Try again with two heads.",

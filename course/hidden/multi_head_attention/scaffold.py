@@ -1,7 +1,5 @@
 """What several exercises of this topic are examined with."""
 
-from __future__ import annotations
-
 FORBIDDEN = (
     *("F.scaled_dot_product_attention", "nn.MultiheadAttention", "F.multi_head_attention_forward"),
     "blocks.MultiHeadAttention",

@@ -1,7 +1,5 @@
 """Hidden tests of `split_heads`."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `LearnedPositions`: a table added to the words, and trained with them."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

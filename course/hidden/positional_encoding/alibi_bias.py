@@ -1,7 +1,5 @@
 """Hidden tests of `alibi_bias`: the cost of distance for each head, and no future."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Hidden tests of `order_properties`: five properties of an encoding, measured."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, stand_in

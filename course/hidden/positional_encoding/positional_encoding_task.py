@@ -1,7 +1,5 @@
 """Hidden tests of `positional_encoding_task`: a model that echoes letters three places late, in longer lists, too."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on positional encoding. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Print row 20 of the learned table before and after training. Then ask which number RoPE uses for places 17 "
     "and 20.",

@@ -1,7 +1,5 @@
 """Hidden tests of `rope`: pairs of numbers turned by the place."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

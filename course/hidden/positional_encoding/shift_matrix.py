@@ -1,7 +1,5 @@
 """Hidden tests of `shift_matrix`: the rotation that moves the table by an offset."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

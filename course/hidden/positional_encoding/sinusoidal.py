@@ -1,7 +1,5 @@
 """Hidden tests of `sinusoidal`: the table of sines and cosines."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise

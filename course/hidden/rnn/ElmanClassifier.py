@@ -1,7 +1,5 @@
 """Hidden tests of `ElmanClassifier`: which state is read, and what each step makes of the one before."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

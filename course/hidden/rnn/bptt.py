@@ -1,7 +1,5 @@
 """Hidden tests of `bptt`: the gradients of all weights and of h0, by hand."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

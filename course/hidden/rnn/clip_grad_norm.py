@@ -1,7 +1,5 @@
 """Hidden tests of `clip_grad_norm`: one norm and one factor for all gradients."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `generate`: what is fed back, and from which distribution each token is drawn."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """What the notebook on recurrent networks has its reader predict."""
 
-from __future__ import annotations
-
 from course.exercise.prediction import Prediction, right, wrong
 
 PREDICTIONS = (

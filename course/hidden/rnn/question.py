@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on recurrent networks. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "How long were the sequences that the network was trained on? Read your figure of the gradient at that distance.",
     "List everything that differs between a sequence of 16 tokens and one of 64. Distance is only one of these. "

@@ -1,7 +1,5 @@
 """Hidden tests of `rnn_cell`: one step, its three terms and the tanh around them."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

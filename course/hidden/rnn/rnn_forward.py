@@ -1,7 +1,5 @@
 """Hidden tests of `rnn_forward`: all states in order, each made from the one before."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

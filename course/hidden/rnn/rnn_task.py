@@ -1,7 +1,5 @@
 """Hidden tests of `rnn_task`: a trained classifier reads new sequences of parentheses."""
 
-from __future__ import annotations
-
 import torch
 
 from course.data import parentheses

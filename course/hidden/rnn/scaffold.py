@@ -1,7 +1,5 @@
 """What several exercises of this topic are examined with."""
 
-from __future__ import annotations
-
 import torch
 
 BUILT_IN = ("nn.RNN", "nn.RNNCell", "nn.LSTM", "nn.LSTMCell", "nn.GRU", "nn.GRUCell")

@@ -1,7 +1,5 @@
 """Hidden tests of `scheduled_inputs`: a coin of its own for every token of the table."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, draws, exercise

@@ -1,7 +1,5 @@
 """Hidden tests of `attention_for_one`."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `crossover_length`."""
 
-from __future__ import annotations
-
 from course.exercise import call, exercise
 from course.reference import self_attention as reference
 

@@ -1,7 +1,5 @@
 """Hidden tests of `is_permutation_equivariant`."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on self-attention. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Reverse a list of three pairs on paper. What becomes of the output at each place? Do the same with the flat list.",
     "Find two flat lists that hold the same letters and digits and have different answers. What does the layer "

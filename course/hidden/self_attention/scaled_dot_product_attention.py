@@ -1,7 +1,5 @@
 """Hidden tests of `scaled_dot_product_attention`."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

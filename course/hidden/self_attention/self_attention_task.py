@@ -1,7 +1,5 @@
 """Hidden tests of `self_attention_task`."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `ViT`, a whole Vision Transformer, judged by laws."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `embed_patches`, which makes a sequence of an image."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

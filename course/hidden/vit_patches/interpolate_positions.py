@@ -1,7 +1,5 @@
 """Hidden tests of `interpolate_positions`, which fits learned positions to another grid."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `linear_to_conv`, a linear map of patches as the kernels of a convolution."""
 
-from __future__ import annotations
-
 import torch
 
 from course.exercise import call, exercise, noncontiguous

@@ -1,7 +1,5 @@
 """Hidden tests of `patchify`, which cuts images into patches."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

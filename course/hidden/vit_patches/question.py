@@ -1,7 +1,5 @@
 """How `hint` helps with the written question on Vision Transformers. No hint gives an answer."""
 
-from __future__ import annotations
-
 HINTS = (
     "Cut a 6 and a 9 into patches on paper, and put the pieces of each into a bag. Mix each bag. Which digits "
     "could you still tell apart?",

@@ -1,7 +1,5 @@
 """What several exercises of this topic are examined with."""
 
-from __future__ import annotations
-
 from course.reference.vit_patches import patchify as cut
 
 

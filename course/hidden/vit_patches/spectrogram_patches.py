@@ -1,7 +1,5 @@
 """Hidden tests of `spectrogram_patches`, which cuts spectrograms into overlapping patches."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

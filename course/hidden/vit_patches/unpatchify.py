@@ -1,7 +1,5 @@
 """Hidden tests of `unpatchify`, which puts patches together again."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 

@@ -1,7 +1,5 @@
 """Hidden tests of `vit_patches_task`, a trained reader of digits that stand anywhere on a canvas."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn import functional as F
 
