@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,3 +187,32 @@ def test_notebooks_import_only_what_students_have() -> None:
             first, *rest = name.split(".")
             assert first in allowed, f"{source.name} imports {name}"
             assert first != "course" or rest[0] not in private, f"{source.name} imports {name}"
+
+
+PRIVATE = re.compile(r"(^|\.)_[a-z]")
+FOREIGN = "NotebookRun._get_timeout"
+"""A name that nbclient chose, and our class has of it."""
+
+
+def _private_names(tree: ast.Module) -> Iterator[str]:
+    """Private names of the course that a module imports, reaches for, or replaces by `monkeypatch.setattr`."""
+    froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    imported = [alias for node in froms if (node.module or "").partition(".")[0] == "course" for alias in node.names]
+    yield from (alias.name for alias in imported if PRIVATE.search(alias.name))
+    ours = {"course", *(alias.asname or alias.name for alias in imported)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            written = ast.unparse(node)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "monkeypatch.setattr":
+            written = ".".join(map(ast.unparse, node.args[:2])).replace("'", "")
+        else:
+            continue
+        if written.partition(".")[0] in ours and PRIVATE.search(written) and not written.endswith(FOREIGN):
+            yield written
+
+
+@pytest.mark.parametrize("folder", ["tests", "bench", "website"])
+def test_tests_use_the_public_names_of_the_course(folder: str) -> None:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        found = sorted(_private_names(ast.parse(path.read_text("utf-8"))))
+        assert not found, f"{path.relative_to(ROOT)} uses {', '.join(found)}. Use or make a public name."

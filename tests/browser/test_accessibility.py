@@ -25,6 +25,7 @@ from course.grading.demo.run_demo import write_feedback
 from course.grading.report import write_report
 from tests.browser.axe import serious
 from tests.browser.lab import CHROMIUM
+from tests.few import few
 from tests.grading.lesson import NAME, TOPIC, answers, deleted, hand_in, make_course, solved
 from tests.shared import once
 from tests.test_site import build_site
@@ -35,6 +36,11 @@ pytestmark = [
 ]
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+each_look = pytest.mark.parametrize(("scheme", "width"), few(LOOKS, ("light", 1280), ("dark", 390)))
+PAGES = (
+    *("index", "instructor", "own-exercises", "notebooks/index", f"notebooks/{NAME}", "reference/notebook"),
+    *("architecture", "protocol"),
+)
 PICTURES = os.environ.get("COURSE_SCREENSHOTS")
 
 
@@ -72,23 +78,26 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def looked_at(browser: Browser, address: str, name: str, axe: str) -> dict[str, list[str]]:
-    """What is found on a page in every look; pictures go to COURSE_SCREENSHOTS."""
-    found: dict[str, list[str]] = {}
-    for scheme, width in LOOKS:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            bypass_csp=True,  # so that axe may look at pages that let no script run
-        )
-        page = context.new_page()
-        page.goto(address)
-        page.wait_for_function("!window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)")
-        if PICTURES:
-            page.screenshot(path=str(Path(PICTURES) / f"{name}-{scheme}-{width}.png"))
-        if faults := serious(page, axe):
-            found[f"{name} {scheme} {width}"] = faults
-        context.close()
+@pytest.fixture(scope="module")
+def feedback(graded: Path) -> str:
+    """The address of the class's feedback on one page."""
+    return write_feedback(graded, TOPIC).as_uri()
+
+
+def faults(browser: Browser, address: str, scheme: str, width: int, axe: str) -> list[str]:
+    """What is wrong with a page that looks so; pictures go to COURSE_SCREENSHOTS."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        bypass_csp=True,  # so that axe may look at pages that let no script run
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_function("!window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)")
+    if PICTURES:
+        page.screenshot(path=str(Path(PICTURES) / f"{'-'.join(Path(address).parts[2:][-2:])}-{scheme}-{width}.png"))
+    found = serious(page, axe)
+    context.close()
     return found
 
 
@@ -99,25 +108,21 @@ def test_axe_finds_what_is_wrong(browser: Browser, axe: str) -> None:
     page.close()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("index", "instructor", "own-exercises", "notebooks/index", f"notebooks/{NAME}", "reference/notebook"),
-        *("architecture", "protocol"),
-    ],
-)
-def test_the_documentation_site(name: str, site: str, browser: Browser, axe: str) -> None:
-    assert looked_at(browser, f"{site}/{name}.html", name.replace("/", "-"), axe) == {}
+@each_look
+@pytest.mark.parametrize("name", few(PAGES, f"notebooks/{NAME}", "reference/notebook", "architecture"))
+def test_the_documentation_site(name: str, scheme: str, width: int, site: str, browser: Browser, axe: str) -> None:
+    assert faults(browser, f"{site}/{name}.html", scheme, width, axe) == []
 
 
-def test_feedback(graded: Path, browser: Browser, axe: str) -> None:
-    assert looked_at(browser, write_feedback(graded, TOPIC).as_uri(), "feedback", axe) == {}
+@each_look
+def test_feedback(scheme: str, width: int, feedback: str, browser: Browser, axe: str) -> None:
+    assert faults(browser, feedback, scheme, width, axe) == []
 
 
-def test_feedback_fits_a_narrow_page(graded: Path, browser: Browser) -> None:
+def test_feedback_fits_a_narrow_page(feedback: str, browser: Browser) -> None:
     """Nothing is wider than the page, no score hangs out of its heading, marks behind headings stay out of sight."""
     page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(write_feedback(graded, TOPIC).as_uri())
+    page.goto(feedback)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     out = "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).length"
     assert page.locator(".nbgrader_cell .panel-heading").evaluate_all(out) == 0
@@ -125,10 +130,10 @@ def test_feedback_fits_a_narrow_page(graded: Path, browser: Browser) -> None:
     page.close()
 
 
-def test_feedback_names_its_exercises(graded: Path, browser: Browser) -> None:
+def test_feedback_names_its_exercises(feedback: str, browser: Browser) -> None:
     """nbgrader's list at the top calls each of them "Test cell"; the question waits for somebody to read it."""
     page = browser.new_page()
-    page.goto(write_feedback(graded, TOPIC).as_uri())
+    page.goto(feedback)
     named = "all => all.map(one => getComputedStyle(one, '::after').content)"
     shown = page.locator("#toc a").evaluate_all(named)
     targets = page.locator("#toc a").evaluate_all("all => all.map(one => one.getAttribute('href').slice(1))")
@@ -137,5 +142,6 @@ def test_feedback_names_its_exercises(graded: Path, browser: Browser) -> None:
     page.close()
 
 
-def test_the_report(graded: Path, browser: Browser, axe: str) -> None:
-    assert looked_at(browser, write_report(graded, TOPIC).as_uri(), "report", axe) == {}
+@each_look
+def test_the_report(scheme: str, width: int, graded: Path, browser: Browser, axe: str) -> None:
+    assert faults(browser, write_report(graded, TOPIC).as_uri(), scheme, width, axe) == []

@@ -25,6 +25,8 @@ KEYS = {"noUi-handle": ("ArrowLeft", "ArrowRight"), "": ("Space",)}
 PRESSED = ".noUi-handle, button.jupyter-button:not(.mod-active)"
 """A button that is down already would change nothing."""
 CONTROLS = f"{PRESSED}, input[type=text]"
+FEW = ("02 explorer", "06 playground", "09 painter")
+"""These stand for all of them in `make test`."""
 
 pytestmark = [
     pytest.mark.browser,
@@ -32,13 +34,21 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module", params=[FEW, pytest.param(tuple(WIDGETS), marks=pytest.mark.slow)], ids=["few", "all"])
+def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Widgets that are looked at together."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def notebook(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookPage]:
+def notebook(
+    names: tuple[str, ...], browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NotebookPage]:
     """One notebook with a cell for each widget, all of them run."""
     home = tmp_path_factory.mktemp("widgets")
     (home / "work").mkdir()
     begin = new_code_cell("%matplotlib inline\nfrom tests.show.widgets import WIDGETS")
-    cells = [begin, *(new_code_cell(f'WIDGETS["{name}"]()') for name in WIDGETS), new_code_cell("'all are here'")]
+    cells = [begin, *(new_code_cell(f'WIDGETS["{name}"]()') for name in names), new_code_cell("'all are here'")]
     nbformat.write(new_notebook(cells=cells), home / "work" / "widgets.ipynb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
@@ -51,10 +61,10 @@ def notebook(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
             yield opened
 
 
-def _output(notebook: NotebookPage, name: str) -> Locator:
-    """What the widget's cell shows; cells far below have no text in the page before they are scrolled to."""
-    number = 1 + list(WIDGETS).index(name)
-    return notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(number).locator(".jp-OutputArea")
+def _outputs(notebook: NotebookPage, names: tuple[str, ...]) -> dict[str, Locator]:
+    """What each widget's cell shows; cells far below have no text in the page before they are scrolled to."""
+    cells = notebook.page.locator(".jp-Notebook .jp-CodeCell")
+    return {name: cells.nth(number).locator(".jp-OutputArea") for number, name in enumerate(names, start=1)}
 
 
 def _shown(output: Locator) -> list[str]:
@@ -72,10 +82,14 @@ def _press(control: Locator) -> None:
         control.press(keys[1])
 
 
-@pytest.mark.parametrize("name", WIDGETS)
-def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: NotebookPage, screenshots: Path) -> None:
-    page: Page = notebook.page
-    output = _output(notebook, name)
+def test_the_keyboard_moves_them_and_their_pictures_change(
+    names: tuple[str, ...], notebook: NotebookPage, screenshots: Path
+) -> None:
+    for name, output in _outputs(notebook, names).items():
+        _moves(name, output, notebook.page, screenshots)
+
+
+def _moves(name: str, output: Locator, page: Page, screenshots: Path) -> None:
     output.scroll_into_view_if_needed()
     expect(output.locator("img.widget-image, .widget-html-content").first).to_be_attached(timeout=20 * SECONDS)
     assert "Error" not in output.inner_text()
@@ -88,10 +102,10 @@ def test_the_keyboard_moves_it_and_its_picture_changes(name: str, notebook: Note
             break
         page.wait_for_timeout(100)
     else:
-        pytest.fail("nothing changed")
+        pytest.fail(f"nothing changed in {name}")
     page.wait_for_timeout(300)
     output.screenshot(path=screenshots / f"{name}-2.png")
-    assert (output.bounding_box() or {})["height"] == pytest.approx(height, abs=1), "it jumps"
+    assert (output.bounding_box() or {})["height"] == pytest.approx(height, abs=1), f"{name} jumps"
     for control in output.locator(CONTROLS).all():
         label = control.evaluate(_NAME)
         assert label.strip(), control.evaluate("one => one.outerHTML")
@@ -102,11 +116,11 @@ _NAME = """one => one.getAttribute('aria-label') || one.title || one.innerText
 
 
 @pytest.mark.parametrize("width", [900, 1000])
-def test_none_scrolls_sideways_on_a_narrow_page(width: int, notebook: NotebookPage) -> None:
+def test_none_scrolls_sideways_on_a_narrow_page(width: int, names: tuple[str, ...], notebook: NotebookPage) -> None:
     wide = notebook.page.viewport_size
     notebook.page.set_viewport_size({"width": width, "height": 1000})
     notebook.page.wait_for_timeout(500)
-    scrolling = {name: _output(notebook, name).evaluate(_SCROLLS) for name in WIDGETS}
+    scrolling = {name: output.evaluate(_SCROLLS) for name, output in _outputs(notebook, names).items()}
     if wide:
         notebook.page.set_viewport_size(wide)
     assert not any(scrolling.values()), scrolling
@@ -117,10 +131,9 @@ _SCROLLS = """area => [...area.querySelectorAll('*')]
     .filter(one => one.scrollWidth > one.clientWidth).map(one => one.className)"""
 
 
-def test_all_of_them_in_the_dark(notebook: NotebookPage, screenshots: Path) -> None:
+def test_all_of_them_in_the_dark(names: tuple[str, ...], notebook: NotebookPage, screenshots: Path) -> None:
     notebook.theme(dark=True)
-    for name in WIDGETS:
-        output = _output(notebook, name)
+    for name, output in _outputs(notebook, names).items():
         output.scroll_into_view_if_needed()
         output.screenshot(path=screenshots / f"{name}-3-dark.png")
     broken = notebook.page.locator(".jp-OutputArea-output", has_text=re.compile("Traceback|Error displaying"))

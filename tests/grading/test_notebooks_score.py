@@ -1,7 +1,8 @@
 """Every topic's solved notebook earns all its points, trained here and now; its release, unfilled, earns none.
 
-The solved notebooks are executed once a run, and a second time as a class's are: with the weights of the first, and
-without the cells that nothing graded depends on. Executed copies stay in build/executed, for the site.
+The solved notebooks are trained once for all that decides their results, and what came of it is kept beside the other
+caches, as the results of a class are. Each run executes them as a class's are: with these weights, and without the
+cells that nothing graded depends on. Executed copies stay in build/executed, for the site.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from typing import Any
 import nbformat
 import pytest
 
+from course.data.cache import cache_folder
 from course.grading.authoring.source import build, write
 from course.grading.cells import notebook_bytes
 from course.grading.course_folder import release_path, source_path
 from course.grading.execution.execute import execute
+from course.grading.execution.result_store import Store
 from course.grading.execution.skippable_cells import needless
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
+from course.grading.freshness.engine_fingerprint import fingerprint
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.grading.sandbox.spec import GIGABYTE
 from course.syllabus import TOPICS, Topic
@@ -28,10 +32,12 @@ from website.pages import SOURCE, digest
 ROOT = Path(__file__).parents[2]
 
 
-def outcome_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **task: Any) -> Outcome:
-    limits = own_limits(nb, Limits(seconds))
-    given = Task(topic.folder, notebook_bytes(nb), seed=2718, limits=limits, **task)
-    return Outcome.from_bytes(execute(given.to_bytes()))
+def task_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, **task: Any) -> Task:
+    return Task(topic.folder, notebook_bytes(nb), seed=2718, limits=own_limits(nb, Limits(seconds)), **task)
+
+
+def outcome_of(*about: Any, **task: Any) -> Outcome:
+    return Outcome.from_bytes(execute(task_of(*about, **task).to_bytes()))
 
 
 def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int, ...]:
@@ -42,7 +48,15 @@ def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int
 
 @cache
 def solved(topic: Topic) -> Outcome:
-    outcome = outcome_of(topic, build(source_path(ROOT, topic), topic), policy="retrain")
+    engine = fingerprint(frozenset({topic.name}))
+    task = task_of(topic, build(source_path(ROOT, topic), topic), policy="retrain", engine=engine)
+    kept = Store(cache_folder() / "solved")
+    outcome = kept.get(task)
+    if outcome is None:
+        outcome = Outcome.from_bytes(execute(task.to_bytes()))
+        if all(verdict.score == verdict.points for verdict in outcome.verdicts):  # else it is tried again
+            kept.put(task, outcome.to_bytes())
+            kept.prune(days=30)
     if not outcome.fault:
         executed = nbformat.reads(outcome.notebook.decode(), as_version=4)
         executed.metadata[SOURCE] = digest(source_path(ROOT, topic).read_text("utf-8"))

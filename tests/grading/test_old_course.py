@@ -43,7 +43,7 @@ def test_it_is_listed_and_keeps_its_grades(old):
     "commands",
     [
         [("course", "grade", *TOPICS)],
-        [("course", "grade", *TOPICS, "--force")],
+        pytest.param([("course", "grade", *TOPICS, "--force")], marks=pytest.mark.slow),
         [("nbgrader", "zip_collect", topic, "--force") for topic in TOPICS],
         [("nbgrader", "autograde", topic, "--force") for topic in TOPICS],
         [("nbgrader", "generate_feedback", topic) for topic in TOPICS],

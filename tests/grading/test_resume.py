@@ -32,6 +32,7 @@ from course.grading.execution.result_store import Store
 from course.grading.execution.task import NOT_ISOLATED, Outcome
 from course.grading.problem import Problem
 from course.grading.workers.worker_pool import LocalCrew
+from tests.few import few
 
 from .lesson import TOPIC, answers, find, hand_in, make_course, solved
 
@@ -281,7 +282,8 @@ def short() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("how", "status", "times"), [(signal.SIGINT, 130, 3), (signal.SIGTERM, 143, 3), (signal.SIGHUP, 129, 3)]
+    ("how", "status", "times"),
+    few([(signal.SIGINT, 130, 3), (signal.SIGTERM, 143, 3), (signal.SIGHUP, 129, 3)], (signal.SIGTERM, 143, 3)),
 )
 def test_a_polite_signal_ends_the_grader_with_its_own_status_and_nothing_left(
     undisturbed, tmp_path, how, status, times, short

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
 from course.exercise.key import Key, read_key_file
 from course.exercise.nested import leaves
+from course.exercise.recording import Recording
+from course.exercise.script import Case
 from course.exercise.wire import pack
 from course.grading.student_edition import assemble
 from course.judge import judge
 from tests.hidden.judged import answering_in_bytes, key_at, verdict_on_misconception
 from tests.hidden.test_matrix import EXERCISES, IDS
+from tests.recorded import recorded
 
 
 @cache
@@ -21,22 +25,48 @@ def keys(topic: str) -> dict[str, Key]:
     return read_key_file(assemble() / "course" / "keys" / f"{topic}.key").exercises
 
 
-def asked(key: Key) -> list[list[bytes]]:
-    """Every value of every script in bytes of its own: what shares memory in the one is apart in the other."""
-    return [[pack(value) for value in leaves(script.to_plain())] for script in key.scripts]
+def in_bytes(plain: Any) -> list[bytes]:
+    """Every value in bytes of its own: what shares memory in the one is apart in the other."""
+    return [pack(value) for value in leaves(in_order(plain))]
+
+
+def in_order(value: Any) -> Any:
+    """Dicts as their items in the order of their keys: that of a model's weights decides nothing."""
+    if isinstance(value, dict):
+        return [(key, in_order(value[key])) for key in sorted(value, key=repr)]
+    return [in_order(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def about(case: Case) -> list[Any]:
+    """What a case asks for, beside its steps."""
+    laws = [(use.name, *in_bytes(dict(use.params))) for use in case.laws]
+    told = (case.title, case.public, case.weight, case.tolerance, case.values, case.raises, case.again)
+    return [*told, tuple(case.needs), tuple(case.shown), laws]
+
+
+def answered(recording: Recording) -> list[bytes]:
+    """What was answered, however long it took."""
+    return in_bytes({**recording.to_plain(), "seconds": 0.0})
 
 
 @pytest.mark.parametrize(("topic", "exercise"), EXERCISES, ids=IDS)
-def test_answer_keys_diagnose_like_the_declarations(topic, exercise):
+def test_answer_keys_hold_what_the_declarations_ask_and_expect(topic, exercise):
+    """One misconception is judged by both; the others would be, by the same numbers."""
     key, declared = keys(topic.name)[exercise.name], key_at(exercise.name, None)
-    assert asked(key) == asked(declared), "what the one records answers the other"
-    cases = dict(zip(key.scripts, declared.cases, strict=True))
-    for misconception in exercise.misconceptions:
-        respond = answering_in_bytes(lambda script, name=misconception.name: cases[script].wrong(name))
-        verdicts = (
-            verdict_on_misconception(exercise.name, misconception.name, None),
-            judge(key, respond, exercise.points),
-        )
-        first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)
-        assert first == second, f"{exercise.name}: {misconception.name}"
-    assert key.hints == exercise.hints
+    for one, other in ((key.signature, declared.signature), (key.hints, exercise.hints)):
+        assert one == other
+    assert (key.forbidden, key.misconceptions) == (declared.forbidden, declared.misconceptions)
+    assert len(key.cases) == len(declared.cases)
+    for held, script, other, asked in zip(key.cases, key.scripts, declared.cases, declared.scripts, strict=True):
+        assert about(held.case) == about(other.case)
+        assert in_bytes(script.to_plain()) == in_bytes(asked.to_plain()), "what the one records answers the other"
+        assert answered(held.expected) == answered(other.expected)
+        for known in key.misconceptions:
+            assert answered(held.wrong(known.name)) == answered(other.wrong(known.name)), known.name
+    name = exercise.misconceptions[0].name
+    verdicts = (
+        judge(key, answering_in_bytes(recorded(key, name)), exercise.points),
+        verdict_on_misconception(exercise.name, name, None),
+    )
+    first, second = ((v.kind, v.score, v.misconception, v.hint, v.message) for v in verdicts)
+    assert first == second

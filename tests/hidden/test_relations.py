@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.reference.lora import LoRALinear
+from tests.few import few
 from tests.hidden.judged import verdict_on
 
 SEEDS = (3, 42)
@@ -352,10 +353,10 @@ def wherever_the_name_occurs(model, r, alpha, targets):
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
+@pytest.mark.parametrize("seed", few(SEEDS, 3))
 @pytest.mark.parametrize(("exercise", "answer", "words"), HEARS, ids=[answer.__name__ for _, answer, _ in HEARS])
-def test_what_a_wrong_answer_hears(exercise, answer, words):
-    for seed in SEEDS:
-        verdict = verdict_on(exercise, answer, seed)
-        assert verdict.score < verdict.points
-        heard = [verdict.message, verdict.hint, verdict.convention, *(case.message for case in verdict.cases)]
-        assert any(words in sentence for sentence in heard), heard
+def test_what_a_wrong_answer_hears(exercise, answer, words, seed):
+    verdict = verdict_on(exercise, answer, seed)
+    assert verdict.score < verdict.points
+    heard = [verdict.message, verdict.hint, verdict.convention, *(case.message for case in verdict.cases)]
+    assert any(words in sentence for sentence in heard), heard

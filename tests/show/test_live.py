@@ -11,6 +11,7 @@ from PIL import Image
 
 from course.show import live
 from course.show.style import styled
+from tests.few import few
 from tests.show.widgets import WIDGETS, controls, move
 
 
@@ -24,7 +25,7 @@ def _drawn_whole(figure: Any) -> np.ndarray:
         return _pixels(file.getvalue())
 
 
-@pytest.mark.parametrize("name", WIDGETS)
+@pytest.mark.parametrize("name", few(list(WIDGETS), *list(WIDGETS)[:3]))
 def test_a_kept_frame_changes_no_pixel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly = live.drawn
 

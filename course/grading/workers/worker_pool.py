@@ -207,6 +207,10 @@ class LocalCrew:
             raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
 
 
+ANSWERS_WITHIN = 10.0
+"""Seconds that a Dask scheduler may take to answer."""
+
+
 class DaskCrew:
     """The workers of a Dask cluster, by the address of its scheduler."""
 
@@ -218,7 +222,7 @@ class DaskCrew:
             raise Problem('a scheduler needs Dask: pip install "sequence-course[cluster]"') from error
         try:
             get_address_host_port(address)  # a client of an address without a port does not come to an end
-            self._client = Client(address, timeout=10, set_as_default=False)
+            self._client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise Problem(f"no Dask scheduler answers at {address}: {error}") from error
         self._executor: Executor = self._client.get_executor(pure=False, retries=ATTEMPTS)

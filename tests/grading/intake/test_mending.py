@@ -158,6 +158,7 @@ def test_the_graded_notebook_is_a_valid_one(root, graded):
         nbformat.validate(json.loads(path.read_bytes()))
 
 
+@pytest.mark.slow
 def test_stock_nbgrader_gives_as_many_points_or_refuses(root, graded, tmp_path):
     """The same files, without a line of ours in the configuration."""
     (tmp_path / "nbgrader_config.py").write_text("")

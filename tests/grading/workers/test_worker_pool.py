@@ -323,6 +323,7 @@ def test_where_memory_is_short_fewer_workers_begin(monkeypatch, cores, gigabytes
     assert worker_pool.most_workers() == workers
 
 
-def test_no_scheduler_is_one_sentence():
+def test_no_scheduler_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(worker_pool, "ANSWERS_WITHIN", 0.5)
     with pytest.raises(Problem, match="no Dask scheduler answers at tcp"):
         worker_pool.DaskCrew("tcp://127.0.0.1:1")
