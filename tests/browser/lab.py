@@ -85,5 +85,6 @@ class NotebookPage:
         """Switch between JupyterLab's own light and dark theme."""
         name = "JupyterLab Dark" if dark else "JupyterLab Light"
         self.page.evaluate("name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", "false" if dark else "true")
+        light = "false" if dark else "true"
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", light, timeout=60 * SECONDS)
         self.page.wait_for_timeout(500)
