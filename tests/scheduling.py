@@ -30,7 +30,7 @@ LONGEST = (
     "tests/grading/release/test_make_release.py",
     "tests/grading/machine/test_faults.py",
     "tests/grading/test_own_cells.py",
-    "tests/grading/test_student_edition.py",
+    "tests/grading/test_kernel_edition.py",
     "tests/grading/test_stock_commands.py",
     "tests/grading/workers/test_worker_pool.py",
     "tests/grading/report/test_tampering.py",

@@ -9,7 +9,7 @@ import pytest
 from course.exercise.key import Key, read_key_file
 from course.exercise.nested import leaves
 from course.exercise.wire import pack
-from course.grading.student_edition import assemble
+from course.grading.kernel_edition import assemble
 from course.judge import judge
 from tests.hidden.judged import answering_in_bytes, key_at, verdict_on_misconception
 from tests.hidden.test_matrix import EXERCISES, IDS
