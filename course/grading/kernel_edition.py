@@ -121,4 +121,5 @@ def name_of(topics: Iterable[Topic], package: Path) -> str:
 
 
 if __name__ == "__main__":
-    assemble()
+    for topic in TOPICS:  # each as it is graded
+        assemble([topic])
