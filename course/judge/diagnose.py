@@ -79,7 +79,7 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
     told = _best(key, public) if len(public) < len(seen) else whole
     found = [whole] if whole else []
     if told and not (whole and told.telling <= whole.telling) and _is_certain(key, told, seen):
-        found = sorted([*found, told], key=lambda one: one.rank)
+        found = sorted([*found, told], key=lambda one: -len(one.telling))  # of equals, what all cases show
     diagnosis = Diagnosis(tuple(dict.fromkeys(key.misconceptions[one.order] for one in found)))
     unsaid = told is not None and _lacks(diagnosis, key.misconceptions[told.order].hint)
     return replace(diagnosis, unconfirmed=unsaid)

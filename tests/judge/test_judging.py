@@ -285,7 +285,7 @@ moved.mistakes("Is it ever 0?", zero_below=lambda x, k: k * x if k > 0 else 0 * 
 
 def test_a_hint_of_check_that_a_hidden_case_hides_stands_beside_the_other():
     both = verdict_on(moved, lambda x, k: k * x if k > 0 else abs(k) * x + k)
-    assert both.hint == "What is added to k x? Is k ever negative?" and not both.unconfirmed
+    assert both.hint == "Is k ever negative? What is added to k x?" and not both.unconfirmed
 
 
 def test_a_hint_of_check_goes_where_the_hidden_cases_show_a_neighbour_and_the_report_says_so():
