@@ -7,7 +7,7 @@ answer: in value, or, where right answers differ in value, in which laws break a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -46,7 +46,7 @@ class Diagnosis:
     @property
     def hint(self) -> str:
         """The hints of what is shown."""
-        return " ".join(dict.fromkeys(known.hint for known in self.shown))
+        return " ".join(dict.fromkeys(known.hint for known in self.shown if known.hint))
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,13 @@ def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
     They do so if another misconception explains its cases, too. Where none does, they rule out what is known from few
     numbers. Several numbers agree by no accident, so there a second mistake hides the first in the hidden cases.
     """
-    whole = _best(key, seen)
+    whole = _best(_explanations(key, seen))
     public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
-    told = _best(key, public) if len(public) < len(seen) else whole
+    by_check = list(_explanations(key, public)) if len(public) < len(seen) else []
+    told, certain = _best(by_check), _best(one for one in by_check if _is_certain(key, one, seen))
     found = [whole] if whole else []
-    if told and not (whole and told.telling <= whole.telling) and _is_certain(key, told, seen):
-        found = sorted([*found, told], key=lambda one: -len(one.telling))  # of equals, what all cases show
+    if certain and not (whole and certain.telling <= whole.telling):
+        found = sorted([*found, certain], key=lambda one: -len(one.telling))  # of equals, what all cases show
     diagnosis = Diagnosis(tuple(dict.fromkeys(key.misconceptions[one.order] for one in found)))
     unsaid = told is not None and _lacks(diagnosis, key.misconceptions[told.order].hint)
     return replace(diagnosis, unconfirmed=unsaid)
@@ -90,9 +91,9 @@ def _lacks(diagnosis: Diagnosis, hint: str) -> bool:
     return hint not in diagnosis.hint and all(known.hint for known in diagnosis.shown)
 
 
-def _best(key: Key, seen: Mapping[int, Recording]) -> _Explanation | None:
-    """The best explanation of `seen`."""
-    return min(_explanations(key, seen), key=lambda one: one.rank, default=None)
+def _best(explanations: Iterable[_Explanation]) -> _Explanation | None:
+    """The best of them."""
+    return min(explanations, key=lambda one: one.rank, default=None)
 
 
 def _is_certain(key: Key, found: _Explanation, seen: Mapping[int, Recording]) -> bool:
