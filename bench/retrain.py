@@ -51,7 +51,7 @@ def gpu_examples() -> Iterator[Path]:
         )
         syllabus.write_text(budgets)
         ready = run(
-            Path(folder), "from course.grading.student_edition import assemble\nassemble()\n", repository=Path(folder)
+            Path(folder), "from course.grading.kernel_edition import assemble\nassemble()\n", repository=Path(folder)
         )
         if ready.status:
             raise RuntimeError("the copy of the package cannot be used")

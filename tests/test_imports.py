@@ -18,7 +18,7 @@ ROOT = PACKAGE.parent
 
 # What each room of course/grading may know besides itself and `problem`. A room is a stage of the work, and knows
 # nothing of what comes later. Reports, exports and the demo may look at everything else, never at each other.
-GROUND = {"cells", "course_folder", "catalogue", "own_cells", "student_edition", "reproducible_zip"}
+GROUND = {"cells", "course_folder", "catalogue", "own_cells", "kernel_edition", "reproducible_zip"}
 MACHINE = {"freshness", "sandbox", "machine", "kernels"}
 ROOMS: dict[str, set[str]] = {
     "problem": set(),
@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "reproducible_zip": set(),
     "course_folder": set(),
     "freshness": set(),
-    "student_edition": {"freshness"},
+    "kernel_edition": {"freshness"},
     "sandbox": set(),
     "gradebook": set(),
     "own_cells": {"cells", "course_folder", "gradebook"},
@@ -35,8 +35,8 @@ ROOMS: dict[str, set[str]] = {
     "kernels": {"sandbox", "machine"},
     "authoring": {"cells", "course_folder", "catalogue", "own_cells"},
     "intake": {"cells", "catalogue", "own_cells"},
-    "execution": {*MACHINE, "intake", "cells", "course_folder", "student_edition", "reproducible_zip"},
-    "workers": {*MACHINE, "execution", "intake", "student_edition"},
+    "execution": {*MACHINE, "intake", "cells", "course_folder", "kernel_edition", "reproducible_zip"},
+    "workers": {*MACHINE, "execution", "intake", "kernel_edition"},
     "nbgrader_bridge": {*MACHINE, "execution", "intake", "gradebook", "authoring", "cells", "own_cells"},
     "roster": {"gradebook", "nbgrader_bridge", "intake"},
     "self_study": {"execution", "intake", "authoring", "cells", "course_folder", "catalogue"},

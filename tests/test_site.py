@@ -19,7 +19,7 @@ pytest.importorskip("mkdocstrings")
 
 from course.grading.course_folder import release_path
 from course.syllabus import TOPICS
-from tests.grading.test_student_edition import lines_of_answers, squeezed
+from tests.grading.test_kernel_edition import lines_of_answers, squeezed
 from tests.shared import once
 from website.pages import given_outputs, page
 

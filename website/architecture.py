@@ -69,7 +69,7 @@ STAGES = {
     "roster": "reads class lists",
     "sandbox": "confines code",
     "self_study": "one notebook",
-    "student_edition": "what kernels import",
+    "kernel_edition": "what kernels import",
     "workers": "runs many",
 }
 """What is said of each room of `course/grading`."""

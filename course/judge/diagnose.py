@@ -7,8 +7,8 @@ answer: in value, or, where right answers differ in value, in which laws break a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,31 +28,81 @@ _TOLD: WeakKeyDictionary[KeyCase, dict[str, bool]] = WeakKeyDictionary()
 """By case and misconception, whether the one fails for the other."""
 
 
-def recognise(key: Key, seen: Mapping[int, Recording]) -> Known | None:
-    """The misconception that `seen` (recordings by position of the case) shows; None when it is none that we know.
+@dataclass(frozen=True)
+class Diagnosis:
+    """The misconceptions that the recordings show: mostly one, and rarely a second one in other cases.
 
-    Of several, the one that explains the most cases; of equals, the nearest in frequency, then the first declared.
+    `unconfirmed` says that the public cases by themselves show one that the hidden cases rule out.
+    """
+
+    shown: tuple[Known, ...] = ()
+    unconfirmed: bool = False
+
+    @property
+    def known(self) -> Known | None:
+        """The one that explains most."""
+        return self.shown[0] if self.shown else None
+
+    @property
+    def hint(self) -> str:
+        """The hints of what is shown."""
+        return " ".join(dict.fromkeys(known.hint for known in self.shown if known.hint))
+
+
+@dataclass(frozen=True)
+class _Explanation:
+    """A misconception of a key, by its place, with the cases that tell it and how far its frequencies are."""
+
+    order: int
+    telling: frozenset[int]
+    gap: float
+
+    @property
+    def rank(self) -> tuple[int, float, int]:
+        """The best comes first: the most cases, of equals the nearest in frequency, then the first declared."""
+        return -len(self.telling), self.gap, self.order
+
+
+def recognise(key: Key, seen: Mapping[int, Recording]) -> Diagnosis:
+    """The misconception that `seen` (recordings by position of the case) shows, if it is one that we know.
+
     Where a case shows only pass or fail, accept a misconception only if it explains every failing case. The same holds
     for a misconception that is known from such cases alone, and for one that agrees in infinities and NaN alone, as
     many mistakes end in those.
 
-    At grading, a second mistake may hide the first in the hidden cases. So what shows in the numbers of all public
-    cases is named at grading, too, as `check` names it.
+    What the public cases show, `check` has named. At grading it is named again, unless the hidden cases rule it out.
+    They do so if another misconception explains its cases, too. Where none does, they rule out what is known from few
+    numbers. Several numbers agree by no accident, so there a second mistake hides the first in the hidden cases.
     """
+    whole = _best(_explanations(key, seen))
     public = {p: recording for p, recording in seen.items() if key.cases[p].case.public}
-    plain = [(-len(telling), False, gap, order) for telling, gap, order in _explanations(key, seen)]
-    hidden = [
-        (-len(telling), True, gap, order)
-        for telling, gap, order in (_explanations(key, public) if len(public) < len(seen) else ())
-        if any(_compares_several_numbers(key.cases[p]) and not seen[p].raised for p in telling)
-    ]
-    found = min(plain + hidden, default=None)
-    return key.misconceptions[found[-1]] if found else None
+    by_check = list(_explanations(key, public)) if len(public) < len(seen) else []
+    told, certain = _best(by_check), _best(one for one in by_check if _is_certain(key, one, seen))
+    found = [whole] if whole else []
+    if certain and not (whole and certain.telling <= whole.telling):
+        found = sorted([*found, certain], key=lambda one: -len(one.telling))  # of equals, what all cases show
+    diagnosis = Diagnosis(tuple(dict.fromkeys(key.misconceptions[one.order] for one in found)))
+    unsaid = told is not None and _lacks(diagnosis, key.misconceptions[told.order].hint)
+    return replace(diagnosis, unconfirmed=unsaid)
 
 
-def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[int], float, int]]:
-    """The misconceptions that `seen` shows: the cases that tell each, how far its frequencies are, and its place."""
-    found: list[tuple[list[int], float, int]] = []
+def _lacks(diagnosis: Diagnosis, hint: str) -> bool:
+    """Whether a hint that `check` gave is missing. What is right but for an earlier answer needs none."""
+    return hint not in diagnosis.hint and all(known.hint for known in diagnosis.shown)
+
+
+def _best(explanations: Iterable[_Explanation]) -> _Explanation | None:
+    """The best of them."""
+    return min(explanations, key=lambda one: one.rank, default=None)
+
+
+def _is_certain(key: Key, found: _Explanation, seen: Mapping[int, Recording]) -> bool:
+    """Whether an explanation agrees in several numbers of a case."""
+    return any(_compares_several_numbers(key.cases[p]) and not seen[p].raised for p in found.telling)
+
+
+def _explanations(key: Key, seen: Mapping[int, Recording]) -> Iterator[_Explanation]:
+    """The misconceptions that `seen` shows."""
     wavering = {p for p in seen if wavers(key.cases[p], seen[p])}
     failing = {p for p in seen.keys() - wavering if difference(key.cases[p], seen[p])}
     unexplained = {p for p in failing if _is_pass_fail(key.cases[p])}
@@ -67,8 +117,7 @@ def _explanations(key: Key, seen: Mapping[int, Recording]) -> list[tuple[list[in
             if little and not failing <= set(telling):
                 continue
             gap = sum(_frequency_gap(key.cases[p], known.name, seen[p]) or 0.0 for p in telling)
-            found.append((telling, gap, order))
-    return found
+            yield _Explanation(order, frozenset(telling), gap)
 
 
 def _cases_that_show(key: Key, name: str, seen: Mapping[int, Recording], wavering: Set[int]) -> list[int]:

@@ -1,7 +1,8 @@
 """Explain wrong values: what relation to the right ones they have in all failing cases, and in which cases they pass.
 
 What is said of one case must hold in every failing case that compares the same result. So the failing cases are
-examined together, once all of them have been compared. Right answers are not examined.
+examined together, once all of them have been compared. At grading, what holds in all public ones is said of those, as
+`check` says it, even if it does not hold in the hidden ones. Right answers are not examined.
 """
 
 from __future__ import annotations
@@ -44,14 +45,23 @@ def explained(key: Key, found: Sequence[Difference | None], seen: Mapping[int, R
         for position, gap in enumerate(found)
         if gap is not None and gap.kind == "values" and position in seen
     }
-    said = _said(wrong)
+    public = {position: pairs for position, pairs in wrong.items() if key.cases[position].case.public}
+    said = {**(_said(public) if len(public) < len(wrong) else {}), **_said(wrong)}
     where = _where_it_passes(key, found)
     told = list(found)
     for position, gap in enumerate(found):
         if gap is not None and gap.kind == "values":
-            sentence = said.get(position) or f"{gap.message}{_beside(_alike(wrong, position))}"
-            told[position] = replace(gap, message=sentence + where)
+            alike = _alike(public if position in public else wrong, position)
+            told[position] = replace(gap, message=(said.get(position) or f"{gap.message}{_beside(alike)}") + where)
     return told
+
+
+def is_unconfirmed(key: Key, found: Sequence[Difference | None]) -> bool:
+    """Whether the hidden cases rule out what the public ones say of where the answer is right or wrong."""
+    public = [gap if held.case.public else None for held, gap in zip(key.cases, found, strict=False)]
+    if not any(gap is not None and gap.kind == "values" for gap in public):
+        return False
+    return _where_it_passes(key, found, public_only=True) not in ("", _where_it_passes(key, found))
 
 
 def _alike(wrong: Mapping[int, Mapping[str, Pair]], position: int) -> list[Pair]:
@@ -201,9 +211,10 @@ def _called(place: int, signature: Sequence[str]) -> str:
 # -- which cases pass --------------------------------------------------------------------------------------------
 
 
-def _where_it_passes(key: Key, found: Sequence[Difference | None]) -> str:
+def _where_it_passes(key: Key, found: Sequence[Difference | None], *, public_only: bool = False) -> str:
     """What all passing cases have in common and no failing one has, as a sentence; empty where nothing has."""
     asked = [p for p, held in enumerate(key.cases[: len(found)]) if held.case.values and not held.case.raises]
+    asked = [p for p in asked if key.cases[p].case.public or not public_only]
     facts = {p: _facts(key.cases[p].case, key.signature) for p in asked}
     passing = [facts[p] for p in asked if found[p] is None]
     failing = [facts[p] for p in asked if found[p] is not None]

@@ -14,7 +14,7 @@ from ..exercise.watch import forbidden_in_source
 from .compare import difference, outgrown, what_was_measured
 from .diagnose import recognise
 from .difference import Difference
-from .explain_values import explained
+from .explain_values import explained, is_unconfirmed
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
 Respond = Callable[[Script], Recording]
@@ -75,7 +75,8 @@ def _decide(
     if not gaps:
         return Verdict(key.name, "passed", points, points, cases=results)
     score = max(0.0, min(score, round(points - 0.01, 2)))
-    known = recognise(key, seen)
+    diagnosis = recognise(key, seen)
+    known = diagnosis.known
     first = gaps[0]
     return Verdict(
         key.name,
@@ -84,8 +85,9 @@ def _decide(
         points,
         first.message,
         misconception=known.name if known else "",
-        hint=known.hint if known else "",
+        hint=diagnosis.hint,
         convention=known.convention if known else "",
+        unconfirmed=diagnosis.unconfirmed or (known is None and is_unconfirmed(key, found)),
         cases=results,
     )
 

@@ -23,6 +23,8 @@ _TONES: dict[Kind, str] = {
 _MARKS = {"good": "✓", "part": "◐", "bad": "✗", "quiet": "○"}
 _STRESS = re.compile(r"(?<![\w*])\*(\w[\w ]*)\*(?!\*)")
 
+UNCONFIRMED = "The hidden checks do not confirm all that `check` said about this answer."
+
 MOST_CASES = 12
 """More failed cases than this are counted, not listed."""
 
@@ -143,6 +145,8 @@ def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     told = any(case.message == verdict.message for case in shown)
     if verdict.message and not told and verdict.kind != "passed":
         lines.append(verdict.message)
+    if verdict.unconfirmed:
+        lines.append(UNCONFIRMED)
     return [*lines, *_unlisted(verdict, shown)]
 
 

@@ -34,6 +34,7 @@ class Verdict:
 
     `score` is in points, `0 <= score <= points`. `misconception` is the name of the recognised one and `hint` its
     hint; `message` is the first thing to say; `convention` names the published variant that was computed instead;
+    `unconfirmed` says that hidden cases rule out what `check` says of the public ones;
     `rests_on` names an earlier exercise whose answer this one calls, and which fails itself; `but_for_that` says that
     this answer was seen to be right otherwise, `cannot_tell` that only a person can say whether it is.
     `follow_through` is the course's setting for such answers, `lose` or `keep`; `score` is what the tests give by
@@ -53,6 +54,7 @@ class Verdict:
     but_for_that: bool = False
     cannot_tell: bool = False
     follow_through: FollowThrough = "lose"
+    unconfirmed: bool = False
     cases: tuple[CaseResult, ...] = field(default=())
     seconds: float = 0.0
 

@@ -27,7 +27,7 @@ from ..source import is_stub
 from ..syllabus import Topic, find_item
 from .display import show
 from .folder import note
-from .keys import key, meant
+from .keys import called, key, meant, passed_over
 from .machine import compute_on_one_thread
 from .overwritten import watch_over
 from .slip import slip
@@ -95,6 +95,9 @@ def check(name: str, answer: Any) -> None:
     """
     address = os.environ.get("COURSE_JUDGE")
     if address and _serve(address, name, answer):
+        return
+    if elsewhere := passed_over(called(name)[0]):
+        print(elsewhere)
         return
     _demand_an_answer(name, answer)
     try:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from ..judge.report import sentence
 from .display import show
 from .folder import note, read_progress
-from .keys import answer_key, called, key
+from .keys import answer_key, called, key, passed_over
 
 
 def hint(name: str) -> None:
@@ -18,6 +18,9 @@ def hint(name: str) -> None:
     Raises:
         KeyError: no exercise has that name.
     """
+    if elsewhere := passed_over(called(name)[0]):
+        print(elsewhere)
+        return
     ladder = _hints(name)
     if not ladder:
         show(f"<p>There is no hint for <code>{escape(name)}</code>.</p>", f"There is no hint for {name}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -58,6 +59,14 @@ def cached_key(name: str) -> Key:
         with as_torch_comes():
             return key_of(import_module("course.hidden").find(name), public_only=True)
     return answer_key(topic.name).exercises[name]
+
+
+def passed_over(topic: Topic) -> str:
+    """What to say where a notebook is graded and calls for another topic, whose key its kernel lacks; else nothing."""
+    graded = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    if not graded or find_spec("course.hidden") is not None or (KEYS / f"{topic.name}.key").exists():
+        return ""
+    return f"This belongs to {topic.folder}. It is not run while this notebook is graded."
 
 
 @cache

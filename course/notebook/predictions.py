@@ -13,7 +13,7 @@ from ..judge.report import sentence
 from ..syllabus import TOPICS, Topic, Unknown, near
 from .display import in_notebook, show
 from .folder import note, read_progress
-from .keys import answer_key
+from .keys import answer_key, passed_over
 from .slip import slip
 
 _BOX = (
@@ -32,6 +32,9 @@ def predict(name: str, choice: str = "") -> None:
     Raises:
         Unknown: no prediction has that name, or it has no such choice.
     """
+    if elsewhere := passed_over(_topic_of(name)):
+        print(elsewhere)
+        return
     asked = _prediction(name)
     letters = LETTERS[: len(asked.choices)]
     if choice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -346,11 +347,19 @@ def test_a_course_that_nobody_has_edited_is_begun_anywhere_and_released_without_
         assert "mybinder.org" not in (folder / "assignments" / notebook).read_text("utf-8")
 
 
-def test_what_a_class_grades_on_needs_no_corpus_of_a_topic_that_it_does_not_have(tmp_path: Path) -> None:
-    output_of(tmp_path, "course", "new", "mine", "06_self_attention")
-    code = "from course.grading.student_edition import assemble\nassemble()"
-    shell(tmp_path / "mine", sys.executable, "-c", code, COURSE_CACHE=str(tmp_path / "cache"))
-    assert {path.name for path in (tmp_path / "cache").iterdir()} == {"answer-keys", "editions"}
+def test_grading_makes_no_key_and_reads_no_corpus_of_another_topic(tmp_path: Path) -> None:
+    output_of(tmp_path, "course", "new", "mine", "01_markov_ngrams", "06_self_attention")
+    mine, topic = tmp_path / "mine", "06_self_attention"
+    output_of(mine, "course", "release", topic)
+    work = mine / "submitted" / "ada" / topic
+    shutil.copytree(mine / "assignments" / topic, work)
+    (work / f"{topic}.ipynb").write_text(
+        (work / f"{topic}.ipynb").read_text("utf-8").replace("raise NotImplementedError()", "return 1"), "utf-8"
+    )
+    shell(mine, sys.executable, "-m", "course", "grade", topic, COURSE_CACHE=str(tmp_path / "cache"))
+    cache = {path.name: [*path.iterdir()] for path in (tmp_path / "cache").iterdir()}
+    assert set(cache) == {"answer-keys", "editions"}
+    assert [path.name.startswith(f"{topic}-") for path in cache["answer-keys"]] == [True]
 
 
 def test_a_release_says_what_takes_long_and_solves_nothing_twice(mine: Path) -> None:

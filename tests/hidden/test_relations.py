@@ -155,6 +155,36 @@ def gates_of_tensorflow(x, h, c, W, U, b):
     return torch.sigmoid(o) * torch.tanh(c), c
 
 
+@hears("lstm_cell", "Many texts compute the forget gate first.")
+def forget_gate_first(x, h, c, W, U, b):
+    f, i, g, o = map(torch.sigmoid, _gates(x, h, W, U, b))
+    c = f * c + i * torch.tanh(torch.logit(g))
+    return o * c.tanh(), c
+
+
+@hears("lstm_cell", "Two of your gates have changed places.")
+def output_gate_first(x, h, c, W, U, b):
+    o, f, g, i = _gates(x, h, W, U, b)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+@hears("gru_cell", "Many texts write z first and let it open for the candidate.")
+def gru_of_many_texts(x, h, W, U, b):
+    W_z, W_r, W_n = W.chunk(3)
+    U_z, U_r, U_n = U.chunk(3)
+    b_z, b_r, b_n = b.chunk(3)
+    z, r = torch.sigmoid(x @ W_z.T + h @ U_z.T + b_z), torch.sigmoid(x @ W_r.T + h @ U_r.T + b_r)
+    n = torch.tanh(x @ W_n.T + (r * h) @ U_n.T + b_n)
+    return (1 - z) * h + z * n
+
+
+@hears("gated_cell", "Does the gate open?")
+def candidate_for_the_gate(x, h, W_x, W_h, b, V_x, V_h, c):
+    z = torch.sigmoid(F.linear(x, W_x, b) + F.linear(h, W_h))
+    return z * h + (1 - z) * F.relu(F.linear(x, V_x, c) + F.linear(h, V_h))
+
+
 @hears("gru_cell", "Which gate have you left out?")
 def no_reset(x, h, W, U, b):
     H = h.shape[1]
@@ -196,6 +226,13 @@ def mean_of_weighted_values(scores, values, mask):
     weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
     weights = weights.where(mask, torch.zeros_like(weights))
     return (weights.unsqueeze(-1) * values).mean(1), weights
+
+
+@hears("shift_right", "Under the first target stands the second one.")
+def rolled_to_the_left(targets, sos):
+    shifted = torch.roll(targets, -1, dims=1)
+    shifted[:, 0] = sos
+    return shifted
 
 
 @hears("shift_right", "these are the values of `targets`, unchanged")
@@ -277,6 +314,12 @@ def padding_averaged(x, mask):
 
 
 # -- encoder_decoder ---------------------------------------------------------------------------------------------------
+
+
+@hears("layer_norm", "Add another sentence to the batch.")
+def batch_norm_by_hand(x, gamma, beta, eps=1e-5):
+    mean, variance = x.mean(dim=0), x.var(dim=0, unbiased=False)
+    return gamma * (x - mean) / torch.sqrt(variance + eps) + beta
 
 
 @hears("feed_forward", "the values are too large by `x`")

@@ -14,7 +14,7 @@ from course.exercise.runner import run
 from course.exercise.script import Script
 from course.exercise.wire import pack, unpack
 from course.judge import Verdict, judge
-from course.judge.report import html, text
+from course.judge.report import UNCONFIRMED, html, text
 from tests.exercise.forged import recordings
 from tests.judge.sample import cell, coin, sample, tosses
 
@@ -268,7 +268,31 @@ def test_a_second_mistake_in_what_is_hidden_leaves_the_first_its_name():
     assert verdict_on(sample, without_a_bias_or_a_batch).misconception == "no_bias"
     assert verdict_on(sample, lambda x, W, b: cell(x, W, 2 * b).squeeze(0)).misconception == ""
     assert verdict_on(tripled, lambda n: 2 * n).misconception
-    assert verdict_on(tripled, lambda n: n**2).misconception == ""  # one number agrees by chance
+    by_chance = verdict_on(tripled, lambda n: n**2)
+    assert by_chance.misconception == "" and by_chance.unconfirmed and UNCONFIRMED in text(by_chance)
+
+
+@exercise(lambda x, k: k * x + k, name="order_properties")
+def moved(rng):
+    yield call("a positive k", rng.normal(3), 3.0, public=True)
+    yield call("a negative k", rng.normal(3), -2.0)
+
+
+moved.mistakes("What is added to k x?", nothing_added=lambda x, k: k * x)
+moved.mistakes("Is k ever negative?", size_of_k=lambda x, k: abs(k) * x + k)
+moved.mistakes("Is it ever 0?", zero_below=lambda x, k: k * x if k > 0 else 0 * x)
+
+
+def test_a_hint_of_check_that_a_hidden_case_hides_stands_beside_the_other():
+    both = verdict_on(moved, lambda x, k: k * x if k > 0 else abs(k) * x + k)
+    assert both.hint == "Is k ever negative? What is added to k x?" and not both.unconfirmed
+
+
+def test_a_hint_of_check_goes_where_the_hidden_cases_show_a_neighbour_and_the_report_says_so():
+    neighbour = verdict_on(moved, lambda x, k: k * x if k > 0 else 0 * x)
+    assert neighbour.hint == "Is it ever 0?" and neighbour.unconfirmed
+    assert UNCONFIRMED in text(neighbour) and "said about this answer" in html(neighbour)
+    assert not verdict_on(moved, lambda x, k: k * x).unconfirmed
 
 
 @exercise(lambda n: {"even": n % 2 == 0, "prime": n in (2, 3, 5, 7)}, name="order_properties")

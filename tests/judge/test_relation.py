@@ -144,6 +144,13 @@ def test_what_holds_in_one_case_and_not_in_another_is_not_said():
     assert said((one, 3 * one), (other, other.flip(0)))[0].startswith("12 of 12 values are off")
 
 
+def test_what_holds_in_all_public_cases_is_said_of_those_whatever_the_hidden_ones_show():
+    one, other = numbers(1, 3, 4), numbers(2, 5, 4)
+    public, hidden = (call(name, grad=False, tolerance=1e-6, public=name == "public") for name in ("public", "hidden"))
+    told = said((one, 3 * one), (other, other.flip(0)), cases=[public, hidden])
+    assert told[0] == "every value is 3 times what it should be" and told[1].startswith("16 of 20 values are off")
+
+
 def test_results_and_inputs_are_known():
     h, c, x = (numbers(n, 3, 4) for n in range(3))
     assert said(((h, c), (c, c)))[0] == "result 1 of 2: this is what result 2 of 2 should be (the other is right)"

@@ -11,7 +11,7 @@ import ipywidgets
 import pytest
 
 from course.exercise.prediction import LETTERS, Prediction, right, wrong
-from course.grading.student_edition import assemble
+from course.grading.kernel_edition import assemble
 from course.hidden import predictions
 from course.notebook import keys
 from course.notebook.predictions import predict, remembered

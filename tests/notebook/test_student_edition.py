@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from course.grading.student_edition import assemble
+from course.grading.kernel_edition import assemble
 
 
 @pytest.fixture(scope="module")

@@ -71,15 +71,15 @@ class Classroom:
     def environment(self) -> dict[str, str]:
         """What the kernels of this class have in common; the corpora they read are in the cache from here on."""
         from course.grading.execution.corpora_cache import fill_cache
+        from course.grading.kernel_edition import assemble
         from course.grading.kernels.environment import added, environment
         from course.grading.nbgrader_bridge.judged_execute import JudgedExecute
-        from course.grading.student_edition import assemble
 
         fill_cache(self.topic)
         settings = JudgedExecute(config=self.config)
         with tempfile.TemporaryDirectory() as home:
             more = added(settings.environment, settings.gpu)
-            return environment(Path(home), assemble(), None, settings.policy, more)
+            return environment(Path(home), assemble([self.topic]), None, settings.policy, more)
 
     def changed(self) -> list[str]:
         """What `course.toml` says otherwise than the release: points of exercises, and the due date."""

@@ -95,7 +95,7 @@ def _prepare(root: Path, topic: Topic, force: bool, settings: dict[str, Any]) ->
     if force or _work_waits(root, topic):
         from course.grading.workers.start_early import get_ready
 
-        get_ready(settings.get("policy", "checkpoint"))
+        get_ready(topic, settings.get("policy", "checkpoint"))
 
 
 def _demand(settings: dict[str, Any]) -> None:

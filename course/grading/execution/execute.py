@@ -46,7 +46,7 @@ from course.grading.sandbox.probe import Tier, required, strongest
 from course.grading.sandbox.spec import Confines
 from course.judge.verdict import Verdict
 from course.notebook.unfinished import judged_early, unfinished
-from course.syllabus import TOPICS, find_item
+from course.syllabus import TOPICS, Topic, find_item
 
 LEFT_BEHIND = ("__pycache__", ".course", ".ipynb_checkpoints", ".ipython")
 """Files of these names are not kept after an execution."""
@@ -165,7 +165,7 @@ def complaints_of(nb: NotebookNode, examination: Examination) -> str:
 
 
 def _run(nb: NotebookNode, task: Task, examination: Examination, private: Path, tier: Tier) -> NotebookRun:
-    work, home, edition = private / "work", private / "home", _edition()
+    work, home, edition = private / "work", private / "home", _edition(task, nb)
     number = _told(task.seed)
     more = {"COURSE_NUMBER": str(number), **added(task.environment, task.gpu)}
     variables = environment(home, edition, examination.address, task.policy, more)
@@ -190,23 +190,28 @@ def _told(seed: int) -> int:
     return int.from_bytes(hashlib.sha256(f"kernel:{seed}".encode()).digest()[:4], "big") % 2**31
 
 
-def _edition() -> Path:
-    """The student edition of the course as this process has it, made again should it have been removed."""
-    if not assembled().is_dir():
+def _edition(task: Task, nb: NotebookNode) -> Path:
+    """The edition of the course as this process has it, with the keys of the notebook's topics.
+
+    It is made again should it have been removed.
+    """
+    named = topics_of(checks_in(nb).values())
+    topics = tuple(topic for topic in TOPICS if topic.name in named or topic.folder == task.name)
+    if not assembled(topics).is_dir():
         assembled.cache_clear()
-    return assembled()
+    return assembled(topics)
 
 
 @cache
-def assembled() -> Path:
-    """Return the edition that graded kernels import, assembled once a process."""
-    from course.grading.student_edition import assemble
+def assembled(topics: tuple[Topic, ...]) -> Path:
+    """Return the edition that graded kernels import with the keys of `topics`, assembled once a process."""
+    from course.grading.kernel_edition import assemble
 
-    return assemble()
+    return assemble(topics)
 
 
 def _confines(task: Task, private: Path, edition: Path, examination: Examination) -> Confines:
-    """What the notebook sees: the student edition, the corpora, the judge's socket."""
+    """What the notebook sees: the edition of the course, the corpora, the judge's socket."""
     judge = [] if examination.address is None else [Path(examination.address).parent]
     readable = [edition, *corpora_cache.for_students(), *judge]
     allowance = replace(task.limits.allowance, cpu=task.limits.notebook)

@@ -38,7 +38,7 @@ fi
 .venv/bin/python -m pip install --no-cache-dir -r requirements.txt \\
   --extra-index-url https://download.pytorch.org/whl/cpu
 # Answer keys take half a minute: they are made here, and not for each submission.
-(cd class && PYTHONPATH=.. COURSE_CACHE=../.cache ../.venv/bin/python -m course.grading.student_edition)
+(cd class && PYTHONPATH=.. COURSE_CACHE=../.cache ../.venv/bin/python -m course.grading.kernel_edition)
 chmod -R o= .
 """
 

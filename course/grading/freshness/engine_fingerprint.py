@@ -26,7 +26,7 @@ BESIDE = ("cli.py", "__main__.py", "keys", "__pycache__")
 SHARED = tuple(f"{folder}/__init__.py" for folder in OWN)
 """What the tests of all topics go through."""
 
-EXECUTION = ("grading/execution/execute.py", "grading/student_edition.py")
+EXECUTION = ("grading/execution/execute.py", "grading/kernel_edition.py")
 """Where executing a notebook begins: of the grading machine, what these lead to decides a result."""
 
 STARTED_BY_NAME = ("grading/kernels", "grading/sandbox")

@@ -14,11 +14,11 @@ from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
 from course.grading.catalogue import counted
 from course.grading.course_folder import release_path, source_path
+from course.grading.kernel_edition import answer_key
 from course.grading.machine.faults import told
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
-from course.grading.student_edition import answer_key
 from course.syllabus import OUTLINE, TOPICS, Topic
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import course
+from course.grading.kernel_edition import copy_keys, copy_package, name_of
 from course.grading.problem import Problem
-from course.grading.student_edition import assemble, copy_package
-from course.syllabus import OUTLINE
+from course.syllabus import OUTLINE, TOPICS
 
 
 def build_wheel(root: Path, folder: Path) -> Path:
@@ -35,7 +35,7 @@ def build_wheel(root: Path, folder: Path) -> Path:
     with _buildable(root) as place:
         keys = place / "course" / "keys"
         shutil.rmtree(keys, ignore_errors=True)
-        shutil.copytree(assemble() / "course" / "keys", keys, copy_function=shutil.copyfile)  # as of now
+        copy_keys(Path(course.__file__).parent, keys, TOPICS)  # as of now
         built = subprocess.run(
             [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
             cwd=place,
@@ -59,16 +59,17 @@ def _buildable(root: Path) -> Iterator[Path]:
     if (root / "hatch_build.py").is_file():
         yield root
         return
-    ours = Path(course.__file__).parents[1]
+    package = Path(course.__file__).parent
+    ours = package.parent
     if OUTLINE is None or not (ours / "hatch_build.py").is_file():
         raise Problem(f"{root} holds no hatch_build.py, so no wheel can be built from it")
     with tempfile.TemporaryDirectory(prefix="course-wheel-") as made:
         place = Path(made)
         for name in BUILT_FROM:
             shutil.copy(ours / name, place)
-        copy_package(Path(course.__file__).parent, place / "course")
+        copy_package(package, place / "course")
         project = place / "pyproject.toml"
-        local = f"{datetime.now(UTC):%Y%m%d%H%M%S}.{assemble().name[:8]}"
+        local = f"{datetime.now(UTC):%Y%m%d%H%M%S}.{name_of(TOPICS, package)[:8]}"
         versioned = re.sub(
             r'(?m)^version = "([^"]+)"$', rf'version = "\1+{local}"', project.read_text("utf-8"), count=1
         )

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from course.syllabus import Topic
+
 FORKS = sys.platform == "linux"
 """Whether workers and kernels are forked; elsewhere each is begun anew."""
 
@@ -15,8 +17,8 @@ HANDS = "course.grading.workers.preload"
 """What the server that workers are forked from has imported."""
 
 
-def get_ready(policy: str) -> None:
-    """Begin the server that workers are forked from, and a zygote.
+def get_ready(topic: Topic, policy: str) -> None:
+    """Begin the server that workers are forked from, and a zygote for the kernels of a topic's notebooks.
 
     The zygote is for kernels without an instructor's own variables; where there are some, a crew begins another.
     """
@@ -24,9 +26,9 @@ def get_ready(policy: str) -> None:
         return
     from multiprocessing.forkserver import ensure_running
 
-    from course.grading.student_edition import assemble
+    from course.grading.kernel_edition import assemble
 
-    edition = assemble()
+    edition = assemble([topic])
     origin_of_workers()  # which tells the server what to import
     ensure_running()
 

@@ -51,9 +51,11 @@ def over_the_words(x, gamma, beta, eps=1e-5):
     return _normed(x, gamma, beta, eps, dim=-2 if x.dim() > 1 else -1)
 
 
-@layer_norm.misconception("Add another sentence to the batch. Should it change the mean of your words?")
-def one_mean_over_all(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
+layer_norm.mistakes(
+    "Add another sentence to the batch. Should it change the mean of your words?",
+    one_mean_over_all=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, eps, dim=tuple(range(x.dim()))),
+    over_the_batch=lambda x, gamma, beta, eps=1e-5: _normed(x, gamma, beta, eps, dim=0),
+)
 
 
 @layer_norm.misconception("Is your variance of the numbers 0 and 2 equal to 1 or to 2? What do you divide by?")

@@ -85,6 +85,11 @@ gru_cell.misconception(
     convention="gate order z, r, n, as in Keras and ONNX",
 )(partial(_step, order="zrn"))
 gru_cell.misconception(
+    "Many texts write z first and let it open for the candidate. Compare both with the formulas.",
+    name="order_z_r_n_and_z_writes",
+    convention="gate order z, r, n, where z writes and 1 − z keeps, as the equations are often listed",
+)(partial(_step, order="zrn", mixed=lambda z, h, n: (1 - z) * h + z * n))
+gru_cell.misconception(
     "That is Keras's layer with its default reset_after=True. Compare order and reset with the formulas.",
     name="as_in_keras",
     convention="gate order z, r, n and reset after U_n, as Keras does by default",

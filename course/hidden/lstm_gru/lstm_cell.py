@@ -89,6 +89,17 @@ lstm_cell.misconception(
     name="order_f_i_o_g",
     convention="gate order f, i, o, g, as the equations are often listed",
 )(partial(_step, order="fiog"))
+lstm_cell.misconception(
+    "Many texts compute the forget gate first. Add 100 to the first quarter of b. Is c kept, or written?",
+    name="order_f_i_g_o",
+    convention="gate order f, i, g, o, as in texts that begin with the forget gate",
+)(partial(_step, order="figo"))
+lstm_cell.mistakes(
+    "Two of your gates have changed places. Add 100 to each quarter of b in turn. Which gate opens?",
+    i_and_o_exchanged=partial(_step, order="ofgi"),
+    f_and_o_exchanged=partial(_step, order="iogf"),
+    i_and_g_exchanged=partial(_step, order="gfio"),
+)
 lstm_cell.mistakes(
     "Make c large. Can h leave the interval from -1 to 1?",
     output_not_squashed=partial(_step, shown=lambda old, new: new),

@@ -93,13 +93,26 @@ def peepholes_outside_the_sigmoid(x, h, c, W, U, b, p_i, p_f, p_o):
     return (sigmoid(o) + p_o * new) * tanh(new), new
 
 
-@peephole_lstm_cell.misconception(
-    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
-    convention="gate order i, f, o, g",
-)
-def peepholes_in_order_i_f_o_g(x, h, c, W, U, b, p_i, p_f, p_o):
-    def reordered(weight):
-        i, f, o, g = weight.chunk(4)
-        return torch.cat([i, f, g, o])
+def _stacked(order):
+    """The right step with gates stacked in another order."""
 
-    return reference.peephole_lstm_cell(x, h, c, reordered(W), reordered(U), reordered(b), p_i, p_f, p_o)
+    def step(x, h, c, W, U, b, p_i, p_f, p_o):
+        def reordered(weight):
+            part = dict(zip(order, weight.chunk(4)))
+            return torch.cat([part[gate] for gate in "ifgo"])
+
+        return reference.peephole_lstm_cell(x, h, c, reordered(W), reordered(U), reordered(b), p_i, p_f, p_o)
+
+    return step
+
+
+peephole_lstm_cell.misconception(
+    "Put your gates in the docstring's order. There, the third piece goes through tanh.",
+    name="peepholes_in_order_i_f_o_g",
+    convention="gate order i, f, o, g",
+)(_stacked("ifog"))
+peephole_lstm_cell.mistakes(
+    "You begin with the forget gate. In which order does the docstring stack the gates?",
+    peepholes_in_order_f_i_g_o=_stacked("figo"),
+    peepholes_in_order_f_i_o_g=_stacked("fiog"),
+)

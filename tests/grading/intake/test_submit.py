@@ -26,8 +26,8 @@ from course.grading.cells import STUBS
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.grade_class import grade_class
 from course.grading.intake.submit import gaps, name_in_zip
+from course.grading.kernel_edition import assemble
 from course.grading.problem import Problem
-from course.grading.student_edition import assemble
 from course.notebook.checkpoint import save
 from course.notebook.provenance import digests
 from course.syllabus import Budget, Item, Topic

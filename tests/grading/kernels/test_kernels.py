@@ -33,6 +33,7 @@ from course.grading.execution import execute as execution
 from course.grading.execution.execute import execute
 from course.grading.execution.hidden_from_students import of_the_class
 from course.grading.execution.task import Limits, Outcome, Task
+from course.grading.kernel_edition import assemble
 from course.grading.kernels import environment as kernels
 from course.grading.kernels import provisioner
 from course.grading.kernels import zygote_client as nurseries
@@ -41,15 +42,14 @@ from course.grading.problem import Problem
 from course.grading.sandbox import probe as tiers
 from course.grading.sandbox.probe import strongest
 from course.grading.sandbox.spec import MEGABYTE, Allowance, Confines
-from course.grading.student_edition import assemble
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are forked on Linux only")
 
 
-def run(*sources: str, limits: Limits | None = None, **task) -> tuple[Outcome, list]:
+def run(*sources: str, name: str = "nb", limits: Limits | None = None, **task) -> tuple[Outcome, list]:
     kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nb = new_notebook(cells=[new_code_cell(source) for source in sources], metadata={"kernelspec": kernelspec})
-    given = Task("nb", notebook_bytes(nb), limits=limits or Limits(20.0), **task)
+    given = Task(name, notebook_bytes(nb), limits=limits or Limits(20.0), **task)
     outcome = Outcome.from_bytes(execute(given.to_bytes()))
     assert not outcome.fault, outcome.fault
     return outcome, [cell.outputs for cell in nbformat.reads(outcome.notebook.decode(), as_version=4).cells]
@@ -519,7 +519,7 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         for canary in (Path(f"{root}{name}") for name in names):
             canary.parent.mkdir(parents=True, exist_ok=True)
             canary.write_text("canary")
-        shutil.copytree(assemble(), f"{root}/cache/editions/{assemble().name}")  # to make it anew takes half a minute
+        shutil.copytree(assemble(()), f"{root}/cache/editions/{assemble(()).name}")  # else it is made anew
         monkeypatch.chdir(root)
         monkeypatch.setenv("COURSE_CACHE", f"{root}/cache")
         execution.assembled.cache_clear()
@@ -535,6 +535,16 @@ def test_a_class_among_the_systems_own_folders_is_not_shown(tier, monkeypatch):
         assert printed(own).startswith(f"{root}/cache/editions/"), "what it needs of a hidden folder is there"
     told = ast.literal_eval(printed(seen))
     assert told[0] == "canary" and "canary" not in told[1:]
+
+
+def test_a_kernel_has_the_key_of_its_own_topic_and_passes_over_what_belongs_to_another():
+    """An answer below such a call is not lost, whichever topics were graded before."""
+    calls = "course.check('softmax', 3); course.hint('softmax'); course.predict('scores_without_scaling')"
+    asked = "import course, pathlib; print(*(pathlib.Path(course.__file__).parent / 'keys').iterdir(), sep='\\n')"
+    _, (keys, said) = run(asked, f"import course; {calls}; print('reached')", name="03_rnn")
+    assert [Path(line).name for line in printed(keys).split()] == ["rnn.key"]
+    elsewhere = "This belongs to 06_self_attention. It is not run while this notebook is graded.\n"
+    assert printed(said) == elsewhere * 3 + "reached\n"
 
 
 def test_the_courses_checkout_is_not_shown_wherever_a_class_is_graded(monkeypatch, tmp_path):

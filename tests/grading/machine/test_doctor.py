@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from course import cli
+from course.grading.kernel_edition import assemble
 from course.grading.machine import doctor
 from course.grading.machine.finding import Finding
-from course.grading.student_edition import assemble
 
 
 def test_this_machine_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

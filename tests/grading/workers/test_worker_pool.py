@@ -22,15 +22,16 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.cells import notebook_bytes
 from course.grading.execution.task import Outcome, Task
+from course.grading.kernel_edition import assemble
 from course.grading.kernels import zygote_client as nurseries
 from course.grading.kernels.environment import environment
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
-from course.grading.student_edition import assemble
 from course.grading.workers import worker_pool
 from course.grading.workers.start_early import FORKS, get_ready
 from course.grading.workers.worker_pool import ATTEMPTS, LocalCrew, crew, execute_all
 from course.judge.verdict import Verdict
+from course.syllabus import find_topic
 
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
 
@@ -183,11 +184,12 @@ def test_what_workers_share_goes_with_them(tmp_path, monkeypatch):
 @pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
-    get_ready("checkpoint")
+    topic = find_topic("06_self_attention")
+    get_ready(topic, "checkpoint")
     begun = nurseries.known_nurseries[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
-    with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
-        assert hired.nursery is begun and not begun.gone
+    with crew(1, environment=lambda: environment(tmp_path, assemble([topic]), None, "checkpoint")) as hired:
+        assert hired._nursery is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
 
@@ -196,7 +198,7 @@ def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
 def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     nb = new_notebook(cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
-    with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
+    with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
         assert hired.nursery is not None and hired.nursery.process is not None
         hired.nursery.process.kill()

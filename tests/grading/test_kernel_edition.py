@@ -1,4 +1,4 @@
-"""The student edition: answer keys, and not a line of an answer."""
+"""The editions of students and of kernels: answer keys, and not a line of an answer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ import pytest
 
 import course
 from course.edition import STUDENTS, is_held
-from course.grading import student_edition
+from course.grading import kernel_edition
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
+from course.grading.kernel_edition import assemble
 from course.grading.problem import Problem
 from course.grading.release.wheel import build_wheel
-from course.grading.student_edition import assemble
 from course.syllabus import TOPICS, Topic, find_topic
 from hatch_build import demand_keys
 from tests.clone import clone
@@ -116,9 +116,9 @@ def test_the_edition_holds_no_line_of_an_answer(edition: Path) -> None:
 
 def test_it_is_made_once_and_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
-    monkeypatch.setattr(student_edition, "copy_package", lambda package, place: made.append(place) or place.mkdir())
-    edition = assemble(tmp_path)
-    assert assemble(tmp_path) == edition and len(made) == 1
+    monkeypatch.setattr(kernel_edition, "copy_package", lambda package, place: made.append(place) or place.mkdir())
+    edition = assemble(editions=tmp_path)
+    assert assemble(editions=tmp_path) == edition and len(made) == 1
     assert made[0].name == "course" and made[0].parent != edition, "it was filled in place"
     assert list(tmp_path.iterdir()) == [edition]
     assert {path.stem for path in (edition / "course" / "keys").iterdir()} == {topic.name for topic in TOPICS}
@@ -135,7 +135,7 @@ def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, m
 
     monkeypatch.setattr("course.hidden.write_key", write)
     package = shutil.copytree(PACKAGE, tmp_path / "course", ignore=shutil.ignore_patterns("keys", "__pycache__"))
-    keys = {topic.name: student_edition.answer_key(topic, package) for topic in TOPICS}
+    keys = {topic.name: kernel_edition.answer_key(topic, package) for topic in TOPICS}
     assert sorted(made) == sorted(keys)
 
     def made_after(edited: str) -> set[str]:
@@ -143,7 +143,7 @@ def test_a_key_is_made_once_for_each_state_of_its_topics_tests(tmp_path: Path, m
             module.write("\nCORRECTED = True\n")
         made.clear()
         for topic in TOPICS:
-            student_edition.answer_key(topic, package)
+            kernel_edition.answer_key(topic, package)
         return set(made)
 
     assert made_after("grading/export/canvas.py") == made_after("judge/report.py") == made_after("cli.py") == set()
@@ -189,7 +189,7 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 FIRST_CELLS = {
     "course",
     *("course.files", "course.outline", "course.source", "course.syllabus"),
-    *("course.data", "course.show"),
+    *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
     *("course.blocks.relations", "course.blocks.seq2seq", "course.blocks.threads", "course.blocks.transformer"),

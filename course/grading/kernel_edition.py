@@ -1,6 +1,7 @@
 """The edition that students' code runs on while it is graded, whatever is installed around it, and its answer keys.
 
-What it holds of the package is said in `course/edition.py`. The wheel that students install has the same keys.
+What it holds of the package is said in `course/edition.py`. It has the keys of the topics that a notebook is graded
+for, which a `check` or a `hint` outside graded cells reads. The wheel that students install has the keys of all topics.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import logging
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
 import course
 from course.data.cache import cache_folder
-from course.edition import KERNELS, KEYS, SOLUTIONS, is_held
+from course.edition import KERNELS, KEYS, is_held
 from course.grading.freshness.key_fingerprint import key_fingerprint
 from course.outline import CARRIED
 from course.syllabus import OUTLINE, TOPICS, Topic
@@ -28,21 +30,21 @@ EARLIER_KEYS = 3
 """Keys of a topic that are kept beside a new one: another version of the course may be in use, too."""
 
 
-def assemble(editions: Path | None = None) -> Path:
-    """The folder that holds the student edition's `course`, to be put first on a kernel's import path.
+def assemble(topics: Iterable[Topic] = TOPICS, editions: Path | None = None) -> Path:
+    """The folder that holds the kernel edition's `course` with the keys of `topics`, to be put first on an import path.
 
-    It is made once for every state of the package (its name is a hash of all that goes into it) below `editions`
-    (by default in the course's cache) and appears there in one step.
+    It is made once for every state of the package and of these topics' tests (see `name_of`) below `editions` (by
+    default in the course's cache) and appears there in one step.
     """
-    package = Path(course.__file__).parent
+    package, topics = Path(course.__file__).parent, list(topics)
     folder = editions or cache_folder() / "editions"
-    edition = folder / _digest(package)
+    edition = folder / name_of(topics, package)
     if edition.is_dir():
         return edition
     folder.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=".making-", dir=folder))
     try:
-        _fill(package, making / "course")
+        _fill(package, making / "course", topics)
         making.chmod(0o755)
         making.rename(edition)
     except OSError:
@@ -53,13 +55,18 @@ def assemble(editions: Path | None = None) -> Path:
     return edition
 
 
-def _fill(package: Path, edition: Path) -> None:
-    """Copy the package, with a key for each topic, and compile it, as kernels may not write there."""
+def _fill(package: Path, edition: Path, topics: Iterable[Topic]) -> None:
+    """Copy the package, with a key for each of `topics`, and compile it, as kernels may not write there."""
     copy_package(package, edition)
-    (edition / KEYS).mkdir()
-    for topic in TOPICS:
-        shutil.copyfile(answer_key(topic, package), edition / KEYS / f"{topic.name}.key")
+    copy_keys(package, edition / KEYS, topics)
     compileall.compile_dir(edition, quiet=2)
+
+
+def copy_keys(package: Path, folder: Path, topics: Iterable[Topic]) -> None:
+    """Make `folder`, with the answer key of each of `topics`."""
+    folder.mkdir()
+    for topic in topics:
+        shutil.copyfile(answer_key(topic, package), folder / f"{topic.name}.key")
 
 
 def answer_key(topic: Topic, package: Path) -> Path:
@@ -101,25 +108,18 @@ def held_files(package: Path) -> list[Path]:
     return sorted(path for path in found if is_held(path, KERNELS))
 
 
-def _digest(package: Path) -> str:
-    """A name for all that goes into the edition of the package."""
+def name_of(topics: Iterable[Topic], package: Path) -> str:
+    """A name for all that goes into the edition of `package` with the keys of `topics`."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     for name in held_files(package):
         digest.update(f"\0{name.as_posix()}\0".encode() + hashlib.sha256((package / name).read_bytes()).digest())
-    for path in _behind_the_keys(package):
-        digest.update(path.read_bytes())
+    if OUTLINE is not None:
+        digest.update(OUTLINE.path.read_bytes())
+    for topic in sorted(topics, key=lambda topic: topic.name):
+        digest.update(f"\0{topic.name} {key_fingerprint(topic, package)}".encode())
     return digest.hexdigest()[:32]
 
 
-def _behind_the_keys(package: Path) -> list[Path]:
-    """The files that no edition holds and that decide what is in its keys, those of an instructor's course included."""
-    ours = sorted(path for folder in SOLUTIONS for path in (package / folder).rglob("*.py"))
-    if OUTLINE is None:
-        return ours
-    from course.hidden import own_tests
-
-    return [*ours, OUTLINE.path, *(own_tests(topic) for topic in TOPICS if topic.own)]
-
-
 if __name__ == "__main__":
-    assemble()
+    for topic in TOPICS:  # each as it is graded
+        assemble([topic])
