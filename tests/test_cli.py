@@ -67,10 +67,10 @@ def test_list_does_not_wait_for_torch() -> None:
         (["list", "3_rnn"], r"course list: no topic is called '3_rnn'; did you mean '03_rnn'\?"),
         (
             ["grade", str(Path(__file__).parent)],
-            r"course grade: .*tests is a folder: name a topic, or a file that ends",
+            r"course grade: .*tests is a folder. Name a topic, or a file that ends",
         ),
         (["grade", "3", "my.ipynb"], r"course grade: name topics to grade a class, or notebooks .* not both at once"),
-        (["submit", __file__], r"course submit: .*test_cli.py is no notebook: name a topic, or a file that ends"),
+        (["submit", __file__], r"course submit: .*test_cli.py is no notebook. Name a topic, or a file that ends"),
         (["source", "nope.ipynb"], r"course source: nope.ipynb is not a notebook"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_folder_nbgrader_gets_lost_in_is_refused(
     (tmp_path / name / "nbgrader_config.py").touch()
     monkeypatch.chdir(tmp_path / name)
     assert cli.main(["lint"]) == 2
-    assert "rename the folder" in capsys.readouterr().err
+    assert "Rename the folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argv", [["release"], ["lint"], ["wheel"]])

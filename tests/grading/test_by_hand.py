@@ -119,7 +119,7 @@ def test_it_survives_a_time_stamp_that_is_none(marked):
     stamp = marked / "submitted" / "ada" / NAME / "timestamp.txt"
     stamp.write_text("gestern")
     (work,) = grade(marked, students=["ada"])
-    assert "does not hold a date" in work.reason and "its earlier grading stays" in work.reason
+    assert "does not hold a date" in work.reason and "Its earlier grading stays" in work.reason
     assert by_hand(marked, "ada") == GIVEN
     stamp.unlink()
     grade(marked, students=["ada"])
@@ -160,7 +160,7 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
         book.db.commit()
     graded = grade(marked, students=["ada"])
     assert notes(graded) == [
-        f"ada: late, which takes {GIVEN['score'] - 1:g} off the points above",
+        f"ada: loses {GIVEN['score'] - 1:g} of the points above, because it came late",
     ]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 

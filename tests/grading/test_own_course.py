@@ -108,7 +108,7 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     said = output_of(mine, "course", "grade", "--stale", TOPIC)
     outline.write_text(before, "utf-8")
     assert f"{TOPIC}: course.toml has moving_average 6 and not 3, due 2027-03-01 12:00 +0100 and not 2026-10-1" in said
-    assert f", as it was released: run `course release {TOPIC}`" in said
+    assert f", as it was released. Run `course release {TOPIC}`" in said
     assert "course.toml has" not in output_of(mine, "course", "grade", TOPIC)
 
 

@@ -67,7 +67,7 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
             raise
         return Choice(student, "refuse", reason=told(error) or str(error))
     except Exception as error:  # in what nobody thought of: everybody else is graded all the same
-        aside = f"it cannot be looked at ({printable(str(error)) or type(error).__name__:.80})"
+        aside = f"it cannot be examined ({printable(str(error)) or type(error).__name__:.80})"
     task = _task(classroom, student, folder)
     if aside:
         return Choice(student, "set aside", task, reason=aside)

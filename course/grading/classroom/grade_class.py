@@ -62,10 +62,13 @@ def grade_class(
         place = f"submitted/<student>/{name}/{name}.ipynb"
         if others := classroom.handed_in.unknown_topics():
             raise Problem(
-                f"nobody has handed in {name}, as {place}, but there is {', '.join(others)}, which is no topic: if "
-                "that was its name, give it back, or rename these folders and the notebooks in them"
+                f"there is no {place}, but there are folders named {', '.join(others)}, which is no topic. If the "
+                "topic was renamed, restore its old name, or rename these folders and the notebooks in them"
             )
-        raise Problem(f"nobody has handed in {name}, as {place}; `course grade my.ipynb` grades one of your own")
+        raise Problem(
+            f"there is no {place}, so nothing can be graded. To grade a notebook of your own, run `course "
+            "grade my.ipynb`"
+        )
     if missing:
         raise Problem(f"there is no submission of {name} by {', '.join(missing)}")
     chosen = {student: submissions[student] for student in students or submissions}
@@ -146,7 +149,7 @@ class _Round:
     def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
         """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
         if task is not None and LastGrading(self.classroom, student).is_of(task):
-            self.graded[student] = Graded(student, reason=f"{reason}; its earlier grading stays")
+            self.graded[student] = Graded(student, reason=f"{reason}. Its earlier grading stays")
             self.progress.done(student, outcome)
         else:
             self._refuse(student, reason, outcome)

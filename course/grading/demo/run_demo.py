@@ -72,7 +72,7 @@ def write_feedback(root: Path, topic: Topic) -> Path:
 def _make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
     """A course of its own for the topic: its source and the repository's configuration."""
     if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
+        raise Problem(f"{folder} is not empty. Name an empty folder, or one that does not exist yet")
     source = source_path(repository, topic)
     if not source.is_file():
         raise Problem(f"there is no {source}")

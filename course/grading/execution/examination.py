@@ -72,7 +72,7 @@ class Examination:
         """Give every exercise that was not reached its verdict, and stop listening."""
         for name in self.names.values():
             if name not in self.verdicts:
-                message = f"Not reached: {self.ended or 'the notebook ended before'}."
+                message = f"This cell did not run: {self.ended or 'the notebook ended before it'}."
                 self.verdicts[name] = self._nothing(name, "missing", message)
         if self.session is not None:
             self.session.close()

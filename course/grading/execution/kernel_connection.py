@@ -134,7 +134,7 @@ async def demand_accelerator(run: NotebookClient) -> None:
     reply = await run.async_wait_for_reply(asked)
     found = reply["content"].get("user_expressions", {}).get("found", {}) if reply else {}
     if found.get("data", {}).get("text/plain") != "True":
-        raise RuntimeError("an accelerator is asked for, and the notebook sees none")
+        raise RuntimeError("an accelerator is required, and the notebook sees none")
 
 
 def complaint(sockets: Path) -> str:

@@ -219,7 +219,7 @@ class NotebookRun(NotebookClient):
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
-            return cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds were used up")
+            return cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds are used up")
         limit = self._get_timeout(cell)
         self._clock = clock = asyncio.timeout(None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT)
         try:
@@ -252,7 +252,7 @@ class NotebookRun(NotebookClient):
         """
         excess = self._excess()
         if self.handle is not None and self.handle.lost:
-            raise KernelFault("the process that keeps the kernel ended") from error
+            raise KernelFault("the kernel's supervisor ended") from error
         if excess is None and self._was_killed() and out_of_memory() > self._out_of_memory:
             raise KernelFault("the machine ran out of memory while the kernel was killed") from error
         return cut_by(cell, excess)

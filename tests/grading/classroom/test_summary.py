@@ -90,8 +90,8 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 def test_kernels_that_started_cold_are_told_once():
     cold = [dataclasses.replace(work, why_cold="the zygote ended") for work in CLASS[:2]]
-    assert "2 kernels started cold, which costs time alone: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
-    assert "1 kernel started cold, which costs time alone: the zygote ended" in summary.notes(cold[:1])
+    assert "2 kernels started slowly, which changes no grade: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
+    assert "1 kernel started slowly, which changes no grade: the zygote ended" in summary.notes(cold[:1])
     assert not any("cold" in note for note in summary.notes(CLASS))
 
 

@@ -172,7 +172,7 @@ def test_what_nobody_thought_of_is_one_students_and_takes_no_grade_back(graded, 
     with monkeypatch.context() as patch:
         patch.setattr(choose, "examine", stumble)
         one, other = grade_class(Classroom(graded, TOPIC, SETTINGS), workers=1)
-    told = "it cannot be looked at (cannot access local variable 'newcell'); its earlier grading stays"
+    told = "it cannot be examined (cannot access local variable 'newcell'). Its earlier grading stays"
     assert one.reason == told and plain([other])["s01"] == undisturbed[1]["s01"]
     assert grade(graded) == undisturbed[1]
 
@@ -337,10 +337,10 @@ def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(gra
         grade_topic(graded, TOPIC, workers=1, settings=SETTINGS)
         return capsys.readouterr().out
 
-    assert "comments by hand are not in it" not in run()
+    assert "comments by hand are lost" not in run()
     (graded / "gradebook.db").unlink()
-    assert "comments by hand are not in it" in run()
-    assert "comments by hand are not in it" not in run()
+    assert "comments by hand are lost" in run()
+    assert "comments by hand are lost" not in run()
     assert grade(graded) == undisturbed[1]
 
 

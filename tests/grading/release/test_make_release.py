@@ -204,7 +204,7 @@ def test_a_release_of_an_edited_notebook_that_is_outdated_is_refused(root: Path)
     built.write_text(built.read_text("utf-8").replace("Triple", "Quadruple"), "utf-8")
     os.utime(built, (0, 0))
     before = path.read_bytes()
-    with pytest.raises(Problem, match="was edited since it was built"):
+    with pytest.raises(Problem, match="was edited after it was built"):
         make_release.release(root, [SAMPLE])
     assert path.read_bytes() == before
     assert (

@@ -243,7 +243,7 @@ def test_what_may_not_be_read_is_told_and_the_class_is_in_the_report(graded_clas
         "ada": f"{root}/autograded/ada/{NAME}/{NAME}.ipynb may not be read or written by you: change its rights",
         "bea": "the submission may not be read: change its rights",
         "dan": "checkpoints may not be read: change its rights",
-        "cy": f"{root}/submitted/cy may not be read by you, so nobody knows whether work lies in it: change its rights",
+        "cy": f"{root}/submitted/cy may not be read by you, so work in it is not graded. Change its rights",
     }
     assert all(f"{student} {reason}" in page for student, reason in reasons.items()), page
     reasons |= {"ada": reasons["ada"].replace(f"/{NAME}.ipynb", ""), "eve": ""}
