@@ -259,7 +259,7 @@ def test_a_copy_of_somebody_elses_zip_is_not_taken_for_that(course: Course) -> N
     course.download(one=packed({f"{named('ada')}.zip": zipped("ada", "Ada's")}))
     assert course.collect() == ""
     course.download(two=packed({f"{named('bob')}.zip": zipped("ada", "Ada's")}))
-    assert course.collect().splitlines()[1].startswith("A zip is named bob, and a manifest in it says ada.")
+    assert course.collect().splitlines()[1].startswith("A zip is named for bob, but a manifest in it says ada.")
     assert course.there() == {f"ada/{NAME}": "Ada's"}
 
 
@@ -295,7 +295,7 @@ def test_a_sender_with_two_names_and_a_manifest_that_says_another(course: Course
     )
     told = course.collect().splitlines()
     assert course.status == 1 and course.there() == {} and course.there("attempts") == {}
-    assert told[1].startswith("A zip is named bob, and a manifest in it says cy. Nothing below is collected")
+    assert told[1].startswith("A zip is named for bob, but a manifest in it says cy. Nothing below is collected")
     assert told[3].startswith("Ada_101 handed in as ada and jovyan. Nothing below is collected"), told[3]
     assert len(told) == 6
 

@@ -94,8 +94,10 @@ def absent(pupils: Sequence[Pupil], match: Match, path: Path) -> list[str]:
     left = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
     lost = [name for name in left if name not in match.disputed]
     disputed = [name for name in left if name in match.disputed]
-    notes = [f"not in {path.name}, and so left out: {', '.join(lost)}"] if lost else []
-    notes += [f"not to be told from others in {path.name}, and so left out: {', '.join(disputed)}"] if disputed else []
+    notes = [f"left out, because {path.name} does not have them: {', '.join(lost)}"] if lost else []
+    notes += (
+        [f"left out, because several rows of {path.name} could be theirs: {', '.join(disputed)}"] if disputed else []
+    )
     return notes
 
 

@@ -24,12 +24,15 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise Problem(f"{folder} is being graded by another process: wait until it is done, or stop it") from None
+        raise Problem(f"{folder} is being graded by another process. Wait until it is done, or stop it") from None
     except OSError as error:
         if error.filename is not None:
             raise
-        why = f"{path} cannot be locked ({error.strerror}), and two who grade {folder} would spoil each other's work"
-        raise Problem(f"{why}: put the course on a disk with locks, or have this one mounted with them") from error
+        why = (
+            f"{path} cannot be locked ({error.strerror}), so two processes could grade {folder} at once "
+            "and damage its results"
+        )
+        raise Problem(f"{why}. Move the course to a disk that supports locks, or mount this one with them") from error
     _held.add(path)
     try:
         yield

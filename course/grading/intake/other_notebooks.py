@@ -52,8 +52,8 @@ def notes_on_others(path: Path, cells: Sequence[Cell]) -> list[str]:
     verb = "holds" if len(others.answered) == 1 else "hold"
     if others.is_blank:
         told = f"{path.name} is graded, and none of its answers was changed, but {named} {verb} changed answers"
-        return [f"{told}. If that is the work, it has to be named {path.name}"]
-    return [f"{path.name} is graded; {named} beside it {verb} other answers"]
+        return [f"{told}. If that is the submission, rename it to {path.name}"]
+    return [f"{path.name} is graded, but {named} beside it {verb} other answers"]
 
 
 def name_all(notebooks: Collection[Path], folder: Path, most: int = 3) -> str:

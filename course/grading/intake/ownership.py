@@ -116,7 +116,7 @@ def newest(hand_ins: Iterable[HandIn]) -> HandIn:
 
 def _split(one: HandIn) -> str:
     says = f"manifest in it says {_listed(sorted(one.manifests))}"
-    return f"A zip is named {one.named}, and a {says}." if one.named else f"A zip has no name of ours, and a {says}."
+    return f"A zip is named for {one.named}, but a {says}." if one.named else f"A zip was renamed, and a {says}."
 
 
 def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> Iterator[Conflict]:
@@ -128,7 +128,7 @@ def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> 
             continue
         student = group[0].student
         if any(owner.platform == MACHINE for owner in owners):
-            reason = f"{student} is a login that machines give, and may be another student in each of these."
+            reason = f"{student} is a login that machines give, so each of these may be from a different student."
         else:
             reason = f"{_listed([owner.label for owner in owners])} handed in as {student}."
         yield Conflict(reason, tuple(group), tuple(before))

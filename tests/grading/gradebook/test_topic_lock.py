@@ -33,6 +33,6 @@ def test_a_disk_without_locks_is_one_sentence(tmp_path, monkeypatch, number):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("fcntl.flock", flock)
-    told = r"03_rnn\.lock cannot be locked .*: put the course on a disk with locks"
+    told = r"03_rnn\.lock cannot be locked .*. Move the course to a disk that supports locks"
     with pytest.raises(Problem, match=told), sole_grader(tmp_path, "03_rnn"):
         pass

@@ -68,7 +68,7 @@ def test_a_manifest_that_contradicts_the_name() -> None:
     folder = f"{ADA}/{zipped('ada')}"
     found = unpacked(folder, f"{BOB}/{zipped('bob')}", manifests={folder: "bob"})
     (conflict,) = disputed(found)
-    assert conflict.reason == "A zip is named ada, and a manifest in it says bob."
+    assert conflict.reason == "A zip is named for ada, but a manifest in it says bob."
     assert list(conflict.hand_ins) == found[:1] and found[0].student == "bob"
     (conflict,) = disputed(unpacked(folder, manifests={f"{folder}/work": "bob"}))
     assert "a manifest in it says bob" in conflict.reason, "in a folder of the zip, too"

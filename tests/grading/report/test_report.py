@@ -123,7 +123,7 @@ def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_
 
 
 def test_what_was_not_graded_and_why(page):
-    assert f"fay {NAME}.ipynb is not valid JSON (line 1): it may have been cut off" in section(page, "ungraded")
+    assert f"fay {NAME}.ipynb is not valid JSON (line 1), perhaps because saving" in section(page, "ungraded")
 
 
 def test_tampering_is_told_with_its_line(page):
@@ -241,8 +241,8 @@ def test_what_may_not_be_read_is_told_and_the_class_is_in_the_report(graded_clas
     page, graded = as_somebody_else(root, look)
     reasons = {
         "ada": f"{root}/autograded/ada/{NAME}/{NAME}.ipynb may not be read or written by you: change its rights",
-        "bea": "the submission may not be read: change its rights",
-        "dan": "checkpoints may not be read: change its rights",
+        "bea": "the submission may not be read by you. Change its rights",
+        "dan": "checkpoints may not be read by you. Change its rights",
         "cy": f"{root}/submitted/cy may not be read by you, so work in it is not graded. Change its rights",
     }
     assert all(f"{student} {reason}" in page for student, reason in reasons.items()), page
