@@ -332,7 +332,7 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text("[topics.03_rnn]\n", "utf-8")
     (tmp_path / "nbgrader_config.py").touch()
     refused = run(tmp_path, "course", "new", "next", "03_rnn", status=2)
-    assert "Run `course new` outside of it" in refused.stderr
+    assert "Run `course new` outside it" in refused.stderr
     assert "without [ ]" in run(ROOT, "course", "new", str(tmp_path / "mine [2]"), "03_rnn", status=2).stderr
 
 

@@ -205,7 +205,7 @@ def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tm
 
     monkeypatch.setattr(choose, "examine", locked)
     one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
-    assert one.reason.endswith("may not be read or written by you: change its rights") and not other.reason
+    assert one.reason.endswith("may not be read or written by you. Change its rights") and not other.reason
 
 
 def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(undisturbed, tmp_path, monkeypatch):

@@ -142,7 +142,7 @@ def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
     else:
         return
     disk = next(place for place in private.parents if place.is_mount())
-    raise KernelFault(f"{what} of {disk} while the notebook ran. Make room there, or export TMPDIR=another folder")
+    raise KernelFault(f"{what} of {disk} while the notebook ran. Make room there, or set TMPDIR to another folder")
 
 
 def _is_over_quota(folder: Path, size: int) -> bool:

@@ -75,7 +75,7 @@ def demand_accelerator() -> None:
     """
     look = [sys.executable, "-c", f"raise SystemExit(not {ACCELERATOR})"]
     if subprocess.run(look, stdin=subprocess.DEVNULL, capture_output=True).returncode:
-        raise Problem("an accelerator is asked for, and torch finds none on this machine: nothing was graded")
+        raise Problem("--gpu asks for an accelerator, but torch finds none on this machine. Nothing was graded")
 
 
 def _folder(path: Path) -> Path:

@@ -67,7 +67,7 @@ class Keeper:
             self.line.say(pid=self.kernel)
             self._keep(Watch(order.confines.allowance, order.confines.private, living))
         except OSError as error:
-            self.line.say(failed=f"the sandbox could not be made: {error}")
+            self.line.say(failed=f"the sandbox could not be set up: {error}")
         finally:
             self._end()
 

@@ -167,7 +167,9 @@ class Nursery:
             except OSError as error:
                 connection.close()
                 if self.stillborn:
-                    raise NoKernel(f"the zygote ended while it imported ({self._last_words() or error})") from error
+                    raise NoKernel(
+                        f"the zygote ended while it imported libraries ({self._last_words() or error})"
+                    ) from error
                 ended = self.gone or isinstance(error, ConnectionRefusedError)
                 if ended or not Path(self.address).parent.is_dir() or time.monotonic() > deadline:
                     raise NoKernel(f"the zygote does not answer ({self._last_words() or error})") from error
@@ -251,7 +253,7 @@ def _ask(connection: socket.socket, order: Order) -> Handle:
     answers = line.hear(PATIENCE)
     if not answers or "pid" not in answers[0]:
         line.close()
-        raise NoKernel(answers[0].get("failed", "no answer") if answers else "the keeper does not answer")
+        raise NoKernel(answers[0].get("failed", "no answer") if answers else "the kernel's supervisor does not answer")
     handle = Handle(line, int(answers[0]["pid"]))
     for message in answers[1:]:
         handle._note(message)

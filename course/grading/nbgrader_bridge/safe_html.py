@@ -175,7 +175,7 @@ def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookN
     if "text/latex" in data:
         data["text/latex"] = _without_commands(data["text/latex"])
     if not data:
-        data["text/plain"] = "(this output is not shown here: open the notebook itself)"
+        data["text/plain"] = "(This output is not shown here. Open the notebook itself to see it.)"
     sizes = {kind: _sizes(output.get("metadata", {}).get(kind)) for kind in IMAGES}
     return NotebookNode(output, data=NotebookNode(data), metadata=NotebookNode(sizes))
 

@@ -45,7 +45,9 @@ class EachAlone(ExtractorPlugin):
         except OSError as error:
             if not stops_all(error):
                 raise
-            sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
+            sys.exit(
+                f"nbgrader zip_collect: {told(error)}. Then run it again with --force, which starts from the beginning"
+            )
 
     def _extract(self, source: Path, target: Path) -> None:
         files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
@@ -65,12 +67,16 @@ class EachAlone(ExtractorPlugin):
         place = folder / archive.stem.removesuffix(".tar")
         try:
             if level > DEEPEST:
-                raise Problem(f"it is packed {level} times over")
+                raise Problem(f"it is an archive inside {level - 1} others")
             unpack(archive, place)
         except Exception as error:  # zipfile and tarfile have a dozen ways to say it
             if stops_all(error):
                 raise
-            reason = str(error) if isinstance(error, Problem) else f"it is damaged, encrypted, or no {archive.suffix}"
+            reason = (
+                str(error)
+                if isinstance(error, Problem)
+                else f"it is damaged, encrypted, or not a {archive.suffix} file"
+            )
             self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
             remove(place)
             return
@@ -123,7 +129,7 @@ def _refuse_disguised(archive: Path) -> None:
         beginning = file.read(8)
     for mark, kind in DISGUISED.items():
         if beginning.startswith(mark):
-            raise Problem(f"it is {kind}, whatever its name says")
+            raise Problem(f"it is {kind}, although its name says otherwise")
 
 
 def _refuse_huge(archive: Path) -> None:

@@ -33,7 +33,7 @@ MOST_TOLD = 20
 OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
 """The endings of archives that are not opened here."""
 
-TYPED = "the student typed a text on the platform and handed in no file; ask for the notebook"
+TYPED = "the student typed a text on the platform and handed in no file. Ask for the notebook"
 """Of whom a platform has nothing but such a text."""
 
 
@@ -147,9 +147,12 @@ class OfTheTopic(FileNameCollectorPlugin):
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
-            reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
+            reason = (
+                f"packed for {one.topic}, not for {self.topic}. If it belongs to {self.topic}, put it "
+                f"at {place} yourself"
+            )
         elif not _is_a_name(one.student):
-            reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
+            reason = f"{printable(one.student)} cannot be a student's name. Rename the zip, or ask for it again"
         elif _is_left_behind(file):
             return None
         elif not (reason := _uncollectable(path, file)):
@@ -166,11 +169,11 @@ class OfTheTopic(FileNameCollectorPlugin):
         if sender := typed_by(below):
             return "" if sender in self._handed_in_files else TYPED
         if path.suffix.lower() not in OTHER_ARCHIVES:
-            return f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
+            return f"neither a zip's name nor a manifest says whose it is. Put it at {place} yourself"
         if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
             return ""
         inbox = f"downloaded/{self.topic}/archive/"
-        return f"only .zip and .gz are opened here; unpack it in {inbox}, into a folder of its name without the ending"
+        return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
 
     def _match(self, filename: str) -> dict | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
@@ -197,7 +200,10 @@ class OfTheTopic(FileNameCollectorPlugin):
                 self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
                 continue
             elif there and not self.parent.force:
-                reason = "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/"
+                reason = (
+                    "submitted/ holds other work of the student. Run with --force to replace it and "
+                    "keep it in attempts/"
+                )
                 self.left.setdefault(reason, []).extend(files.values())
                 continue
             else:
@@ -219,7 +225,7 @@ class OfTheTopic(FileNameCollectorPlugin):
     def notes(self) -> Iterator[str]:
         """What an instructor should know of what was collected."""
         if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
-            yield "\n".join(["Newer hand-ins count in place of these, which are kept:", *map("  {}".format, kept)])
+            yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
         for student in sorted(self._settled):
             if student.casefold() in MACHINE_LOGINS:
                 place = f"submitted/{student}"
@@ -229,7 +235,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         """What was left out and why, in a few lines."""
         for conflict in self.conflicts:
             place = f"submitted/<student>/{self.topic}/"
-            yield f"{conflict.reason} Nothing below is collected; put each work into {place} yourself:"
+            yield f"{conflict.reason} None of these is collected, so put each into {place} yourself:"
             yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
             yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
         for reason, files in sorted(self.left.items(), key=lambda item: item[0] == TYPED):
@@ -269,11 +275,14 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
         process(app)
         collector.note_owners()
     except OSError as error:
-        sys.exit(f"nbgrader zip_collect: {told(error) or error}; then run it again with --force, which begins anew")
+        sys.exit(
+            f"nbgrader zip_collect: {told(error) or error}. Then run it again with --force, which "
+            "starts from the beginning"
+        )
     for note in collector.notes():
         print(note)
     if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
-        sys.exit(f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}")
+        sys.exit(f"nbgrader zip_collect: everything is in submitted/ except these files of {extracted}\n{left}")
 
 
 def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
@@ -304,9 +313,9 @@ def _uncollectable(path: Path, file: PurePosixPath) -> str:
     if file.name == MANIFEST:
         return ""
     if path.is_file() and path.stat().st_size > LARGEST:
-        return f"larger than {LARGEST // 2**20} MB, which is more than is graded"
+        return f"larger than the {LARGEST // 2**20} MB that are graded. Ask for a smaller file"
     if reason := unfit(path.name) or unfit(file.as_posix()):
-        return f"not collected, because {reason}; if its notebook needs it, put it into submitted/ yourself"
+        return f"not collected, because {reason}. If its notebook needs it, put it into submitted/ yourself"
     return ""
 
 

@@ -230,9 +230,9 @@ def test_checkpoints_that_are_missing_broken_or_older_than_the_code(tmp_path: Pa
     save(path, torch.nn.Linear(2, 3), {})
     assert _task_gaps(tmp_path, TRAIN) == [], "of a time when no code was noted"
     safetensors.torch.save_file({"weight": torch.zeros(2)}, path, metadata={"record": "[" * 100_000})
-    assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0], "nested without end"
+    assert "deed_task.safetensors is not a checkpoint" in _task_gaps(tmp_path, TRAIN)[0], "nested without end"
     path.write_bytes(b"\x80 no weights")
-    assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0]
+    assert "deed_task.safetensors is not a checkpoint" in _task_gaps(tmp_path, TRAIN)[0]
 
 
 def test_a_notebook_under_another_name_gets_its_own(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -346,7 +346,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
         outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
     said = output_of(course, "nbgrader", "zip_collect", NAME, status=1)
-    told = said.partition("nbgrader zip_collect: everything is in submitted/ but this ")[2].splitlines()[1:]
+    told = said.partition("nbgrader zip_collect: everything is in submitted/ except these ")[2].splitlines()[1:]
     assert [line.partition(":")[0] for line in told] == [
         f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
     ]
@@ -372,15 +372,13 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
     told = (
         output_of(course, "nbgrader", "zip_collect", NAME, status=1)
-        .partition("in submitted/ but this ")[2]
+        .partition("in submitted/ except these ")[2]
         .splitlines()[1:]
     )
-    reasons = [line.partition(";")[0] for line in told[::2]]
+    reasons = [line.partition(". ")[0] for line in told[::2]]
     assert dict(zip(reasons, told[1::2], strict=True)) == {
-        "nothing says whose it is, neither a zip's name nor a manifest": (
-            "  all/Gil_2_assignsubmission_file_/notebook.ipynb"
-        ),
-        f"packed for 01_markov_ngrams and not for {NAME}": (
+        "neither a zip's name nor a manifest says whose it is": ("  all/Gil_2_assignsubmission_file_/notebook.ipynb"),
+        f"packed for 01_markov_ngrams, not for {NAME}": (
             f"  all/hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb"
         ),
         "not collected, because it is a program": f"  all/ivy_3_5_{NAME}-ivy-20261122T003000Z/setup.exe",

@@ -73,7 +73,7 @@ def test_a_rar_or_7z_that_is_called_zip_is_told_to_be_one(mark: bytes, kind: str
     (tmp_path / "in" / "work.zip").write_bytes(mark)
     extractor = EachAlone()
     extractor.extract(str(tmp_path / "in"), str(tmp_path / "out"))
-    told = f"work.zip cannot be unpacked: it is a {kind} archive, whatever its name says. Ask for it again."
+    told = f"work.zip cannot be unpacked: it is a {kind} archive, although its name says otherwise. Ask for it again."
     assert extractor.left == [told]
 
 
