@@ -142,7 +142,7 @@ class _Round:
     def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
         self.timings.note(student, outcome, kept)
         if outcome.fault:
-            self._set_aside(student, task, f"by a fault of the grading machine: {outcome.fault}", outcome)
+            self._set_aside(student, task, f"the grading machine failed: {outcome.fault}", outcome)
             return
         self._save(student, replace(outcome, why_cold="") if kept else outcome, task)
 

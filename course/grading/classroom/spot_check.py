@@ -56,9 +56,7 @@ def spot_check(
     lines = []
     for student, outcome in _trained_anew(classroom, chosen, workers, scheduler):
         if outcome.fault:
-            lines.append(
-                f"{student}: could not be trained again, because of a fault of the grading machine: {outcome.fault}"
-            )
+            lines.append(f"{student}: could not be trained again, because the grading machine failed: {outcome.fault}")
         lines += [f"{student}: {line}" for line in _worse(works[student], outcome, tasks)]
     return [*sorted(lines), f"trained again: {', '.join(chosen) or 'nobody, because nobody was graded'}"]
 

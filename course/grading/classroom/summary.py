@@ -149,10 +149,10 @@ def regraded(graded: Sequence[Graded]) -> list[str]:
 
 def not_graded(graded: Sequence[Graded]) -> list[str]:
     """Who was not graded, or not wholly, with the reason."""
-    lines = [f"{work.student}: not graded: {work.reason}" for work in graded if work.reason]
+    lines = [f"{work.student} (not graded): {work.reason}" for work in graded if work.reason]
     for work in graded:
         faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
-        lines += [f"{work.student}: {verdict.exercise} not graded: {verdict.message}" for verdict in faults]
+        lines += [f"{work.student} ({verdict.exercise} not graded): {verdict.message}" for verdict in faults]
     return lines
 
 

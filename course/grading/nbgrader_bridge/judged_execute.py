@@ -89,7 +89,7 @@ class JudgedExecute(Execute):
         task = self.task(nb, resources, read_files(folder))
         outcome = self._stored(task) or self._executed(task)
         if outcome.fault:
-            raise RuntimeError(f"not graded, because of a fault of the grading machine: {outcome.fault}")
+            raise RuntimeError(f"not graded, because the grading machine failed: {outcome.fault}")
         write_files(outcome.files, folder)
         executed = _with_ids(read_notebook(outcome.notebook), nb)
         score_under(FOLLOW_THROUGH, executed, outcome)

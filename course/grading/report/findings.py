@@ -133,10 +133,10 @@ def collect(classroom: Classroom) -> Findings:
     if not submissions and (locked_up := classroom.handed_in.misnamed()):
         raise Problem(locked_up[0].reason)
     if not submissions:
-        raise Problem(f"nothing was handed in for {folder}: submissions are looked for in submitted/*/{folder}")
+        raise Problem(f"nothing was handed in for {folder}. Put submissions into submitted/*/{folder}")
     graded = tuple(_became_if_readable(classroom, student, place) for student, place in submissions.items())
     if not any(work.scores for work in graded):
-        raise Problem(f"nothing of {folder} is graded yet: run `course grade {folder}` first")
+        raise Problem(f"nothing of {folder} is graded yet. Run `course grade {folder}` first")
     release = _release(classroom)
     locked, given = _locked(release), _given(release)
     notebooks = {student: _read(place / f"{folder}.ipynb") for student, place in submissions.items()}
@@ -198,7 +198,7 @@ def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task 
 def _fault(classroom: Classroom, student: str) -> str:
     """Why the grading machine could not grade a submission, from what it noted last."""
     fault = Timings.of(classroom.root, classroom.topic).fault(student)
-    return f"a fault of the grading machine: {fault}" if fault else ""
+    return f"the grading machine failed: {fault}" if fault else ""
 
 
 def _release(classroom: Classroom) -> NotebookNode:

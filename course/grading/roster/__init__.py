@@ -35,7 +35,9 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
         changes = update_students(db_url, listed.people, config)
     notes = list(listed.notes)
     if changes.unlisted:
-        notes.append(f"in the gradebook and not in {path.name}: {_some(changes.unlisted)}. They stay as they are")
+        notes.append(
+            f"these are in the gradebook but not in {path.name}, and stay unchanged: {_some(changes.unlisted)}"
+        )
     whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
     return list(_told(changes, path, whole)), notes
 

@@ -174,7 +174,7 @@ class LocalCrew:
                 if seconds is not None:
                     time.sleep(seconds)
                     self._begin_anew()
-        raise Fault("worker processes end as soon as they begin, perhaps for want of memory: fewer --workers need less")
+        raise Fault("worker processes end as soon as they start, perhaps because memory is short. Use fewer --workers")
 
     def renew(self) -> None:
         """Start all processes anew, unless that happened since they broke."""
@@ -203,8 +203,8 @@ class LocalCrew:
         except OSError as error:
             if error.errno in SHORT:
                 raise
-            needs = "they need /dev/shm, a file system in memory that can be written"
-            raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
+            needs = "They need /dev/shm, a file system in memory that can be written"
+            raise Problem(f"worker processes cannot be started ({error.strerror or error}). {needs}") from error
 
 
 class DaskCrew:
@@ -215,7 +215,7 @@ class DaskCrew:
             from distributed import Client
             from distributed.comm import get_address_host_port
         except ImportError as error:
-            raise Problem('a scheduler needs Dask: pip install "sequence-course[cluster]"') from error
+            raise Problem('a scheduler needs Dask. Run pip install "sequence-course[cluster]"') from error
         try:
             get_address_host_port(address)  # a client of an address without a port does not come to an end
             self._client = Client(address, timeout=10, set_as_default=False)

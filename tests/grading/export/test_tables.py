@@ -252,7 +252,7 @@ def test_a_name_is_no_formula(tmp_path):
             "Student,ID,Section,Quiz (7)\n",
             f"has no column for {NAME}. Name the assignment in Canvas {NAME}",
         ),
-        (write_canvas, "", "is empty: export it again"),
+        (write_canvas, "", "is empty. Export it again"),
         (write_moodle, "Identifier,Full name,Grade\n", "has no column Last modified (grade)"),
         (write_moodle, "Identifiant,Note\n", "no grading worksheet in English or German"),
         (write_moodle, f"{COLUMNS.replace('Maximum grade', 'Scale')},Last modified (grade)\n", "a scale of words"),

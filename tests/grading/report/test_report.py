@@ -129,7 +129,7 @@ def test_what_was_not_graded_and_why(page):
 def test_tampering_is_told_with_its_line(page):
     said = section(page, "signs")
     assert f"cy the notebook imports socket, which opens sockets import socket # {HOSTILE}" in said
-    assert "dan the notebook edited 1 locked cell (attention_cost); put right before grading" in said
+    assert "dan the notebook edited 1 locked cell (attention_cost), which grading restored" in said
     assert "ada" not in said and "bea" not in said
 
 
@@ -140,7 +140,7 @@ def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
     answers({"softmax": "def softmax(x, dim):\n    return torch.ops.aten._softmax(x, dim, False)"})(nb)
     nbformat.write(nb, path)
     said = section(write_report(root, TOPIC).read_text("utf-8"), "signs")
-    beside = "ada softmax 2 of 2 points goes by torch.ops.aten._softmax, which torch keeps to itself"
+    beside = "ada softmax 2 of 2 points uses torch.ops.aten._softmax, which is private to torch"
     assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
 
 
@@ -273,7 +273,7 @@ def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypat
     assert "nothing was handed in for 06_self_attention" in capsys.readouterr().err
     shutil.copytree(graded_class / "submitted", "submitted")
     assert cli.main(["report", "6"]) == 2
-    assert "run `course grade 06_self_attention` first" in capsys.readouterr().err
+    assert "Run `course grade 06_self_attention` first" in capsys.readouterr().err
     assert cli.main(["report", "nope"]) == 2
     assert "no topic is called 'nope'" in capsys.readouterr().err
     assert not Path("reports").exists()
