@@ -336,7 +336,7 @@ def leaps_unlogged(model, batches):
         (takes_no_step, "No parameter has moved"),
         (steps_another_model, "No parameter has moved"),
         (leaps, "Loss 2 of 20 is inf"),
-        (leaps_unlogged, "no finite numbers"),
+        (leaps_unlogged, "no longer finite numbers"),
     ],
 )
 def test_a_training_that_came_to_nothing_says_so(loop, words, capsys):

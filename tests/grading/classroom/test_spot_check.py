@@ -50,7 +50,7 @@ def test_only_tasks_that_earn_less_are_named():
 def test_a_share_that_is_none_gets_one_sentence(share, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["grade", "03_rnn", f"--spot-check={share}"])
-    assert stop.value.code == 2 and "is no share of a class" in capsys.readouterr().err
+    assert stop.value.code == 2 and "is not a share of a class" in capsys.readouterr().err
 
 
 @pytest.mark.slow

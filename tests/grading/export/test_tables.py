@@ -378,11 +378,11 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
         assert says in told.err and told.err.count("\n") == 1 and told.out == ""
     shutil.copy(graded_class / "gradebook.db", "gradebook.db")
     assert cli.main(["export", "csv", "6", "--into", "x.csv"]) == 2
-    assert "leave --into out" in capsys.readouterr().err
+    assert "Leave --into out" in capsys.readouterr().err
     for argv, says in (
-        (["gradescope", "6", "--into", "x.csv"], "only canvas and moodle have files to fill in: leave --into out"),
-        (["moodle", "6", "--visibility", "hidden"], "only Gradescope knows --visibility: leave it out"),
-        (["csv", "6", "--without-sandbox"], "only Gradescope knows --without-sandbox: leave it out"),
+        (["gradescope", "6", "--into", "x.csv"], "only canvas and moodle have files to fill in. Leave --into out"),
+        (["moodle", "6", "--visibility", "hidden"], "only Gradescope knows --visibility. Leave it out"),
+        (["csv", "6", "--without-sandbox"], "only Gradescope knows --without-sandbox. Leave it out"),
     ):
         assert cli.main(["export", *argv]) == 2
         assert says in capsys.readouterr().err

@@ -249,7 +249,7 @@ def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(f"{path}.TOPICS", (topic,))
     said = [str(complaint) for complaint in lint_topic(root, topic) if "predict" in str(complaint)]
     assert said == [
-        "99_sample: the prediction 'unasked' has 2 choices: give it 3 or 4",
+        "99_sample: the prediction 'unasked' has 2 choices. Give it 3 or 4",
         "99_sample: the prediction 'unasked' needs one cell in the notebook, predict(\"unasked\")",
         '99_sample: a cell asks for a prediction that the syllabus does not name: predict("forgotten")',
     ]

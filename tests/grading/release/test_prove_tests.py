@@ -83,7 +83,10 @@ def stumbles(rng):
             forgets_what_a_law_needs,
             "softmax, case 'rows': the law shape_is cannot be called like this: missing a required",
         ),
-        (yields_a_number, "the cases of softmax cannot be made: TypeError: 5 is no case: one begins with call, build"),
+        (
+            yields_a_number,
+            "the cases of softmax cannot be made: TypeError: 5 is not a case. Begin a case with call, build",
+        ),
         (yields_nothing, "the cases of softmax cannot be made: TypeError: nothing is yielded"),
         (stumbles, "the cases of softmax cannot be made: IndexError: index 7 is out of bounds"),
     ],
@@ -116,7 +119,7 @@ def test_so_does_a_fault_of_the_answers(reference, mistakes, says, monkeypatch):
 
 @pytest.mark.parametrize("single", [{"hints": "Average by hand."}, {"forbidden": ("F.avg_pool1d")}])
 def test_a_single_text_for_many_is_refused(single):
-    with pytest.raises(TypeError, match="is a single text: write a tuple, with a comma"):
+    with pytest.raises(TypeError, match=r"is a single string. Write a tuple, with a comma"):
         exercise(lambda x: x, name="moving_average", **single)
 
 

@@ -126,4 +126,4 @@ def test_an_installed_course_says_where_its_notebooks_solutions_are(
 
 def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solution", "rnn_sell", "--yes"]) == 2
-    assert "no exercise is called 'rnn_sell'; did you mean 'rnn_cell'" in capsys.readouterr().err
+    assert "no exercise is called 'rnn_sell'. Did you mean 'rnn_cell'" in capsys.readouterr().err
