@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from course.grading.course_folder import find_root, nearest_root
-from course.grading.machine.faults import Fault, told
+from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
 from course.outline import FILE, Faulty
@@ -75,7 +75,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     except Exception as error:
         if end := ended(error):
             raise end from error
-        if fault := told(error):
+        if fault := advice_for(error):
             _say_no_more()
             _tell(f"course {arguments.command}: {fault}{resume}")
             return 2

@@ -17,7 +17,7 @@ from course.grading.authoring.source import build, write
 from course.grading.cells import notebook_bytes
 from course.grading.course_folder import release_path, source_path
 from course.grading.execution.execute import execute
-from course.grading.execution.skippable_cells import needless
+from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
@@ -37,7 +37,7 @@ def outcome_of(topic: Topic, nb: nbformat.NotebookNode, seconds: float = 120.0, 
 def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int, ...]:
     """The cells that a class's grading leaves out."""
     nbformat.write(build(source_path(ROOT, topic), topic), folder / "given.ipynb")
-    return needless(nb, plain_sources(folder / "given.ipynb", 0))
+    return skippable(nb, plain_sources(folder / "given.ipynb", 0))
 
 
 @cache

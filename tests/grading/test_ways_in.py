@@ -78,8 +78,8 @@ class Course:
 
 def _config() -> Config:
     config = Config()
-    config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.EachAlone"
-    config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.OfTheTopic"
+    config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.TolerantExtractor"
+    config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
     config.FileNameCollectorPlugin.named_regexp = ARCHIVE
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
     return config

@@ -40,7 +40,7 @@ def test_a_right_answer_passes_and_hidden_checks_are_announced(capsys):
 def test_a_wrong_answer_meets_the_hint(capsys):
     course.check("rnn_cell", lambda x, W, b: torch.tanh(x @ W.T))
     out = capsys.readouterr().out
-    assert "What comes out for x = 0?" in out and "Public checks only" in out
+    assert "What comes out for x = 0?" in out and "These are the public checks" in out
 
 
 def test_progress_is_kept_beside_the_notebook(here, capsys):
@@ -156,7 +156,7 @@ def test_an_object_where_a_class_is_asked_for_is_a_slip_too(here, monkeypatch):
 
 def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
     monkeypatch.undo()
-    with pytest.raises(KeyError, match="did you mean 'rnn_cell'"):
+    with pytest.raises(KeyError, match="Did you mean 'rnn_cell'"):
         course.check("rnn_cel", cell)
     with pytest.raises(KeyError, match="read by a person"):
         course.check("rnn_question", cell)

@@ -21,8 +21,8 @@ from course.grading.classroom.progress_bars import Progress, Silence
 from course.grading.classroom.save import refuse, renew_penalty, save
 from course.grading.classroom.timings import Timings
 from course.grading.execution.task import Outcome
-from course.grading.gradebook.topic_lock import sole_grader
-from course.grading.machine.faults import told
+from course.grading.gradebook.topic_lock import topic_lock
+from course.grading.machine.faults import advice_for
 from course.grading.problem import Problem
 from course.grading.workers.worker_pool import crew, execute_all, most_workers
 
@@ -76,7 +76,7 @@ def grade_class(
         chosen = {student: folder for student, folder in chosen.items() if LastGrading(classroom, student).stale()}
     round_ = _Round(classroom, chosen, force, stale, progress or Silence())
     most = max(1, min(workers or most_workers(), len(chosen)))
-    with sole_grader(classroom.root, name):
+    with topic_lock(classroom.root, name):
         try:
             jobs = round_.jobs()
             first = next(jobs, None)
@@ -159,7 +159,7 @@ class _Round:
         try:
             reason = save(self.classroom, student, outcome, task)
         except OSError as error:
-            self.graded[student] = Graded(student, reason=told(error))
+            self.graded[student] = Graded(student, reason=advice_for(error))
             self.progress.done(student, outcome)
             return
         if reason:

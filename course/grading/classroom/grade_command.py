@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.machine.faults import demand_short_names
-from course.grading.machine.lasting_imports import uncollected
+from course.grading.machine.lasting_imports import exempt_from_gc
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def grade_topic(
     if scheduler is None:
         _prepare(root, topic, force, settings or {})
 
-    with uncollected():
+    with exempt_from_gc():
         from course.grading.classroom import summary
         from course.grading.classroom.classroom import Classroom
         from course.grading.classroom.grade_class import grade_class

@@ -17,7 +17,7 @@ from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.progress_bars import show_progress
 from course.grading.course_folder import find_root, notebook_path, source_path
-from course.grading.demo.made_up_students import Pupil, pupils, text_of
+from course.grading.demo.made_up_students import MadeUpStudent, made_up_students, text_of
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
@@ -52,7 +52,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     return int(bool(surprises))
 
 
-def compare(group: list[Pupil], graded: list[Graded]) -> list[str]:
+def compare(group: list[MadeUpStudent], graded: list[Graded]) -> list[str]:
     """Where the class's verdicts are not those expected."""
     by_student = {work.student: work for work in graded}
     surprises: list[str] = []
@@ -97,13 +97,13 @@ def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
 
 def _make_class(
     root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]
-) -> list[Pupil]:
+) -> list[MadeUpStudent]:
     """Hand in for everybody."""
     from course.hidden import find
 
     with tempfile.TemporaryDirectory() as place:
         release = nbformat.read(render(root, topic, Path(place)), as_version=4)
-    group = pupils(topic, solution, release, find)
+    group = made_up_students(topic, solution, release, find)
     for pupil in group:
         folder = root / "submitted" / pupil.name / topic.folder
         folder.mkdir(parents=True)

@@ -28,7 +28,7 @@ NOT_RUN = new_output(
 
 
 class KernelFault(Exception):
-    """The kernel could not be started, or its keeper ended: nothing the student did."""
+    """The kernel could not be started, or its supervisor ended: nothing the student did."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ async def renew(socket: Any, address: str) -> None:
     socket.connect(address)
 
 
-async def acquaint(manager: Any, client: Any, seconds: float) -> dict[str, Any]:
+async def kernel_info(manager: Any, client: Any, seconds: float) -> dict[str, Any]:
     """What the kernel says of itself, when both of its channels have answered: nothing it prints later can be missed.
 
     What it says of its first questions to all listeners is often lost, as listening takes a moment to begin: it is

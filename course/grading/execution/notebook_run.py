@@ -37,10 +37,10 @@ from course.grading.execution.cell_end import (
     unreadable,
 )
 from course.grading.execution.kernel_connection import (
-    acquaint,
     complaint,
     demand_accelerator,
     keep_connected,
+    kernel_info,
     open_channels,
 )
 from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved, is_whole, output_size
@@ -49,7 +49,7 @@ from course.grading.kernels.protocol import Order
 from course.grading.kernels.provisioner import NAME as CONFINED
 from course.grading.kernels.resource_watch import Excess
 from course.grading.kernels.zygote_client import Handle
-from course.grading.machine.faults import out_of_memory, told
+from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
 
 AFTER_INTERRUPT = 4
@@ -157,7 +157,7 @@ class NotebookRun(NotebookClient):
                 self._tell(GIVEN)
         except Exception as error:
             raise KernelFault(
-                f"the kernel did not start: {told(error) or f'{error}{complaint(self.sockets)}'}"
+                f"the kernel did not start: {advice_for(error) or f'{error}{complaint(self.sockets)}'}"
             ) from error
 
     def _confine(self, spec: KernelSpec) -> None:
@@ -168,7 +168,7 @@ class NotebookRun(NotebookClient):
         assert self.km is not None
         self.kc = self.km.client()
         open_channels(self.kc, self.limits.output)
-        language = await acquaint(self.km, self.kc, self.startup_timeout)
+        language = await kernel_info(self.km, self.kc, self.startup_timeout)
         self.nb.metadata["language_info"] = language["content"]["language_info"]
         channels: list[Any] = [self.kc.shell_channel, self.kc.iopub_channel]
         watches = [keep_connected(channel.socket, self._lost_connection) for channel in channels]
@@ -240,7 +240,7 @@ class NotebookRun(NotebookClient):
         """No end of the cell was heard: it was lost with a message that is too large, or the kernel does not answer."""
         if self._cut_off:
             with contextlib.suppress(RuntimeError):
-                await acquaint(self.km, self.kc, AFTER_INTERRUPT)
+                await kernel_info(self.km, self.kc, AFTER_INTERRUPT)
                 return printed_too_much(cell, self.limits.output)
         return cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 

@@ -22,7 +22,7 @@ from course.grading.execution.cell_names import INDIRECT, CellNames, Effect, ali
 from course.source import tree
 
 
-def needless(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
+def skippable(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
     """The indices of the code cells of `nb` that need not run.
 
     Args:

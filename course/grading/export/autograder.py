@@ -39,11 +39,11 @@ def main(root: Path) -> int:
     topic = find_topic(settings["topic"])
     try:
         graded = grade(root, topic, settings["require_sandbox"])
-        said = told(topic, graded, settings["visibility"])
+        said = gradescope_results(topic, graded, settings["visibility"])
         said["execution_time"] = round(time.monotonic() - started)
         write_atomically(results, json.dumps(said, indent=2, ensure_ascii=False).encode())
     except (Problem, OSError) as error:
-        print(f"Not graded: {faults.told(error) or error}")
+        print(f"Not graded: {faults.advice_for(error) or error}")
         return 1
     return 0
 
@@ -104,7 +104,7 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
     return [f"{copies[0]} is graded. {', '.join(copies[1:])} {verb} not"] if copies[1:] else []
 
 
-def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
+def gradescope_results(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
     """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
     if graded.reason or graded.scores is None:
         reason = graded.reason.replace(". Ask for ", ". Upload ")  # said to instructors, and here to the student

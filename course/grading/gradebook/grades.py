@@ -23,7 +23,7 @@ class Grade:
 
 
 @dataclass(frozen=True)
-class Pupil:
+class StudentGrades:
     """Somebody of the gradebook, with a grade for each topic that was graded."""
 
     id: str
@@ -53,7 +53,7 @@ class Grades:
 
     topics: tuple[Topic, ...]
     points: dict[str, float]
-    pupils: tuple[Pupil, ...]
+    pupils: tuple[StudentGrades, ...]
 
     def notes(self) -> list[str]:
         """What whoever passes the grades on should know: work that still waits for a person."""
@@ -116,7 +116,7 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
             if not any(topic.folder in grades for grades in found.values()):
                 raise Problem(f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first")
         pupils = [
-            Pupil(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
+            StudentGrades(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
             for name, one in sorted(students.items())
         ]
     return Grades(tuple(topics), points, tuple(pupils))

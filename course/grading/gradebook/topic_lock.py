@@ -12,7 +12,7 @@ from course.grading.problem import Problem
 
 
 @contextmanager
-def sole_grader(root: Path, folder: str) -> Iterator[None]:
+def topic_lock(root: Path, folder: str) -> Iterator[None]:
     """Grade the topic in `folder` of the course at `root` alone; the system ends it with the process, however it ends.
 
     Raises:
@@ -41,7 +41,7 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
         lock.release()
 
 
-def is_sole_grader(root: Path, folder: str) -> bool:
+def holds_topic_lock(root: Path, folder: str) -> bool:
     """Whether this process grades the topic just now: nbgrader's own step is one of a class's grading."""
     return _lock(root, folder) in _held
 

@@ -1,4 +1,4 @@
-"""What is said between whoever wants a kernel and its keeper: one line of JSON a message, on a unix socket."""
+"""What is said between whoever wants a kernel and its supervisor: one line of JSON a message, on a unix socket."""
 
 from __future__ import annotations
 

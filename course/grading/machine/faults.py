@@ -64,10 +64,10 @@ LONGEST = 107 - len("/crew-12345678/judge-12345678/socket")
 
 def stops_all(error: BaseException | None) -> bool:
     """Whether an error is a fault of the machine that everybody else's work would meet as well."""
-    return bool(told(error)) and not (isinstance(error, OSError) and error.errno in FORBIDDEN)
+    return bool(advice_for(error)) and not (isinstance(error, OSError) and error.errno in FORBIDDEN)
 
 
-def told(error: BaseException | None) -> str:
+def advice_for(error: BaseException | None) -> str:
     """What is wrong with the machine and what to do, or nothing where `error` is none of its faults."""
     if isinstance(error, OSError):
         return _of_the_system(error)

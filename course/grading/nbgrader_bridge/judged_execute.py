@@ -20,7 +20,7 @@ from course.grading.cells import METADATA, checks_in, notebook_bytes, read_noteb
 from course.grading.execution.execute import execute
 from course.grading.execution.judged_outputs import score_under
 from course.grading.execution.result_store import Store
-from course.grading.execution.skippable_cells import needless
+from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.freshness.engine_fingerprint import fingerprint
@@ -110,7 +110,7 @@ class JudgedExecute(Execute):
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
             environment=dict(self.environment),
-            skip=() if self.demonstrations else needless(nb, self._given_out(about), own_code_in(nb)),
+            skip=() if self.demonstrations else skippable(nb, self._given_out(about), own_code_in(nb)),
             gpu=self.gpu,
             engine=fingerprint(topics_of(checks_in(nb).values())),
             isolated=self.require_sandbox,

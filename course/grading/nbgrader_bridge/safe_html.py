@@ -63,7 +63,7 @@ _ACTIVE = re.compile(r"\\\s*(href|url|require|class|cssId|style|data|mmlToken|ht
 """Commands of formulas that become links, styles and names of the page."""
 
 
-class Harmless(Preprocessor):
+class SafeHtml(Preprocessor):
     """For pages: what a notebook's cells show, without what a browser would run. The judge's reports stay as they are.
 
     Texts are rendered by the page's template, which has `markdown2html` for it.

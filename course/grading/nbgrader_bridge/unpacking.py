@@ -14,7 +14,7 @@ from nbgrader.utils import unzip
 
 from course.grading.intake.needed_files import MANIFEST
 from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, remove
-from course.grading.machine.faults import stops_all, told
+from course.grading.machine.faults import advice_for, stops_all
 from course.grading.problem import Problem
 
 DENSEST = 100
@@ -27,7 +27,7 @@ DEEPEST = 3
 """Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
 
 
-class EachAlone(ExtractorPlugin):
+class TolerantExtractor(ExtractorPlugin):
     """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
 
     def __init__(self, **options: Any) -> None:
@@ -46,7 +46,8 @@ class EachAlone(ExtractorPlugin):
             if not stops_all(error):
                 raise
             sys.exit(
-                f"nbgrader zip_collect: {told(error)}. Then run it again with --force, which starts from the beginning"
+                f"nbgrader zip_collect: {advice_for(error)}. Then run it again with --force, which starts "
+                "from the beginning"
             )
 
     def _extract(self, source: Path, target: Path) -> None:

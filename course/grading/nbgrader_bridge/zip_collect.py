@@ -19,12 +19,12 @@ from course.grading.intake import attempts
 from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.needed_files import unfit
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
-from course.grading.intake.platforms import Owner, is_companion, senders_of, typed_by
-from course.grading.intake.senders import read_owners, write_owners
+from course.grading.intake.platforms import Sender, is_companion, senders_of, typed_by
+from course.grading.intake.senders import read_senders, write_senders
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
 from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, plain_files, printable, refuse_name
-from course.grading.machine.faults import told
-from course.grading.nbgrader_bridge.unpacking import EachAlone
+from course.grading.machine.faults import advice_for
+from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
 from course.grading.problem import Problem
 
 MOST_TOLD = 20
@@ -37,7 +37,7 @@ TYPED = "the student typed a text on the platform and handed in no file. Ask for
 """Of whom a platform has nothing but such a text."""
 
 
-class OfTheTopic(FileNameCollectorPlugin):
+class TopicCollector(FileNameCollectorPlugin):
     """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
 
     Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
@@ -54,7 +54,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         """Attempts in `attempts/` that were replaced."""
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
-        self._handed_in_files: set[Owner] = set()
+        self._handed_in_files: set[Sender] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
         self._extracted = Path()
@@ -90,7 +90,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         below = [_below(path, extracted) for path in files]
         found = find_hand_ins(below, manifests, self._topics)
         work = [path for path in below if not typed_by(path) and not is_companion(path)]
-        self._handed_in_files = {one.owner for one in found if one.owner}.union(*map(senders_of, work))
+        self._handed_in_files = {one.sender for one in found if one.sender}.union(*map(senders_of, work))
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
         self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
@@ -213,14 +213,14 @@ class OfTheTopic(FileNameCollectorPlugin):
             self._settled.add(student)
         return wanted
 
-    def note_owners(self) -> None:
+    def note_senders(self) -> None:
         """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
-        owners = self._collected()
+        senders = self._collected()
         for path, (one, _) in self._of.items():
             is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
-            if is_there and one.owner is not None and one.owner.lasting:
-                owners[one.student] = one.owner
-        write_owners(self.root, self.topic, owners)
+            if is_there and one.sender is not None and one.sender.lasting:
+                senders[one.student] = one.sender
+        write_senders(self.root, self.topic, senders)
 
     def notes(self) -> Iterator[str]:
         """What an instructor should know of what was collected."""
@@ -236,7 +236,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         for conflict in self.conflicts:
             place = f"submitted/<student>/{self.topic}/"
             yield f"{conflict.reason} None of these is collected, so put each into {place} yourself:"
-            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
+            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.sender)}" for one in conflict.hand_ins)
             yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
         for reason, files in sorted(self.left.items(), key=lambda item: item[0] == TYPED):
             yield f"{reason}:"
@@ -245,10 +245,10 @@ class OfTheTopic(FileNameCollectorPlugin):
             if len(files) > MOST_TOLD:
                 yield f"  and {len(files) - MOST_TOLD} more"
 
-    def _collected(self) -> dict[str, Owner]:
+    def _collected(self) -> dict[str, Sender]:
         """The senders of what is in `submitted/`, as far as they are known."""
-        owners = read_owners(self.root, self.topic)
-        return {student: owner for student, owner in owners.items() if self.submitted(student).is_dir()}
+        senders = read_senders(self.root, self.topic)
+        return {student: sender for student, sender in senders.items() if self.submitted(student).is_dir()}
 
     def _manifests(self, files: Iterable[Path], extracted: Path) -> Iterator[tuple[PurePosixPath, Manifest]]:
         """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
@@ -266,17 +266,17 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
     """
     extractor, collector = app.extractor_plugin_inst, app.collector_plugin_inst
     extracted = Path(app._format_collect_path(app.extracted_directory))
-    if not isinstance(collector, OfTheTopic) or not isinstance(extractor, EachAlone):
+    if not isinstance(collector, TopicCollector) or not isinstance(extractor, TolerantExtractor):
         process(app)
         return
     try:
         if collector.is_ours and extracted.is_dir():
             collector.decide(extracted)
         process(app)
-        collector.note_owners()
+        collector.note_senders()
     except OSError as error:
         sys.exit(
-            f"nbgrader zip_collect: {told(error) or error}. Then run it again with --force, which "
+            f"nbgrader zip_collect: {advice_for(error) or error}. Then run it again with --force, which "
             "starts from the beginning"
         )
     for note in collector.notes():
@@ -288,11 +288,11 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
 def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
     """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
     collector = app.collector_plugin_inst
-    copy(app, collector.make_room(collected) if isinstance(collector, OfTheTopic) else collected)
+    copy(app, collector.make_room(collected) if isinstance(collector, TopicCollector) else collected)
 
 
-def _sender(owner: Owner | None) -> str:
-    return f", from {owner.label}" if owner is not None and owner.label else ""
+def _sender(sender: Sender | None) -> str:
+    return f", from {sender.label}" if sender is not None and sender.label else ""
 
 
 def _is_a_name(student: str) -> bool:

@@ -14,7 +14,7 @@ from course.grading.authoring.index_notebook import write_home
 from course.grading.authoring.source import refresh
 from course.grading.catalogue import counted
 from course.grading.course_folder import release_path, source_path
-from course.grading.machine.faults import told
+from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
@@ -141,7 +141,7 @@ def _generate(
                 try:
                     converter.start()
                 except (NbGraderException, SystemExit) as error:
-                    reason = told(said.cause) or reason_of(said, error)
+                    reason = advice_for(said.cause) or reason_of(said, error)
                     if reason.startswith("Cannot add or remove cells"):
                         raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
                     raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error

@@ -43,7 +43,7 @@ def detours(
     """
     if not forbidden:
         return
-    known = of_the_notebook(written)
+    known = notebook_names(written)
     needed = rests_on(written, exercise, others)
     if unbound(needed, written):  # a text that was run may have bound it
         needed = [*needed, *(one for one in written if one not in needed and any(as_text(one, known)))]
@@ -72,7 +72,7 @@ def as_text(statement: Statement, known: Mapping[str, str]) -> Iterator[Noticed]
                 yield f"runs a string as code: get_ipython().{called.attr}", statement.line(node)
 
 
-def of_the_notebook(written: Sequence[Statement]) -> dict[str, str]:
+def notebook_names(written: Sequence[Statement]) -> dict[str, str]:
     """What the names of a notebook stand for, outside its functions and classes."""
     own = {node.name: "" for node in (one.node for one in written) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return {**own, **aliases(one.node for one in written if not isinstance(one.node, ast.FunctionDef | ast.ClassDef))}

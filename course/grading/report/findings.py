@@ -29,14 +29,14 @@ from course.grading.intake.check_submission import examine, read_document
 from course.grading.intake.copied_cells import choose_by_marks
 from course.grading.intake.untouched import marks_of
 from course.grading.intake.untrusted import plain_files
-from course.grading.machine.faults import told
+from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.grading.report.alike_code import Likeness, compare
 from course.grading.report.alike_weights import Kin, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
-from course.grading.report.training_signs import of_trainings
+from course.grading.report.training_signs import training_signs
 from course.source import parsed
 from course.syllabus import Item, Topic
 
@@ -146,7 +146,7 @@ def collect(classroom: Classroom) -> Findings:
     for work in graded:
         notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
-        noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
+        noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
@@ -164,7 +164,7 @@ def _became_if_readable(classroom: Classroom, student: str, place: Path) -> Grad
     try:
         return _became(classroom, student, place)
     except OSError as error:
-        return Graded(student, reason=told(error) or str(error))
+        return Graded(student, reason=advice_for(error) or str(error))
 
 
 def _became(classroom: Classroom, student: str, place: Path) -> Graded:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from course.grading.cells import grade_id
-from course.grading.report.detours import as_text, detours, dotted, of_the_notebook
+from course.grading.report.detours import as_text, detours, dotted, notebook_names
 from course.grading.report.statements import COURSE_OWN, Statement, imported, statements, targets
 from course.judge.verdict import Verdict
 
@@ -114,7 +114,7 @@ def signs(
             for what, line in dict.fromkeys(detours(written, exercise, calls, forbidden or {})):
                 told.add((what, line))
                 yield Sign(student, what, line, exercise)
-    known = of_the_notebook(written)
+    known = notebook_names(written)
     for statement in written:
         for what, line in dict.fromkeys(_reaching(statement, known)) if statement.own else ():
             if (what, line) not in told:

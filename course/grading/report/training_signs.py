@@ -39,7 +39,7 @@ FALLEN = 0.95
 """A loss that ends above so much of what it began with has not fallen: in the four tasks measured it halves."""
 
 
-def of_trainings(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
+def training_signs(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
     """What is worth a second look about the trained models of one submission.
 
     Args:

@@ -31,10 +31,10 @@ def get_ready(policy: str) -> None:
     ensure_running()
 
     from course.grading.kernels.environment import environment
-    from course.grading.kernels.zygote_client import nursery
+    from course.grading.kernels.zygote_client import zygote_for
 
     with tempfile.TemporaryDirectory() as home:
-        nursery(environment(Path(home), edition, None, policy))
+        zygote_for(environment(Path(home), edition, None, policy))
 
 
 def origin_of_workers() -> Any:

@@ -24,9 +24,9 @@ from typing import Any, Protocol
 
 from course.grading.execution.task import Outcome, Task
 from course.grading.intake.untrusted import remove
-from course.grading.machine.faults import SHORT, Fault, told
+from course.grading.machine.faults import SHORT, Fault, advice_for
 from course.grading.machine.resources import cores_at_hand, memory_at_hand
-from course.grading.machine.shutdown import held_back, pass_over, undisturbed
+from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
 from course.grading.workers.start_early import FORKS, HANDS, origin_of_workers
 
@@ -131,7 +131,7 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
     except BrokenProcessPool:
         return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
     except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
-        fault = told(error) or f"{type(error).__name__}: {error}"
+        fault = advice_for(error) or f"{type(error).__name__}: {error}"
         return Outcome(task.notebook, fault=fault).to_bytes(), False
 
 
@@ -145,11 +145,11 @@ class LocalCrew:
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
-        from course.grading.kernels.zygote_client import nursery
+        from course.grading.kernels.zygote_client import zygote_for
 
         self.size = size
-        self._nursery = nursery(environment) if environment and FORKS else None
-        self._address = (self._nursery.address, environment) if self._nursery and environment else None
+        self._zygote = zygote_for(environment) if environment and FORKS else None
+        self._address = (self._zygote.address, environment) if self._zygote and environment else None
         self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
         try:
             Path(self._folder, EXPECTED).mkdir()
@@ -164,11 +164,11 @@ class LocalCrew:
         Raises:
             Fault: none can be begun.
         """
-        if self._nursery:
-            self._nursery.mend()
+        if self._zygote:
+            self._zygote.mend()
         for seconds in (*PAUSES, None):
             try:
-                with held_back():  # a process that is begun halfway is nobody's to end
+                with delay_signals():  # a process that is begun halfway is nobody's to end
                     return self._pool.submit(_execute, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
@@ -192,8 +192,8 @@ class LocalCrew:
             for process in multiprocessing.active_children():
                 process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        if self._nursery:
-            self._nursery.close()
+        if self._zygote:
+            self._zygote.close()
         remove(Path(self._folder))
 
     def _start(self) -> ProcessPoolExecutor:
@@ -257,7 +257,7 @@ def crew(
         yield made
         made.close()
     except BaseException:
-        with undisturbed():
+        with ignore_signals():
             made.close(at_once=True)
         raise
 
@@ -275,13 +275,13 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
     os.environ.clear()
     os.environ.update(variables)
-    signal.signal(signal.SIGINT, pass_over)  # a terminal sends it to everybody: the grader says when it is over
+    signal.signal(signal.SIGINT, do_nothing)  # a terminal sends it to everybody: the grader says when it is over
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     tempfile.tempdir = folder
     if zygote is not None:
-        from course.grading.kernels.zygote_client import Nursery, share
+        from course.grading.kernels.zygote_client import ZygoteClient, share
 
-        share(Nursery(*zygote))
+        share(ZygoteClient(*zygote))
     import_module(HANDS)
     import_module("course.judge.expected").share(Path(folder, EXPECTED))
 

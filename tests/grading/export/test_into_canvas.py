@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course.grading.export.canvas import write_canvas
-from course.grading.gradebook.grades import Grade, Grades, Pupil
+from course.grading.gradebook.grades import Grade, Grades, StudentGrades
 from course.grading.problem import Problem
 from tests.grading.lesson import NAME, TOPIC
 
@@ -59,7 +59,9 @@ def test_a_gradebook_that_a_spreadsheet_program_saved_is_read_in_its_encoding(tm
 
 
 def one(*grades: tuple[str, float], points: float = 22.0) -> Grades:
-    return Grades((TOPIC,), {NAME: points}, tuple(Pupil(name, grades={NAME: Grade(score)}) for name, score in grades))
+    return Grades(
+        (TOPIC,), {NAME: points}, tuple(StudentGrades(name, grades={NAME: Grade(score)}) for name, score in grades)
+    )
 
 
 def test_who_is_excused_in_canvas_stays_so_though_graded_here(tmp_path):
@@ -136,7 +138,7 @@ def test_with_semicolons_and_a_mark_at_its_beginning_and_names_in_two_columns(tm
         "Boole;Bea;7;;x@example.org;;uni.example.org;A;;1,50\n"
         "Byron, Lady;Ada;8;;y@example.org;;uni.example.org;A;;2,50\n"
     )
-    bea = Pupil("b42", "Bea", "Boole", grades={NAME: Grade(10.0)})
+    bea = StudentGrades("b42", "Bea", "Boole", grades={NAME: Grade(10.0)})
     notes = write_canvas(
         Grades((TOPIC,), {NAME: 22.0}, (bea,)), tmp_path / "to.csv", written(tmp_path / "from.csv", text)
     )

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from course import cli
 from course.grading.export.canvas import write_canvas
 from course.grading.export.moodle import _most, write_moodle
-from course.grading.gradebook.grades import Grade, Grades, Pupil, read_grades
+from course.grading.gradebook.grades import Grade, Grades, StudentGrades, read_grades
 from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
 from course.syllabus import find_topic
@@ -24,11 +24,13 @@ CLASS = Grades(
     (TOPIC, RNN),
     {NAME: 22.0, RNN.folder: 20.0},
     (
-        Pupil("ada", "Ada", "Lovelace, Countess", "ada@analytical.org", {NAME: Grade(21.5), RNN.folder: Grade(20.0)}),
-        Pupil("b42", "Béa", 'O"Hara', "bea@example.org", {NAME: Grade(1 / 3, waiting=1)}),
-        Pupil("cy", "", "", "", {}),
-        Pupil("dan", "Dan", "Twin", "dan@example.org", {NAME: Grade(5.0)}),
-        Pupil("eve", "Dan", "Twin", "eve@example.org", {NAME: Grade(6.0)}),
+        StudentGrades(
+            "ada", "Ada", "Lovelace, Countess", "ada@analytical.org", {NAME: Grade(21.5), RNN.folder: Grade(20.0)}
+        ),
+        StudentGrades("b42", "Béa", 'O"Hara', "bea@example.org", {NAME: Grade(1 / 3, waiting=1)}),
+        StudentGrades("cy", "", "", "", {}),
+        StudentGrades("dan", "Dan", "Twin", "dan@example.org", {NAME: Grade(5.0)}),
+        StudentGrades("eve", "Dan", "Twin", "eve@example.org", {NAME: Grade(6.0)}),
     ),
 )
 
@@ -140,12 +142,12 @@ def test_a_worksheet_in_german_comes_back_as_it_was(tmp_path, delimiter, encodin
     assert "scaled from 22 points to Moodle's 11" in notes
 
 
-def one(*pupils: Pupil, points: float = 20.0) -> Grades:
+def one(*pupils: StudentGrades, points: float = 20.0) -> Grades:
     return Grades((TOPIC,), {NAME: points}, pupils)
 
 
-def graded(name: str, score: float, first: str = "", last: str = "", email: str = "") -> Pupil:
-    return Pupil(name, first, last, email, {NAME: Grade(score)})
+def graded(name: str, score: float, first: str = "", last: str = "", email: str = "") -> StudentGrades:
+    return StudentGrades(name, first, last, email, {NAME: Grade(score)})
 
 
 def from_moodle(tmp_path: Path, grades: Grades, *lines: str) -> tuple[list[str], list[str]]:

@@ -29,7 +29,7 @@ from course.grading.execution.result_store import Store
 from course.grading.execution.task import Outcome, Task
 from course.grading.export import export_grades
 from course.grading.machine import faults
-from course.grading.machine.faults import Fault, stops_all, told
+from course.grading.machine.faults import Fault, advice_for, stops_all
 from course.grading.nbgrader_bridge import unpacking
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
@@ -73,13 +73,13 @@ def of_sqlite(said: str) -> OperationalError:
     ],
 )
 def test_what_is_wrong_with_the_machine_is_said_with_what_to_do(error, says):
-    assert says in told(error) and "\n" not in told(error)
+    assert says in advice_for(error) and "\n" not in advice_for(error)
     assert stops_all(error) == (getattr(error, "errno", 0) != errno.EACCES)
 
 
 @pytest.mark.parametrize("error", [None, KeyError("x"), of(errno.EISDIR), of(errno.ENOENT), ValueError("is full")])
 def test_other_errors_are_none_of_the_machines_faults(error):
-    assert told(error) == "" and not stops_all(error)
+    assert advice_for(error) == "" and not stops_all(error)
 
 
 def test_who_does_not_say_which_disk_is_full_has_it_looked_for(monkeypatch, tmp_path):
@@ -90,7 +90,9 @@ def test_who_does_not_say_which_disk_is_full_has_it_looked_for(monkeypatch, tmp_
         return SimpleNamespace(free=0) if Path(place) == tmp_path else usage(place)
 
     monkeypatch.setattr(faults.shutil, "disk_usage", full)
-    assert told(of(errno.ENOSPC, None)).endswith(f"of {tmp_path}. Make room there, or set TMPDIR to another folder")
+    assert advice_for(of(errno.ENOSPC, None)).endswith(
+        f"of {tmp_path}. Make room there, or set TMPDIR to another folder"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +331,7 @@ def test_archives_are_not_blamed_for_a_disk_that_is_full(tmp_path, monkeypatch):
         packed.writestr("work.ipynb", "{}")
     monkeypatch.setattr(unpacking, "unpack", lambda *_: (_ for _ in ()).throw(of(errno.ENOSPC)))
     with pytest.raises(SystemExit, match=r"Make room there. Then run it again with --force"):
-        unpacking.EachAlone().extract(str(archive), str(tmp_path / "extracted"))
+        unpacking.TolerantExtractor().extract(str(archive), str(tmp_path / "extracted"))
 
 
 def test_a_gradebook_that_was_lost_is_made_anew_and_what_was_in_it_is_missed(graded, undisturbed, capsys):

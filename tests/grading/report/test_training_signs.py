@@ -15,7 +15,7 @@ from torch import nn
 
 from course import fit
 from course.grading.classroom.graded import Graded
-from course.grading.report.training_signs import of_trainings
+from course.grading.report.training_signs import training_signs
 from course.judge.verdict import Verdict
 from course.notebook.provenance import digests
 from course.syllabus import find_item
@@ -46,7 +46,7 @@ def noticed(
 ) -> list[str]:
     work = Graded("ada", verdicts={"rnn_task": Verdict("rnn_task", "passed", score, 5.0)}, origins={"rnn_task": origin})
     nb = new_notebook(cells=[new_code_cell(code)], metadata={"language_info": {"name": "python", "version": python}})
-    found = list(of_trainings(work, folder, nb, [TASK]))
+    found = list(training_signs(work, folder, nb, [TASK]))
     assert all((sign.student, sign.exercise) == ("ada", "rnn_task") for sign in found)
     return [sign.what for sign in found]
 

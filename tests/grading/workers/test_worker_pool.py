@@ -187,7 +187,7 @@ def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     begun = nurseries._known[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
     with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
-        assert hired._nursery is begun and not begun.gone
+        assert hired._zygote is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
 
@@ -198,9 +198,9 @@ def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
     with crew(1, environment=lambda: environment(tmp_path, assemble(), None, "checkpoint")) as hired:
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
-        assert hired._nursery is not None and hired._nursery.process is not None
-        hired._nursery.process.kill()
-        hired._nursery.process.wait()
+        assert hired._zygote is not None and hired._zygote.process is not None
+        hired._zygote.process.kill()
+        hired._zygote.process.wait()
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
 
 
