@@ -173,7 +173,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 
 def release(arguments: argparse.Namespace) -> int:
-    """Build the student notebooks in assignments/, and what a course of your own hands out."""
+    """Build the student notebooks, register them in the gradebook, and pack what a course of your own hands out."""
     from course.grading.release.make_release import release
 
     root, topics = find_root(), _topics(arguments.topics)
@@ -254,7 +254,7 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def roster(arguments: argparse.Namespace) -> int:
-    """Tell the gradebook who is in the class, from a table that Canvas, Moodle or you made."""
+    """Add a class list to the gradebook, from a table that Canvas, Moodle or you made."""
     from course.grading.roster import update_roster
 
     told, notes = update_roster(find_root(), arguments.file, arguments.id)
@@ -286,7 +286,7 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def lint(arguments: argparse.Namespace) -> int:
-    """Read the notebooks as an editor would, and print one line for each complaint."""
+    """Check the notebooks for faults, and print one line for each."""
     return _complain(_topics(arguments.topics))
 
 
@@ -305,7 +305,7 @@ def _complain(topics: Sequence[Topic]) -> int:
 
 
 def source(arguments: argparse.Namespace) -> int:
-    """Bring edits made in a notebook of solutions/ back into its .py source."""
+    """Save edits made in a notebook of solutions/ in its .py source."""
     from course.grading.authoring.source import update_source
 
     written = update_source(arguments.notebook)

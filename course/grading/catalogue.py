@@ -1,4 +1,4 @@
-"""What the course has to offer, as text."""
+"""The list of topics and exercises, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where on this disk the instructor's course lies."""
+"""Find the instructor's course on this disk, and the files in it."""
 
 from __future__ import annotations
 

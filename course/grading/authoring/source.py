@@ -1,4 +1,4 @@
-"""From a topic's source, `solutions/03_rnn.py`, to the notebook nbgrader releases and grades by, and back.
+"""Build a topic's notebook from its source, `solutions/03_rnn.py`, and bring edits in it back into the source.
 
 A source is a jupytext percent file whose graded cells carry one short word each:
 

@@ -1,4 +1,4 @@
-"""What is to happen to a submission, found out without changing anything: execute it, save it, leave it, refuse it."""
+"""Decide, without changing anything, whether a submission is executed, saved, left or refused."""
 
 from __future__ import annotations
 

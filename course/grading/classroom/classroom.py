@@ -1,4 +1,4 @@
-"""One topic as a class works on it: its configuration, what was handed in, and what stands where."""
+"""One topic of a class: its configuration, its submissions, and where their files are."""
 
 from __future__ import annotations
 

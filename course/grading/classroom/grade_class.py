@@ -1,4 +1,4 @@
-"""Grades a class: looks at every submission, executes them in parallel, saves one after the other to the gradebook.
+"""Grade a class: examine every submission, execute them in parallel, and save one after the other.
 
 Executing takes seconds a submission and happens in worker processes. Each result is kept as it comes, so that nothing
 is lost when the grader is stopped, and then saved: by nbgrader's own autograding, one submission at a time in this

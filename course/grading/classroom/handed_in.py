@@ -1,4 +1,4 @@
-"""What students handed in, as it lies in `submitted/`: at its place, under an odd name, or where nobody looks."""
+"""Find the submissions in `submitted/`, also those under a wrong name or in a wrong place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves what became of one submission to the gradebook, through nbgrader's own autograding, or takes it back."""
+"""Save the result of one submission to the gradebook through nbgrader's own autograding, or take it back."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     solution = nbformat.read(notebook_path(root, topic), as_version=4)
     checkpoints = train(solution, topic)
     group = _make_class(root, topic, solution, checkpoints)
-    print(f"  {len(group)} submissions; grading them ...\n", flush=True)
+    print(f"  grading {len(group)} submissions ...\n", flush=True)
     with show_progress(topic.folder) as progress:
         graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
     summary.show(topic, graded)

@@ -1,4 +1,4 @@
-"""The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+"""The judge's examination of one notebook: it follows the cells and collects a verdict for every exercise."""
 
 from __future__ import annotations
 

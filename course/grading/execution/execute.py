@@ -1,4 +1,4 @@
-"""Executes one notebook and lets the judge decide its exercises: a task's bytes in, an outcome's bytes out.
+"""Execute one notebook and have the judge grade its exercises: a task's bytes in, an outcome's bytes out.
 
 The kernel proposes, the judge decides: whatever the cells printed, the outputs of a graded exercise are replaced by
 one result that holds the judge's score and report. Graded cells that are no exercise keep what the kernel gave, and

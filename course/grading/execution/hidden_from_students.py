@@ -1,4 +1,4 @@
-"""What is nobody's business but the grader's: the class's folders, the exchange, the tests."""
+"""The folders that a student's code must not see: the class's, the exchange, the tests."""
 
 from __future__ import annotations
 

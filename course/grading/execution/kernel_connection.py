@@ -1,4 +1,4 @@
-"""The connection to a notebook's kernel: bounded channels that are made again, and the first words on them.
+"""The connection to a notebook's kernel: channels of bounded size that reconnect, and their first messages.
 
 A kernel runs a student's code and can send anything. The bounds here limit what the grader takes in.
 """

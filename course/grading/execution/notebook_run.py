@@ -1,4 +1,4 @@
-"""Runs the cells of one notebook in a confined kernel of its own, and never longer than allowed.
+"""Run the cells of one notebook in a confined kernel, within its time limits.
 
 It is nbclient underneath, told what nbgrader tells it, so cells that are no exercise of ours get the outputs, and so
 the scores, that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook

@@ -1,4 +1,4 @@
-"""Canvas's gradebook file: what its Import takes.
+"""Write the gradebook file that Canvas imports.
 
 The format is that of Canvas's own export: student columns in a fixed order, then a column for each assignment, and a
 row with the points possible (`lib/gradebook_importer.rb` and `gradebook_exporter.rb` in instructure/canvas-lms). Its

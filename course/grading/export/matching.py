@@ -1,4 +1,4 @@
-"""Whose row of a platform's class list is whose, so that grades find their students."""
+"""Match students with the rows of a platform's class list."""
 
 from __future__ import annotations
 

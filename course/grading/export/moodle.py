@@ -1,4 +1,4 @@
-"""Moodle's files: an assignment's offline grading worksheet, filled in, or a table for the gradebook's import.
+"""Write Moodle's files: an assignment's offline grading worksheet, or a table for the gradebook's import.
 
 The worksheet is Moodle's own download (Assignment, View all submissions, Download grading worksheet); to take it back
 Moodle needs its columns `Identifier`, `Grade` and `Last modified (grade)` (`mod/assign/feedback/offline`), under their

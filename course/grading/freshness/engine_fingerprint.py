@@ -1,4 +1,4 @@
-"""The state of all that decides results: tests, course, what executes a notebook, Python and torch, as one short name.
+"""The fingerprint of all that decides results: tests, course, what executes a notebook, Python and torch.
 
 What only reports, exports or saves is no part of it, nor are docstrings and comments: whoever edits those has no class
 executed again.

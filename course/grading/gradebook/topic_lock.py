@@ -1,4 +1,4 @@
-"""One grader at a time for a topic: two would take each other's half-written work for broken, and refuse it."""
+"""A lock that lets one process at a time grade a topic, because two would damage each other's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at a submission before anything of it is read by nbgrader or run: one clear sentence for what is wrong."""
+"""Examine a submission before nbgrader reads it or any of it runs, and say in one or two sentences what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of several copies of a cell is graded: of an answer the last one that the student changed."""
+"""Choose which of several copies of a cell is graded: of an answer, the last one that the student changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a notebook's file however odd it is, as long as what the student wrote in it is whole.
+"""Read a notebook's file and repair its format where that changes no code or text.
 
 What grading makes anew or never looks at (outputs, counts, ids, the format's number, unknown fields) is put right on
 the way in, with a note. The file itself stays as it was handed in.

@@ -1,4 +1,4 @@
-"""The notebook that holds the work, where it is another file than the one that is graded: `T-Copy1.ipynb`, say."""
+"""Find answers in notebooks beside the one that is graded, such as `T-Copy1.ipynb`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose each unpacked zip is, decided from all that says so before anything is copied: path, name and manifest.
+"""Decide whose each unpacked zip is, by its path, its name and its manifest, before anything is copied.
 
 Nothing here reads a file. What says two things of one hand-in, or one thing of two students, is a conflict, and
 nobody is given the work that it is about.

@@ -1,4 +1,4 @@
-"""Whom a platform names as the sender of what was downloaded from it: by the folder, or by what it puts before a name.
+"""Read the sender of a downloaded file from the folder and name that a platform gave it.
 
 Where each pattern is from:
 

@@ -1,4 +1,4 @@
-"""Whom a platform named as the sender of what is in `submitted/`: kept from one download to the next."""
+"""Keep the sender of each submission, as a platform named it, from one download to the next."""
 
 from __future__ import annotations
 

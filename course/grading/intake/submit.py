@@ -117,10 +117,10 @@ def hand_in(
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
     if rivals:
-        told = "weights of models to compare with; --variants packs them, too"
+        told = "weights of models to compare with, which --variants packs, too"
         print(f"  Not packed: {', '.join(rivals)} ({told})")
     if needed.files:
-        print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
+        print(f"  These include the files that the notebook refers to. A submission may have {_size(LARGEST)}.")
     whose = "" if student else f", packed for {name} (change this with --student)"
     print(f"\n{topic.folder} {topic.title}{whose}")
     if beside:

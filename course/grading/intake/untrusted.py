@@ -1,4 +1,4 @@
-"""What comes from students is read here and nowhere else: folders that may hold anything, and text that may claim to.
+"""Read files and folders from students, which may hold anything. No other module reads them.
 
 Nothing that is read is followed, unpacked or trusted: a folder is looked at first, and only plain files of bounded
 number, size and depth are opened. A notebook is measured as bytes before it is parsed.

@@ -1,4 +1,4 @@
-"""The kernel that runs a student's notebook: what its process sees of the world it was started from."""
+"""The environment of the kernel that runs a student's notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches what a notebook's processes use, all together, and says when it is more than allowed."""
+"""Watch what a notebook's processes use together, and report more than is allowed."""
 
 from __future__ import annotations
 

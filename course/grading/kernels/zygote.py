@@ -1,4 +1,4 @@
-"""A process with everything imported that a notebook needs; it forks a kernel from itself whenever it is asked to.
+"""A process that has imported everything a notebook needs, and forks kernels from itself on request.
 
 It is always a program started anew, never a fork of a grader, and what it has imported is what students may see: the
 student edition, no hidden tests. Until it forks it has one thread and runs no tensor operation that uses several, no

@@ -1,4 +1,4 @@
-"""Where kernels are asked for: one zygote for a process that grades, started when the first kernel is wanted."""
+"""Start a zygote for this process when the first kernel is wanted, and ask it for kernels."""
 
 from __future__ import annotations
 

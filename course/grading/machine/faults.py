@@ -1,4 +1,4 @@
-"""What the machine can do wrong while it grades, each told in one sentence that says what to do."""
+"""Faults of the grading machine, each with a sentence that says what happened and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What asks a program to end, and how it ends: once, with one sentence, and tidied up."""
+"""Handle the signals that ask a program to end, so that it ends once, with one sentence, and tidies up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is put around nbgrader's own applications, so that they refuse and keep what ours do."""
+"""Changes to nbgrader's own applications, so that they refuse and keep what ours do."""
 
 from __future__ import annotations
 

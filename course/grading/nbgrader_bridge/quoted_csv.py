@@ -1,4 +1,4 @@
-"""nbgrader's own table of grades, in which a comma in a name begins no new column."""
+"""nbgrader's table of grades, with names in quotes, so that a comma in a name starts no new column."""
 
 from __future__ import annotations
 

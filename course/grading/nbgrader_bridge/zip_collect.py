@@ -1,4 +1,4 @@
-"""How `nbgrader zip_collect` reads what was downloaded: what it cannot collect is told at the end, all else collected.
+"""Read what was downloaded, for `nbgrader zip_collect`, and report at the end what could not be collected.
 
 Whose a zip is, `ownership` decides. What is collected anew takes the place of what is in `submitted/`, which is kept
 in `attempts/`; nothing is deleted.

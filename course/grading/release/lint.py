@@ -1,4 +1,4 @@
-"""Reads a topic's notebook as an editor would: what a machine can notice before a student does."""
+"""Find faults in a topic's notebook that a program can notice before a student does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What in a submission's code is worth a second look.
+"""Find code in a submission that is worth a second look.
 
 That is edited tests, forbidden calls and detours round them, code that reaches for the grader, and weights that are
 read from a file or written out.

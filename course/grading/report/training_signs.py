@@ -1,4 +1,4 @@
-"""What can be known of how a trained model came to be, where it earned points: a sign where that does not fit `fit`.
+"""Signs that `fit` did not train a model that earned points.
 
 Where the weights are found was noted while grading; the record of the training stands in the checkpoint, which is a
 student's file: it can be made up, but rarely is it made up well.

@@ -1,4 +1,4 @@
-"""Which sandbox this machine can give, found out by a real run of each, strongest first."""
+"""Find the strongest sandbox that works on this machine, by a real run of each."""
 
 from __future__ import annotations
 

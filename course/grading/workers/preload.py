@@ -1,4 +1,4 @@
-"""What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
+"""Preloaded by the fork server: everything a worker imports, on one thread.
 
 Imported by the fork server of `start_early`, or, where there is none, by each worker.
 """

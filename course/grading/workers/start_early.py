@@ -1,4 +1,4 @@
-"""What takes seconds, begun while the grader still imports and reads: where workers come from, and where kernels do."""
+"""Start the fork server and the zygote early, while the grader still imports and reads."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_what_the_notebook_refers_to_is_packed_and_listed(work: Path, capsys: py
     assert archive.namelist() == [f"{NAME}.ipynb", "figs/mine.png", "helpers.py", "submission.json"]
     listed = [file["name"] for file in json.loads(archive.read("submission.json"))["files"]]
     assert listed == archive.namelist()[:-1]
-    assert "with the files that the notebook refers to; a submission may have 100.0 MB" in said
+    assert "These include the files that the notebook refers to. A submission may have 100.0 MB" in said
     assert f"  - figs/lost.png (cell {len(nb.cells) - 1}) is not there. Put the file there" in said
 
 

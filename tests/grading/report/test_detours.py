@@ -85,7 +85,7 @@ def test_a_detour_in_the_answer(line, what):
         (
             "def mine(x, d):\n    return torch.softmax(x, d)",
             "mine(x, dim)",
-            "stands in code that the answer calls uses it",
+            "the code that the answer calls uses it",
         ),
         (
             "@torch.jit.script\ndef mine(x, d: int):\n    return x.softmax(d)",
@@ -93,7 +93,7 @@ def test_a_detour_in_the_answer(line, what):
             "uses torch.jit.script",
         ),
         ("exec('mine = torch.softmax')", "mine(x, dim)", "runs a string as code: exec"),
-        ("import importlib", "importlib.import_module('torch').softmax(x, dim)", "imports a module by a text"),
+        ("import importlib", "importlib.import_module('torch').softmax(x, dim)", "imports a module by a string"),
         ("%%time\nmine = torch._softmax", "mine(x, dim, False)", "uses torch._softmax"),
         (
             "get_ipython().run_cell('mine = torch.softmax')",
