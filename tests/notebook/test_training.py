@@ -182,13 +182,13 @@ def test_whatever_is_wrong_with_the_checkpoint_the_model_is_trained_anew(tmp_pat
     for _, spoil in broken_files(path):
         spoil()
         assert fit(TASK, build, train).source == "trained"
-        assert "training anew" in capsys.readouterr().out
+        assert "is trained again" in capsys.readouterr().out
         assert fit(TASK, build, refuse).source == "checkpoint"
 
 
 def test_validate_loads_or_says_train_first(monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
-    with pytest.raises(TrainFirst, match="train first"):
+    with pytest.raises(TrainFirst, match="is not trained yet"):
         fit(TASK, build, refuse)
     monkeypatch.delenv("NBGRADER_EXECUTION")
     fit(TASK, build, train)

@@ -272,7 +272,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(Problem, match="cannot be read: No such file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "none.csv")
     (tmp_path / "picture.csv").write_bytes(b"\xff\xd8\xff\xe0")
-    with pytest.raises(Problem, match="is a picture and no CSV file"):
+    with pytest.raises(Problem, match="is a picture, not a CSV file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "picture.csv")
     with pytest.raises(Problem, match="holds one assignment"):
         write_moodle(CLASS, tmp_path / "out.csv", written(tmp_path / "worksheet.csv", WORKSHEET))

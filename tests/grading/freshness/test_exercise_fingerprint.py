@@ -213,4 +213,4 @@ def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys):
     assert cli.main(["grade", "--stale"]) == 2
     assert "nothing is graded yet, so nothing can be stale" in capsys.readouterr().err
     assert cli.main(["grade"]) == 2
-    assert "say what to grade" in capsys.readouterr().err
+    assert "nothing was named to grade" in capsys.readouterr().err

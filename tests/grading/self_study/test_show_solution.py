@@ -113,7 +113,7 @@ def test_a_spoilt_memory_is_no_memory(terminal: list[str], tmp_path: Path, conte
 def test_where_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     assert main(["solution", "lstm_cell"]) == 2
-    assert "add --yes" in capsys.readouterr().err
+    assert "Add --yes" in capsys.readouterr().err
 
 
 def test_an_installed_course_says_where_its_notebooks_solutions_are(

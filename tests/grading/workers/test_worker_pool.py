@@ -271,7 +271,7 @@ def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch,
         failures = iter([error, error])
         assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
         failures = iter([error, error, error])
-        with pytest.raises(Fault, match="worker processes end as soon as they begin"):
+        with pytest.raises(Fault, match="worker processes end as soon as they start"):
             hired.submit(task("s0").to_bytes())
 
 
