@@ -158,7 +158,7 @@ def test_a_misspelt_name_is_met_with_the_near_ones(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(KeyError, match="Did you mean 'rnn_cell'"):
         course.check("rnn_cel", cell)
-    with pytest.raises(KeyError, match="read by a person"):
+    with pytest.raises(KeyError, match="graded by a person"):
         course.check("rnn_question", cell)
     for name in (cell, ["rnn_cell"], None):
         with pytest.raises(TypeError, match="an exercise's name in quotes"):
