@@ -44,7 +44,7 @@ from functools import cache
 from pathlib import Path
 import nbformat
 from course.exercise.runner import run
-from course.grading.execution.skippable_cells import needless
+from course.grading.execution.skippable_cells import skippable
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.grading.kernels.zygote import warm_up
 from course.hidden import find
@@ -69,7 +69,7 @@ drawing, spent = [], 0.0
 for path in sorted(Path.cwd().glob("submitted/*/*/*.ipynb")):
     nb = nbformat.read(path, as_version=4)
     given = next(Path.cwd().glob("solutions/*/*.ipynb"))
-    skip = needless(nb, plain_sources(given, 0))
+    skip = skippable(nb, plain_sources(given, 0))
     os.chdir(path.parent)
     names = {"__name__": "__main__", "check": check}
     started = time.process_time()

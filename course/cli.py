@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from course.grading.course_folder import find_root, nearest_root
-from course.grading.machine.faults import Fault, told
+from course.grading.machine.faults import Fault, advice_for
 from course.grading.machine.shutdown import ENDING, Terminated, end_politely, ended
 from course.grading.problem import Problem
 from course.outline import FILE, Faulty
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _see_to_streams()
     _say_what_takes_long(arguments.command)
     end_politely()
-    resume = "; what is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
+    resume = ". What is done is kept, and the next run goes on from here" if arguments.command == "grade" else ""
     try:
         return _status(arguments, resume)
     except KeyboardInterrupt as stop:
@@ -64,7 +64,9 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
                 raise
             _tell(f"course {arguments.command}: this is the student edition, which {_lacks(arguments.command)}")
             return 2
-        what = f'{missing.name}, which is not installed: pip install "sequence-course[grading]"'  # as cmd quotes, too
+        what = (
+            f'{missing.name}, which is not installed. Run pip install "sequence-course[grading]"'  # as cmd quotes, too
+        )
         _tell(f"course {arguments.command}: this needs {what}")
         return 2
     except BrokenPipeError:
@@ -73,7 +75,7 @@ def _status(arguments: argparse.Namespace, resume: str) -> int:
     except Exception as error:
         if end := ended(error):
             raise end from error
-        if fault := told(error):
+        if fault := advice_for(error):
             _say_no_more()
             _tell(f"course {arguments.command}: {fault}{resume}")
             return 2
@@ -102,12 +104,12 @@ def _lacks(command: str) -> str:
     """Why a command is none of the student edition's, and what to do instead."""
     from course.syllabus import SOURCE
 
-    whole = f"the whole course is at {SOURCE}"
+    whole = f"The whole course is at {SOURCE}"
     lacking = {
-        "grade": "holds no hidden tests: `check` runs the public ones",
-        "solution": f"holds no solutions: {whole}",
+        "grade": "holds no hidden tests. `check` runs the public ones",
+        "solution": f"holds no solutions. {whole}",
     }
-    return lacking.get(command, f"cannot do that: {whole}")
+    return lacking.get(command, f"cannot do that. {whole}")
 
 
 def _see_to_streams() -> None:
@@ -154,7 +156,7 @@ def _say_no_more() -> None:
 
 
 def new(arguments: argparse.Namespace) -> int:
-    """Start a course of your own from this one: choose topics, points, due dates, what late work loses."""
+    """Start a course of your own, with your choice of topics, points, due dates and late penalties."""
     from course.grading.release.new_course import begin
 
     print(begin(arguments.folder, _topics(arguments.topics)))
@@ -171,7 +173,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 
 def release(arguments: argparse.Namespace) -> int:
-    """Build the student notebooks in assignments/ and tell the gradebook; in a course of your own, what to hand out."""
+    """Build the student notebooks, register them in the gradebook, and pack what a course of your own hands out."""
     from course.grading.release.make_release import release
 
     root, topics = find_root(), _topics(arguments.topics)
@@ -192,10 +194,13 @@ def grade(arguments: argparse.Namespace) -> int:
 
     policy = "retrain" if arguments.retrain else "checkpoint"
     if not arguments.what and not arguments.stale:
-        raise Problem("say what to grade: a topic such as 03_rnn, or a notebook such as my.ipynb")
+        raise Problem("nothing was named to grade. Name a topic, such as 03_rnn, or a notebook, such as my.ipynb")
     notebooks = [Path(what) for what in arguments.what if what.endswith(".ipynb")]
     if notebooks and len(notebooks) < len(arguments.what):
-        raise Problem("name topics to grade a class, or notebooks to grade them for yourself, and not both at once")
+        raise Problem(
+            "topics and notebooks cannot be graded together. Name topics to grade a class, or "
+            "notebooks to grade your own"
+        )
     if notebooks:
         return _all(notebooks, lambda notebook: grade_one(notebook, policy))
     chosen = {"timeout": arguments.timeout, "require_sandbox": arguments.require_sandbox, "gpu": arguments.gpu}
@@ -209,7 +214,7 @@ def grade(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write one page about a class's results: scores, misconceptions, time, what is worth a second look."""
+    """Write one page about a class's results, with scores, misconceptions, times and signs worth a second look."""
     from course.grading.report import write_report
 
     print(write_report(find_root(), _topics([arguments.topic])[0], arguments.to))
@@ -230,13 +235,13 @@ def export(arguments: argparse.Namespace) -> int:
 
     topics = _topics(arguments.topics)
     if arguments.into and arguments.platform not in ("canvas", "moodle"):
-        raise Problem("only canvas and moodle have files to fill in: leave --into out")
+        raise Problem("only canvas and moodle have files to fill in. Leave --into out")
     for option, given in (("--visibility", arguments.visibility), ("--without-sandbox", arguments.without_sandbox)):
         if given and arguments.platform != "gradescope":
-            raise Problem(f"only Gradescope knows {option}: leave it out")
+            raise Problem(f"only Gradescope knows {option}. Leave it out")
     if arguments.platform == "gradescope":
         if arguments.to and len(topics) > 1:
-            raise Problem("--to names one file: export one topic at a time")
+            raise Problem("--to names one file. Export one topic at a time")
         visibility, sandbox = arguments.visibility or "visible", not arguments.without_sandbox
         for topic in topics:
             print(write_autograder(find_root(), topic, arguments.to, visibility=visibility, require_sandbox=sandbox))
@@ -249,7 +254,7 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def roster(arguments: argparse.Namespace) -> int:
-    """Tell the gradebook who is in the class, from a table that Canvas, Moodle or you made."""
+    """Add a class list to the gradebook, from a table that Canvas, Moodle or you made."""
     from course.grading.roster import update_roster
 
     told, notes = update_roster(find_root(), arguments.file, arguments.id)
@@ -281,7 +286,7 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def lint(arguments: argparse.Namespace) -> int:
-    """Read the notebooks as an editor would, and print one line for each complaint."""
+    """Check the notebooks for faults, and print one line for each."""
     return _complain(_topics(arguments.topics))
 
 
@@ -300,7 +305,7 @@ def _complain(topics: Sequence[Topic]) -> int:
 
 
 def source(arguments: argparse.Namespace) -> int:
-    """Bring edits made in a notebook of solutions/ back into its .py source."""
+    """Save edits made in a notebook of solutions/ in its .py source."""
     from course.grading.authoring.source import update_source
 
     written = update_source(arguments.notebook)
@@ -312,7 +317,7 @@ def source(arguments: argparse.Namespace) -> int:
 
 
 def wheel(arguments: argparse.Namespace) -> int:
-    """Build the student wheel: answer keys in place of the references and the hidden tests."""
+    """Build the student wheel, with answer keys instead of references and hidden tests."""
     from course.grading.release.wheel import build_wheel
 
     print(build_wheel(find_root(), arguments.folder))
@@ -320,14 +325,14 @@ def wheel(arguments: argparse.Namespace) -> int:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Look at this machine as the course will meet it: what is fine, what is not, what to do."""
+    """Check this machine, and say what is fine, what is wrong and what to do."""
     from course.grading.machine.doctor import diagnose
 
     return diagnose(arguments.folder)
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    """Zip a notebook, its checkpoints and the files that it needs for handing in, and say what is missing."""
+    """Pack a notebook, its checkpoints and the files it needs into a zip to hand in, and say what is missing."""
     from course.grading.intake.submit import hand_in
 
     options = {"blank": arguments.blank, "variants": arguments.variants}
@@ -356,7 +361,7 @@ def _all(things: Sequence[T], work: Callable[[T], int]) -> int:
 def _count(text: str) -> int:
     """A whole number, 1 or more."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number, 1 or more, was expected, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
 
@@ -367,7 +372,7 @@ def _days(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"a number of days, 0 or more, was expected, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days of 0 or more")
     return number
 
 
@@ -378,7 +383,7 @@ def _share(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0.0 < number <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share of a class: say 5% or 0.05, at most 100%")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share of a class. Write 5% or 0.05, at most 100%")
     return number
 
 
@@ -393,96 +398,106 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _starting(command: argparse.ArgumentParser) -> None:
-    command.add_argument("folder", type=Path, metavar="DIR", help="where to put it; made when missing")
+    command.add_argument("folder", type=Path, metavar="DIR", help="folder for the course (created if missing)")
     _with_topics(command)
 
 
 def _with_topics(command: argparse.ArgumentParser) -> None:
-    help = "03_rnn, rnn or 3; all when none is named"
+    help = "a topic, such as 03_rnn, rnn or 3 (default: all)"
     command.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help)
 
 
 def _releasing(command: argparse.ArgumentParser) -> None:
     _with_topics(command)
-    command.add_argument("--force", action="store_true", help="replace even notebooks somebody worked in")
+    command.add_argument("--force", action="store_true", help="replace notebooks even if they contain work")
 
 
 def _grading(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("what", nargs="*", default=[], metavar="TOPIC|NOTEBOOK", help="03_rnn, rnn or 3; or my.ipynb")
-    add("--student", action="append", default=[], help="only this student; may be repeated")
-    add("--force", action="store_true", help="execute anew what was graded before")
-    add("--stale", action="store_true", help="only what was judged with other tests than today's")
-    add("--retrain", action="store_true", help="train anew instead of loading checkpoints")
-    comparing = "train the models of so many anew, and compare"
+    add(
+        "what",
+        nargs="*",
+        default=[],
+        metavar="TOPIC|NOTEBOOK",
+        help="a topic, such as 03_rnn, or a notebook, such as my.ipynb",
+    )
+    add("--student", action="append", default=[], help="grade only this student (repeat for several)")
+    add("--force", action="store_true", help="grade again what was graded before")
+    add("--stale", action="store_true", help="grade again only what was judged with other tests than the current ones")
+    add("--retrain", action="store_true", help="train models again instead of loading checkpoints")
+    comparing = "train the models of this share of the class again, and compare"
     add("--spot-check", type=_share, default=0.0, metavar="5%", help=comparing)
     _with_workers(command)
-    add("--scheduler", metavar="ADDRESS", help="execute on a Dask cluster, such as tcp://10.0.0.1:8786")
-    add("--require-sandbox", action="store_true", help="refuse to grade where there is none")
-    add("--gpu", action="store_true", help="give notebooks the accelerator, and demand it")
-    add("--timeout", type=_count, metavar="SECONDS", help="what a cell may take; 30 by default")
+    add("--scheduler", metavar="ADDRESS", help="execute on the Dask cluster at an address such as tcp://10.0.0.1:8786")
+    add("--require-sandbox", action="store_true", help="refuse to grade without a sandbox")
+    add("--gpu", action="store_true", help="give notebooks an accelerator, and stop if there is none")
+    add("--timeout", type=_count, metavar="SECONDS", help="time limit of a cell (default: 30)")
 
 
 def _with_workers(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--workers", type=_count, help="processes that execute; one a core, if memory allows")
+    command.add_argument(
+        "--workers", type=_count, help="number of worker processes (default: one for each core, if memory allows)"
+    )
 
 
 def _reporting(command: argparse.ArgumentParser) -> None:
-    command.add_argument("topic", metavar="TOPIC", help="03_rnn, rnn or 3")
-    command.add_argument("--to", type=Path, metavar="FILE", help="reports/03_rnn.html by default")
+    command.add_argument("topic", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    command.add_argument("--to", type=Path, metavar="FILE", help="file to write (default: reports/03_rnn.html)")
 
 
 def _solving(command: argparse.ArgumentParser) -> None:
-    command.add_argument("exercise", metavar="EXERCISE", help="rnn_cell; `course list rnn` names them")
-    command.add_argument("--yes", action="store_true", help="you have tried: do not ask")
+    command.add_argument(
+        "exercise", metavar="EXERCISE", help="an exercise, such as rnn_cell (`course list rnn` names them)"
+    )
+    command.add_argument("--yes", action="store_true", help="do not ask whether you have tried")
 
 
 def _exporting(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where grades go")
-    add("topics", nargs="+", metavar="TOPIC", help="03_rnn, rnn or 3")
-    add("--to", type=Path, metavar="FILE", help="what to write; a file in exports/ by default")
-    add("--into", type=Path, metavar="FILE", help="a gradebook of Canvas or a worksheet of Moodle to fill in")
+    add("platform", choices=("csv", "canvas", "moodle", "gradescope"), help="where the grades go")
+    add("topics", nargs="+", metavar="TOPIC", help="a topic, such as 03_rnn, rnn or 3")
+    add("--to", type=Path, metavar="FILE", help="file to write (default: a file in exports/)")
+    add("--into", type=Path, metavar="FILE", help="Canvas gradebook or Moodle worksheet to fill in")
     times = ("visible", "after_due_date", "after_published", "hidden")
-    add("--visibility", choices=times, help="when students see results on Gradescope; visible by default")
-    unsafely = "have Gradescope grade even where there is no sandbox"
+    add("--visibility", choices=times, help="when students see results on Gradescope (default: visible)")
+    unsafely = "let Gradescope grade even without a sandbox"
     add("--without-sandbox", action="store_true", help=unsafely)
 
 
 def _listing_a_class(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a CSV file with ids, names and emails")
-    which = "the column that holds the ids students hand in by; found by its name otherwise"
+    which = "column with the ids that students hand in under (default: found by its name)"
     command.add_argument("--id", metavar="COLUMN", help=which)
 
 
 def _keeping(command: argparse.ArgumentParser) -> None:
-    unused = "remove what was not used for so many days; 0: all"
+    unused = "remove results not used for this many days (0 removes all)"
     command.add_argument("--prune", type=_days, metavar="DAYS", help=unused)
 
 
 def _examining(command: argparse.ArgumentParser) -> None:
-    where = "where the notebooks are; this folder by default"
+    where = "folder with the notebooks (default: this folder)"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), help=where)
 
 
 def _handing_in(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("what", metavar="NOTEBOOK|TOPIC", help="my.ipynb; or 03_rnn, rnn or 3")
-    add("--student", help="the name your class knows you by; your login name by default")
-    add("--folder", type=Path, help="where to put the zip; beside the notebook's folder by default")
-    add("--blank", action="store_true", help="pack a notebook without an answer, and do not ask")
-    add("--variants", action="store_true", help="pack the weights of models to compare with, too")
+    add("what", metavar="NOTEBOOK|TOPIC", help="a notebook, such as my.ipynb, or a topic, such as 03_rnn")
+    add("--student", help="the name your class knows you by (default: your login name)")
+    add("--folder", type=Path, help="where to put the zip (default: beside the notebook's folder)")
+    add("--blank", action="store_true", help="pack a notebook without answers, and do not ask")
+    add("--variants", action="store_true", help="also pack the weights of models to compare with")
 
 
 def _demonstrating(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="06_self_attention")
-    add("--folder", type=Path, help="where to put the class; a temporary folder by default")
+    add("topic", nargs="?", default="06_self_attention", metavar="TOPIC", help="a topic (default: 06_self_attention)")
+    add("--folder", type=Path, help="where to put the class (default: a temporary folder)")
     _with_workers(command)
 
 
 def _editing(command: argparse.ArgumentParser) -> None:
-    command.add_argument("notebook", type=Path, help="solutions/03_rnn/03_rnn.ipynb")
+    command.add_argument("notebook", type=Path, help="a notebook, such as solutions/03_rnn/03_rnn.ipynb")
 
 
 def _packing(command: argparse.ArgumentParser) -> None:

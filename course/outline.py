@@ -25,7 +25,7 @@ FollowThrough = Literal["lose", "keep"]
 KINDS = ("exercise", "question")
 """What an instructor's own topic may hold."""
 
-DATE = "write a date with time and zone, as in due = 2027-01-31T23:59:00+01:00, without quotes"
+DATE = "Write a date with time and time zone, such as due = 2027-01-31T23:59:00+01:00, without quotes"
 """How a due date is written."""
 
 _FOLDER = re.compile(r"(?P<number>\d\d)_(?P<name>[a-z][a-z0-9_]*)")
@@ -124,7 +124,7 @@ def read_outline(path: Path) -> Outline:
         follow_through = _follow_through(_table(values, "grading"))
         choices = {name: _choice(name, chosen) for name, chosen in _table(values, "topics").items()}
         if not choices:
-            raise Faulty("it chooses no topic: write [topics.03_rnn], say")
+            raise Faulty("it chooses no topic. Write a table such as [topics.03_rnn]")
         return Outline(path, _text(values, "title", "Sequence models"), late, follow_through, choices)
     except (UnicodeDecodeError, Faulty) as error:
         raise Faulty(f"{path}: {error}") from None
@@ -139,19 +139,19 @@ def _tables(text: str) -> dict[str, Any]:
         line = text.splitlines()[int(place[1]) - 1].strip() if place else ""
         if place and re.match("Cannot (declare|overwrite)", str(error)):
             again = f"line {place[1]} says {line!r} a second time"
-            raise Faulty(f"{again}: change the first, and take this one away") from None
+            raise Faulty(f"{again}. Change the first one, and delete this one") from None
         if place and re.match(r"due\s*=", line):
-            raise Faulty(f"line {place[1]} is {line!r}: {DATE}") from None
+            raise Faulty(f"line {place[1]} is {line!r}. {DATE}") from None
         if place and re.match(r"follow_through\s*=", line):
-            raise Faulty(f'line {place[1]} is {line!r}: write "lose" or "keep", with the quotes') from None
-        raise Faulty(f"{error}; that line is {line!r}" if line else str(error)) from None
+            raise Faulty(f'line {place[1]} is {line!r}. Write "lose" or "keep", with the quotes') from None
+        raise Faulty(f"{error}. That line is {line!r}" if line else str(error)) from None
 
 
 def _late(values: dict[str, Any]) -> Late:
     _only(values, ("percent_per_day", "grace_hours", "most_percent"), "[late]")
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise Faulty(f"[late] {name} is {value!r}, and must be a number, 0 or more")
+            raise Faulty(f"[late] {name} is {value!r}, but must be a number of 0 or more")
     return Late(**values)
 
 
@@ -159,7 +159,7 @@ def _follow_through(values: dict[str, Any]) -> FollowThrough:
     _only(values, ("follow_through",), "[grading]")
     setting: Any = values.get("follow_through", "lose")
     if setting not in ("lose", "keep"):
-        raise Faulty(f'[grading] follow_through is {setting!r}, and must be "lose" or "keep"')
+        raise Faulty(f'[grading] follow_through is {setting!r}, but must be "lose" or "keep"')
     found: FollowThrough = setting
     return found
 
@@ -168,20 +168,20 @@ def _choice(folder: str, values: Any) -> Choice:
     where = f"[topics.{folder}]"
     if not isinstance(values, dict) or not _FOLDER.fullmatch(folder):
         named = "two digits, an underscore, lower-case letters"
-        raise Faulty(f"{where} is no topic: write a table named like 03_rnn, which is {named}")
+        raise Faulty(f"{where} is not a topic. Name the table like 03_rnn, with {named}")
     _only(values, ("due", "points", "title", "lecture", "builds_on", "exercises"), where)
     due = values.get("due")
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
-        raise Faulty(f"{where} due is {str(due)!r}: {DATE}")
+        raise Faulty(f"{where} due is {str(due)!r}. {DATE}")
     if due is not None and not 1970 <= due.year < 9999:
-        raise Faulty(f"{where} due is in the year {due.year}: write it with four digits, such as 2027")
+        raise Faulty(f"{where} due is in the year {due.year}. Write the year with four digits, such as 2027")
     points = _table(values, "points", where)
     for name, value in points.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise Faulty(f"{where} {name} has {value!r} points, and must have a whole number, 0 or more")
+            raise Faulty(f"{where} {name} has {value!r} points, but must have a whole number of 0 or more")
     items = values.get("exercises", [])
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise Faulty(f'{where} exercises is no list of {{ name = "...", points = 2, minutes = 10 }}')
+        raise Faulty(f'{where} exercises must be a list of {{ name = "...", points = 2, minutes = 10 }}')
     checked = tuple(_item(item, where) for item in items)
     words = _text(values, "title"), _text(values, "lecture")
     return Choice(folder, due, points, *words, _builds_on(values, where), checked)
@@ -190,7 +190,7 @@ def _choice(folder: str, values: Any) -> Choice:
 def _builds_on(values: dict[str, Any], where: str) -> tuple[str, ...]:
     folders = values.get("builds_on", [])
     if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
-        raise Faulty(f'{where} builds_on is no list of topics: write builds_on = ["03_rnn"], say')
+        raise Faulty(f'{where} builds_on must be a list of topics, such as builds_on = ["03_rnn"]')
     return tuple(folders)
 
 
@@ -198,31 +198,31 @@ def _item(values: dict[str, Any], where: str) -> dict[str, Any]:
     _only(values, ("name", "points", "minutes", "kind"), f"an exercise of {where}")
     name = values.get("name")
     if not isinstance(name, str) or not name.isidentifier():
-        raise Faulty(f"{where} has an exercise named {name!r}: its name is that of the function students write")
+        raise Faulty(f"{where} has an exercise named {name!r}. Give it the name of the function that students write")
     for number in ("points", "minutes"):
         if type(values.get(number)) is not int or values[number] < 0:
             said = f"{number} = {values[number]!r}" if number in values else f"no {number}"
-            raise Faulty(f"{where} {name} has {said}: write a whole number, 0 or more")
+            raise Faulty(f"{where} {name} has {said}. Write a whole number of 0 or more")
     if values.get("kind", "exercise") not in KINDS:
-        raise Faulty(f"{where} {name} is of kind {values['kind']!r}: there are {' and '.join(KINDS)}")
+        raise Faulty(f"{where} {name} is of kind {values['kind']!r}. Choose {' or '.join(KINDS)}")
     return values
 
 
 def _table(values: dict[str, Any], name: str, where: str = "it") -> dict[str, Any]:
     table = values.get(name, {})
     if not isinstance(table, dict):
-        raise Faulty(f"{where} has a {name} that is no table")
+        raise Faulty(f"{where} has a {name} that is not a table")
     return table
 
 
 def _text(values: dict[str, Any], name: str, default: str = "") -> str:
     text = values.get(name, default)
     if not isinstance(text, str) or "\n" in text:
-        raise Faulty(f"{name} is {text!r}, and must be one line of text in quotes")
+        raise Faulty(f"{name} is {text!r}, but must be one line of text in quotes")
     return text
 
 
 def _only(values: dict[str, Any], known: Iterable[str], where: str) -> None:
     unknown = [name for name in values if name not in known]
     if unknown:
-        raise Faulty(f"{where} says {unknown[0]!r}, which means nothing here; there are {', '.join(known)}")
+        raise Faulty(f"{where} says {unknown[0]!r}, which means nothing here. Choose from {', '.join(known)}")

@@ -339,12 +339,12 @@ def near(name: str, names: Sequence[str] = ()) -> str:
 
     if not names and (topic := _topic(name)):
         own = [item.name for item in topic.judged]
-        return f"; that is a topic, with the exercises {', '.join(own)}"
+        return f". That is a topic, with the exercises {', '.join(own)}"
     names = names or [item.name for topic in TOPICS for item in topic.items]
     by_lower, lower = {other.lower(): other for other in names}, str(name).lower()
     alike = [lower] if lower in by_lower else get_close_matches(lower, by_lower, n=3, cutoff=0.6)
     found = [by_lower[one] for one in alike]
-    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+    return f". Did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
 def chosen(outline: Outline | None, ours: Sequence[Topic] = OURS) -> tuple[Topic, ...]:
@@ -374,10 +374,12 @@ def _choose(topic: Topic, choice: Choice) -> Topic:
     """One of our topics with an instructor's points and due date."""
     where = f"[topics.{topic.folder}]"
     if choice.items or choice.title or choice.builds_on:
-        raise Faulty(f"{where} is a topic of ours: it keeps its title and exercises, choose points and due date only")
+        raise Faulty(
+            f"{where} is a topic of ours and keeps its title and exercises. Change only its points and due date"
+        )
     names = [item.name for item in topic.items]
     for name in sorted(choice.points.keys() - {*names}):
-        which = near(name, names) or f"; there are {', '.join(names)}"
+        which = near(name, names) or f". Its exercises are {', '.join(names)}"
         raise Faulty(f"{where} gives points to {name!r}, which is no exercise of it{which}")
     items = tuple(replace(item, points=choice.points.get(item.name, item.points)) for item in topic.items)
     return replace(topic, items=items, due=choice.due)
@@ -388,12 +390,12 @@ def _own(choice: Choice, ours: Sequence[Topic]) -> Topic:
     where = f"[topics.{choice.folder}]"
     if not choice.title or not choice.items:
         folders = [topic.folder for topic in ours]
-        which = near(choice.folder, folders) or f"; there are {', '.join(folders)}."
+        which = near(choice.folder, folders) or f". Ours are {', '.join(folders)}."
         raise Faulty(f"{where} is no topic of ours{which} One of your own needs a title and exercises")
     if choice.name in {topic.name for topic in ours}:
-        raise Faulty(f"{where} has the name of a topic of ours: call it something else")
+        raise Faulty(f"{where} has the name of a topic of ours. Give it another name")
     if choice.points:
-        raise Faulty(f"{where} is your own topic: its points stand in its exercises")
+        raise Faulty(f"{where} is your own topic. Write its points in its exercises")
     items = tuple(Item(**values) for values in choice.items)
     before = tuple(folder[3:] for folder in choice.builds_on)
     return Topic(choice.number, choice.name, choice.title, choice.lecture, items, before, choice.due, own=True)
@@ -435,7 +437,7 @@ def find_topic(name: str) -> Topic:
     if topic := _topic(name):
         return topic
     folders = [topic.folder for topic in TOPICS]
-    which = near(name, folders) or f"; there are {', '.join(folders)}"
+    which = near(name, folders) or f". The topics are {', '.join(folders)}"
     raise Unknown(f"no topic is called {name!r}{which}")
 
 

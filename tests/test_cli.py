@@ -61,16 +61,19 @@ def test_list_does_not_wait_for_torch() -> None:
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["list", "nope"], r"course list: no topic is called 'nope'; there are 01_markov_ngrams"),
+        (["list", "nope"], r"course list: no topic is called 'nope'. The topics are 01_markov_ngrams"),
         (["release", "nope"], r"course release: no topic is called 'nope'"),
         (["lint", "3", "nope"], r"course lint: no topic is called 'nope'"),
-        (["list", "3_rnn"], r"course list: no topic is called '3_rnn'; did you mean '03_rnn'\?"),
+        (["list", "3_rnn"], r"course list: no topic is called '3_rnn'. Did you mean '03_rnn'\?"),
         (
             ["grade", str(Path(__file__).parent)],
-            r"course grade: .*tests is a folder: name a topic, or a file that ends",
+            r"course grade: .*tests is a folder. Name a topic, or a file that ends",
         ),
-        (["grade", "3", "my.ipynb"], r"course grade: name topics to grade a class, or notebooks .* not both at once"),
-        (["submit", __file__], r"course submit: .*test_cli.py is no notebook: name a topic, or a file that ends"),
+        (
+            ["grade", "3", "my.ipynb"],
+            r"course grade: topics and notebooks cannot be graded together. Name topics to grade",
+        ),
+        (["submit", __file__], r"course submit: .*test_cli.py is no notebook. Name a topic, or a file that ends"),
         (["source", "nope.ipynb"], r"course source: nope.ipynb is not a notebook"),
     ],
 )
@@ -91,7 +94,7 @@ def test_what_is_not_installed_is_told_with_a_line_for_every_shell() -> None:
     """Windows' own takes no single quotes."""
     code = "import sys; sys.modules['nbformat'] = None; from course.cli import main; sys.exit(main(['submit', '3']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    told = 'course submit: this needs nbformat, which is not installed: pip install "sequence-course[grading]"\n'
+    told = 'course submit: this needs nbformat, which is not installed. Run pip install "sequence-course[grading]"\n'
     assert (done.returncode, done.stderr) == (2, told)
 
 
@@ -197,7 +200,7 @@ def test_a_folder_nbgrader_gets_lost_in_is_refused(
     (tmp_path / name / "nbgrader_config.py").touch()
     monkeypatch.chdir(tmp_path / name)
     assert cli.main(["lint"]) == 2
-    assert "rename the folder" in capsys.readouterr().err
+    assert "Rename the folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argv", [["release"], ["lint"], ["wheel"]])

@@ -103,7 +103,9 @@ class Exercise:
         numbered: list[Case] = []
         for number, case in enumerate(cases, first):
             if case.again and not (numbered and numbered[-1].steps is case.steps):
-                raise ValueError(f"{self.name}, case {case.title!r}: the case it judges again does not stand before it")
+                raise ValueError(
+                    f"{self.name}, case {case.title!r}: it must come right after the case that it judges again"
+                )
             numbered.append(replace(case, seed=numbered[-1].seed if case.again else number, shown=self.shown))
         return numbered
 
@@ -113,7 +115,9 @@ class Exercise:
         for case in cases:
             for title in case.needs:
                 if titles.count(title) != 1 or title == case.title:
-                    raise ValueError(f"{self.name}, case {case.title!r}: no one other case is called {title!r}")
+                    raise ValueError(
+                        f"{self.name}, case {case.title!r}: exactly one other case must be called {title!r}"
+                    )
 
     @property
     def points(self) -> int:
@@ -132,7 +136,7 @@ class Exercise:
 
 def _a_case(made: Any) -> Case:
     if not isinstance(made, Case):
-        raise TypeError(f"{made!r:.60} is no case: one begins with call, build, draws, given or given_model")
+        raise TypeError(f"{made!r:.60} is not a case. Begin a case with call, build, draws, given or given_model")
     return made
 
 
@@ -155,7 +159,7 @@ def exercise(
     """
     for called, given in (("hints", hints), ("forbidden", forbidden)):
         if isinstance(given, str):
-            raise TypeError(f"{called} is a single text: write a tuple, with a comma, {called}=({given!r:.30},)")
+            raise TypeError(f"{called} is a single string. Write a tuple, with a comma, {called}=({given!r:.30},)")
 
     def declare(make_cases: Callable[[Rng], Iterable[Case | _Mark]]) -> Exercise:
         return Exercise(

@@ -24,7 +24,7 @@ from .script import Case, LawUse, Script, Step, tracks_gradients, without_gradie
 from .values import Malformed, Other, TooLarge, demand_whole
 from .wire import pack, unpack
 
-SENDABLE = "make it of tensors, arrays, numbers, text, bytes, and lists, tuples, dicts and sets of them"
+SENDABLE = "Make it of tensors, arrays, numbers, text, bytes, and lists, tuples, dicts and sets of them"
 """What crosses between judge and answer, for sentences."""
 
 Right = Callable[[], Recording]
@@ -169,7 +169,7 @@ def _packed(values: Any, name: str) -> bytes:
     try:
         return pack(values, whole=True)
     except TooLarge as error:
-        raise NoKey(f"the key of {name} holds more than can be sent ({error}): make its cases smaller") from None
+        raise NoKey(f"the key of {name} holds more than can be sent ({error}). Make its cases smaller") from None
 
 
 def read_key_file(path: Path) -> AnswerKey:
@@ -184,7 +184,7 @@ def read_key_file(path: Path) -> AnswerKey:
         predictions = [Prediction.from_plain(values) for values in held["predictions"]]
         hints = {values["name"]: tuple(values["hints"]) for values in held["questions"]}
     except (KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"{path.name} is no answer key: {error}") from None
+        raise Malformed(f"{path.name} is not an answer key: {error}") from None
     return AnswerKey({key.name: key for key in keys}, {asked.name: asked for asked in predictions}, hints)
 
 
@@ -208,7 +208,7 @@ def _key_case(exercise: Exercise, case: Case) -> KeyCase:
         right = _answered(exercise, case)
     if unsent := _demand_whole(case.script().to_plain(), exercise, case, "what it asks"):
         what = f"a value of type `{unsent[0]}` is handed over, which cannot be sent to an answer"
-        raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}: {SENDABLE}")
+        raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}. {SENDABLE}")
     held = KeyCase(case, right, _mistaken(exercise, case))
     if held.is_compared:
         held.right()
@@ -249,7 +249,7 @@ def _demand_comparable(expected: Recording, exercise: Exercise, case: Case) -> N
             continue
         if other := next((leaf for leaf in leaves(value) if isinstance(leaf, Other)), None):
             what = f"the right answer is of type `{other.type_name}`, of which nothing can be compared"
-            raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}: {SENDABLE}, or examine what it does")
+            raise NoKey(f"in the case {case.title!r} of {exercise.name} {what}. {SENDABLE}, or examine what it does")
 
 
 def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: str) -> list[str]:
@@ -264,7 +264,7 @@ def _demand_whole(sent: dict[str, Any], exercise: Exercise, case: Case, what: st
         return demand_whole(sent)
     except TooLarge as error:
         where = f"the case {case.title!r} of {exercise.name}"
-        raise NoKey(f"{where} is too large: {what} holds more than can be sent ({error})") from None
+        raise NoKey(f"{where} is too large, because {what} holds more than can be sent ({error})") from None
 
 
 def _mistaken(exercise: Exercise, case: Case) -> Wrong:

@@ -57,11 +57,11 @@ class Prediction:
     def faults(self) -> Iterator[str]:
         """What an author has to mend, a sentence each."""
         if not FEWEST <= len(self.choices) <= MOST:
-            yield f"the prediction {self.name!r} has {len(self.choices)} choices: give it {FEWEST} or {MOST}"
+            yield f"the prediction {self.name!r} has {len(self.choices)} choices. Give it {FEWEST} or {MOST}"
         if (number := sum(choice.is_right for choice in self.choices)) != 1:
-            yield f"the prediction {self.name!r} has {number} right choices: give it one"
+            yield f"the prediction {self.name!r} has {number} right choices. Give it one"
         if not self.question or any(not choice.text or not choice.reply for choice in self.choices):
-            yield f"the prediction {self.name!r} has an empty text: its question, its choices and each reply need words"
+            yield f"the prediction {self.name!r} has an empty text. Write its question, its choices and each reply"
 
     def to_plain(self) -> dict[str, Any]:
         """What `from_plain` reads."""

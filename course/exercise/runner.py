@@ -251,7 +251,7 @@ class _Run:
         self.mutated += [f"{step.into}: {name}" for name, old in before.items() if not _unchanged(old, now.get(name))]
 
 
-class OfAnotherKind(AttributeError):
+class WrongKind(AttributeError):
     """The answer raised nothing, and what came of it is not of the kind that is asked for."""
 
 
@@ -261,7 +261,7 @@ def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
     `asked` says what should have come, where a name does not tell a tensor from a module.
 
     Raises:
-        OfAnotherKind: there is none; the sentence says what came, and what is asked for.
+        WrongKind: there is none; the sentence says what came, and what is asked for.
     """
     try:
         return getattr(value, name)
@@ -272,9 +272,9 @@ def _part(value: Any, name: str, path: str = "", asked: str = "") -> Any:
     if value is None or asked or (module and not isinstance(value, nn.Module)):
         hint = ": is there a `return`?" if value is None else ""
         asked = asked or ("an `nn.Module`" if module else f"`{name}`")
-        raise OfAnotherKind(f"{asked} is asked for, and {_what(value)} came{hint}")
+        raise WrongKind(f"{asked} is asked for, and {_what(value)} came{hint}")
     lacks = "has none" if path in ("", name) else f"has no `{name}`"
-    raise OfAnotherKind(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
+    raise WrongKind(f"`{path or name}` is asked for, and {_what(value)} {lacks}")
 
 
 def _what(value: Any) -> str:

@@ -31,7 +31,7 @@ def stand_in(name: str, **parameters: Any) -> StandIn:
         KeyError: there is no stand-in of that name.
     """
     if name not in MAKERS:
-        raise KeyError(f"no stand-in is called {name!r}; there are {', '.join(sorted(MAKERS))}")
+        raise KeyError(f"no stand-in is called {name!r}. There are {', '.join(sorted(MAKERS))}")
     return StandIn(name, parameters)
 
 

@@ -1,4 +1,4 @@
-"""What the course has to offer, as text."""
+"""The list of topics and exercises, as text."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def topic_called(name: str) -> Topic:
         path = Path(name)
         if path.is_dir() or path.is_file():
             what = "a folder" if path.is_dir() else "no notebook"
-            raise Problem(f"{name} is {what}: name a topic, or a file that ends in .ipynb") from None
+            raise Problem(f"{name} is {what}. Name a topic, or a file that ends in .ipynb") from None
         raise Problem(error.args[0]) from None

@@ -1,4 +1,4 @@
-"""Where on this disk the instructor's course lies."""
+"""Find the instructor's course on this disk, and the files in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_root(start: Path | None = None) -> Path:
             demand_fit(folder)
             return folder
     raise Problem(
-        f"{start} is not inside a course: no folder above it holds nbgrader_config.py and solutions/. "
+        f"{start} is not inside a course, because no folder above it holds nbgrader_config.py and solutions/. "
         "Change to the course's folder, and run it there"
     )
 
@@ -53,7 +53,7 @@ def demand_fit(folder: Path) -> None:
     if unquote(str(folder)) != str(folder):
         found.add("%")
     if found:
-        raise Problem(f"nbgrader cannot work in {folder}: rename the folder without {' '.join(sorted(found))}")
+        raise Problem(f"nbgrader cannot work in {folder}. Rename the folder without {' '.join(sorted(found))}")
 
 
 def source_path(root: Path, topic: Topic) -> Path:

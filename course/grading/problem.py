@@ -1,7 +1,7 @@
-"""What stands between a person and what they asked for, in one sentence."""
+"""The error that a command reports in one or two sentences, without a traceback."""
 
 from __future__ import annotations
 
 
 class Problem(Exception):
-    """Raised by every command for bad input: the message is one clear sentence that says what to do next."""
+    """Raised for bad input. The message says in one or two sentences what happened and what to do next."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..exercise.laws import Outputs
 from ..exercise.nested import leaves
 from ..exercise.recording import Raised, Recording
-from ..exercise.runner import OfAnotherKind
+from ..exercise.runner import WrongKind
 from ..exercise.script import Case, Step
 from .difference import Difference
 
@@ -48,7 +48,7 @@ def explain_error(raised: Raised, case: Case, outputs: Outputs) -> Difference:
         return Difference("missing", f"`{method}` is not answered yet" if method else "not answered yet")
     if absent := _ABSENT.search(raised.message):
         return Difference("raised", f"there is no method `{absent[1]}` in your class: is its name spelt so?")
-    if OfAnotherKind.__name__ in raised.types:
+    if WrongKind.__name__ in raised.types:
         return Difference("type", raised.message)
     where = _where(raised)
     if "in-place operation" in raised.message and "leaf" in raised.message:

@@ -7,7 +7,7 @@ from html import escape
 
 from .verdict import TOGETHER, CaseResult, Kind, Verdict
 
-PUBLIC_NOTE = "Public checks only: the hidden ones run at grading."
+PUBLIC_NOTE = "These are the public checks. The hidden ones run at grading."
 _COLOURS: dict[str, str] = {"good": "#2e9e5b", "part": "#c98a00", "bad": "#d1493f", "quiet": "#7a7f87"}
 _TONES: dict[Kind, str] = {
     "passed": "good",
@@ -49,7 +49,7 @@ def headline(verdict: Verdict, *, public: bool = False) -> str:
         "time": f"out of time, {tally}",
         "memory": f"out of memory, {tally}",
         "missing": "nothing to check yet" if public else f"no answer, {tally}",
-        "not-graded": "not graded: a fault of the grading machine, to be retried",
+        "not-graded": "not graded yet, because the grading machine failed",
     }
     return words[verdict.kind]
 
@@ -116,8 +116,8 @@ def _ground(verdict: Verdict) -> str:
         points = "keeps its" if verdict.keeps else "loses"
         return f"This answer is right but for your `{verdict.rests_on}` above. It {points} points all the same."
     if verdict.kind == "missing":
-        return f"It rests on `{verdict.rests_on}`, which is not written yet: write that first, and check again."
-    return f"It rests on your `{verdict.rests_on}`, which does not pass either: mend that first, and check again."
+        return f"It rests on `{verdict.rests_on}`, which is not written yet. Write that first, and check again."
+    return f"It rests on your `{verdict.rests_on}`, which does not pass either. Fix that first, and check again."
 
 
 def _to_show(verdict: Verdict) -> list[CaseResult]:
@@ -141,7 +141,7 @@ def _failed(verdict: Verdict) -> tuple[list[CaseResult], list[CaseResult]]:
 def _further(verdict: Verdict, shown: list[CaseResult]) -> list[str]:
     lines = []
     if verdict.convention:
-        lines.append(f"A correct computation, under another convention: {verdict.convention}.")
+        lines.append(f"This computation is correct under another convention: {verdict.convention}.")
     told = any(case.message == verdict.message for case in shown)
     if verdict.message and not told and verdict.kind != "passed":
         lines.append(verdict.message)

@@ -196,7 +196,7 @@ class Session:
                 left -= size
                 return Recording.from_plain(answer)
             except TimeoutError:
-                raise Unanswered("time", f"no answer within {self.seconds:g} seconds: does a loop never end?") from None
+                raise Unanswered("time", f"no answer within {self.seconds:g} seconds. Does a loop never end?") from None
             except ConnectionError:
                 raise Unanswered("error", "the kernel went away while the exercise was being judged") from None
 

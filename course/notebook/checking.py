@@ -121,16 +121,16 @@ def _demand_an_answer(name: str, answer: Any) -> None:
     """Tell a slip in the call itself from an answer that is wrong."""
     cases = key(name).cases  # which knows whether there is such an exercise
     if isinstance(getattr(answer, "model", None), nn.Module) and not callable(answer):
-        given = f"give check({name!r}, …) the model in it, record.model"
-        raise slip(TypeError(f"this is the record of a training: {given}"))
+        given = f"Give check({name!r}, …) the model in it, record.model"
+        raise slip(TypeError(f"this is the record of a training. {given}"))
     made = any(step.into == "model" for held in cases for step in held.case.steps[:1])
     if made and (isinstance(answer, nn.Module) or not callable(answer)) and not isinstance(answer, _PLAIN):
         kind = type(answer).__name__
-        raise slip(TypeError(f"check({name!r}, …) takes the class itself, {kind}, and got one made of it, {kind}(…)"))
+        raise slip(TypeError(f"check({name!r}, …) takes the class itself, {kind}, but got an object of it, {kind}(…)"))
     called = any(step.on == "answer" for held in cases for step in held.case.steps)
     if isinstance(answer, _PLAIN) or (called and not callable(answer)):
         got = f"{answer!r:.60}"
-        raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, and got {got}"))
+        raise slip(TypeError(f"check({name!r}, …) takes what you wrote, the function or class itself, but got {got}"))
 
 
 watch_over(check)

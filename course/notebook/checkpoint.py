@@ -40,7 +40,7 @@ def read_record(path: Path) -> dict[str, Any]:
             facts = json.loads((file.metadata() or {}).get("record", "{}"))
         return facts if isinstance(facts, dict) else {}
     except (safetensors.SafetensorError, OSError):
-        raise Unfit(f"{path} is no safetensors file") from None
+        raise Unfit(f"{path} is not a safetensors file") from None
     except (ValueError, RecursionError):
         return {}
 
@@ -55,15 +55,15 @@ def load_into(model: nn.Module, path: Path) -> None:
     try:
         weights = safetensors.torch.load(path.read_bytes())
     except (safetensors.SafetensorError, OSError, ValueError, KeyError):
-        raise Unfit(f"{path} is no safetensors file") from None
+        raise Unfit(f"{path} is not a safetensors file") from None
     own = _tensors(model)
     if set(own) != set(weights):
         names = sorted(set(own) ^ set(weights))[:3]
-        raise Unfit(f"{path} belongs to another model: {', '.join(names)} is in only one of them")
+        raise Unfit(f"{path} belongs to another model, because only one of the two has {', '.join(names)}")
     for name, value in own.items():
         if not is_lazy(value) and value.shape != weights[name].shape:
-            shapes = f"{tuple(weights[name].shape)} in the file, {tuple(value.shape)} in the model"
-            raise Unfit(f"{path} belongs to another model: {name} is {shapes}")
+            shapes = f"{tuple(weights[name].shape)} in the file and {tuple(value.shape)} in the model"
+            raise Unfit(f"{path} belongs to another model, because {name} has shape {shapes}")
     model.load_state_dict(weights, strict=False)  # what is there besides is no tensor
 
 

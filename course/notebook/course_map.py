@@ -213,7 +213,7 @@ def _headline(topics: Sequence[Topic], standings: Mapping[str, Standing], links:
     told = f"<b>{passed} of {of} exercises pass</b>, and {done} of {len(topics)} notebooks are done."
     at = _goes_on(topics, standings)
     if at is None:
-        return f"{told} {'That is the whole course' if done == len(topics) else 'The others come later'}: well done."
+        return f"{told} {'That is the whole course' if done == len(topics) else 'The others come later'}. Well done."
     name = f"{at.number} {escape(at.title)}"
     link = f'<a href="{escape(links[at.name])}">{name}</a>' if at.name in links else name
     return f"{told} {'Go on' if any(s.begun for s in listed) else 'Begin'} with {link}."

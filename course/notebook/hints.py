@@ -29,7 +29,7 @@ def hint(name: str) -> None:
     position = given % len(ladder)
     note(name, hints=given + 1)
     left = len(ladder) - position - 1
-    more = "this was the last one" if not left else f"{left} more: call hint again"
+    more = "this was the last one" if not left else f"{left} more. Call hint again to see the next"
     body = (
         f'<div style="border-left:4px solid #4a7fd1;padding:6px 12px;margin:4px 0;max-width:52em;line-height:1.45;'
         f'color:inherit;font-family:system-ui,sans-serif;font-size:14px"><b>Hint {position + 1} of {len(ladder)}</b> '

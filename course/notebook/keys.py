@@ -36,7 +36,9 @@ def called(name: str) -> tuple[Topic, Item]:
     if not isinstance(name, str):
         such = meant(name)
         got = f"{such} itself" if getattr(name, "__name__", "") == such else f"{name!r:.60}"
-        raise slip(TypeError(f"an exercise's name comes first, in quotes, such as {such!r}, and got {got}"))
+        raise slip(
+            TypeError(f"the first argument must be an exercise's name in quotes, such as {such!r}, but it is {got}")
+        )
     try:
         return find_item(name)
     except Unknown as error:
@@ -54,7 +56,7 @@ def cached_key(name: str) -> Key:
     """Make or read the key of an exercise, once a process."""
     topic, item = find_item(name)
     if item.kind == "question":
-        raise slip(Unknown(f"{name!r} is read by a person: there is nothing to check"))
+        raise slip(Unknown(f"{name!r} is graded by a person, so there is nothing to check"))
     if find_spec("course.hidden") is not None:
         with as_torch_comes():
             return key_of(import_module("course.hidden").find(name), public_only=True)
@@ -78,5 +80,5 @@ def answer_key(topic: str) -> AnswerKey:
     """
     path = KEYS / f"{topic}.key"
     if not path.exists():
-        raise slip(Unknown(f"the answer key {path.name} is missing: install the course again"))
+        raise slip(Unknown(f"the answer key {path.name} is missing. Install the course again"))
     return read_key_file(path)

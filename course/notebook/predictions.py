@@ -40,7 +40,7 @@ def predict(name: str, choice: str = "") -> None:
     if choice:
         letter = choice.strip().lower() if isinstance(choice, str) else ""
         if len(letter) != 1 or letter not in letters:
-            raise slip(Unknown(f"{name} has no choice {choice!r:.40}: choose one of {', '.join(letters)}"))
+            raise slip(Unknown(f"{name} has no choice {choice!r:.40}. Choose one of {', '.join(letters)}"))
         _remember(asked, letter)
     else:
         letter = remembered(name)

@@ -102,7 +102,7 @@ def _why_not(wanted: list[str], ran: subprocess.CompletedProcess[str]) -> str:
         )
     said = [line for line in ran.stderr.splitlines() if line.strip()] or [f"status {ran.returncode}"]
     why = next((line for line in said if line.startswith("ERROR")), said[-1]).removeprefix("ERROR: ")
-    return f"pip could not install {_listed(wanted) or 'the course'}: {why.rstrip('.')}. Mend that"
+    return f"pip could not install {_listed(wanted) or 'the course'}: {why.rstrip('.')}. Fix that"
 
 
 def _proper_name(wheel: str) -> str:

@@ -138,7 +138,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
     budget, path = budget_of(name), _checkpoint(name, variant)
     if not callable(train):
         got = type(train).__name__
-        raise slip(TypeError(f"fit needs your loop, a function train(model, batches), and got a {got}"))
+        raise slip(TypeError(f"fit needs your loop, a function train(model, batches), but got a {got}"))
     seed(folder_number())
     built = _built(model).to(device())
     if _loads_checkpoint():
@@ -146,8 +146,12 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
             return _from_checkpoint(name, built, path)
         except Unfit as unfit:
             if os.environ.get("NBGRADER_EXECUTION") == "validate":
-                raise slip(TrainFirst(f"train first: run the cell that calls fit({name!r}, …); {unfit}")) from None
-            say(f"{name}: {unfit}; training anew within the CPU budget")
+                raise slip(
+                    TrainFirst(
+                        f"the model is not trained yet, because {unfit}. First run the cell that calls fit({name!r}, …)"
+                    )
+                ) from None
+            say(f"{name}: {unfit}, so the model is trained again within the CPU budget")
     record = _train(name, built, train, budget, f"{name}, {variant}" if variant else name)
     try:
         code = code_of([train, model, *map(type, built.modules())])
@@ -155,7 +159,7 @@ def fit(name: str, model: nn.Module | Callable[[], nn.Module], train: Train, var
         if on_colab() and not variant:
             say(keep(path))
     except OSError as error:
-        say(f"{name}: the checkpoint could not be written ({error.strerror}); the model is trained all the same")
+        say(f"{name}: the checkpoint could not be written ({error.strerror}), but the model is trained")
     return record
 
 
@@ -195,7 +199,7 @@ def _interrupted(stopped: KeyboardInterrupt, batches: Batches, examples: int) ->
         return stopped
     stopped.args = (
         f"You interrupted the training, at this line of yours, after {batches.examples:,} of {examples:,} examples. "
-        "These weights are not kept; a checkpoint from before stays as it was.",
+        "These weights are not kept, and an earlier checkpoint stays as it was.",
     )
     return slip(stopped)
 
@@ -204,15 +208,15 @@ def _worry(record: Record, before: list[Tensor]) -> str:
     """What went wrong without an exception, or nothing; `before` are the parameters as training found them."""
     after = [parameter for parameter in record.model.parameters() if not is_lazy(parameter)]
     if not record.examples:
-        return "Nothing was trained: `train` took no batch. Its second argument hands them out in a for loop."
+        return "Nothing was trained, because `train` took no batch. Its second argument hands them out in a for loop."
     lost = next((k for k, loss in enumerate(record.losses, start=1) if not math.isfinite(loss)), None)
     if lost is not None:
         return (
-            f"Loss {lost} of {len(record.losses)} is {record.losses[lost - 1]}. There or before, something was divided "
-            "by zero, or its logarithm taken, or a whole row hidden from a softmax, or the steps were too large."
+            f"Loss {lost} of {len(record.losses)} is {record.losses[lost - 1]}. Look there or before for a division by "
+            "zero, a logarithm of zero, a softmax over a row that is hidden as a whole, or steps that are too large."
         )
     if not all(bool(parameter.isfinite().all()) for parameter in after):
-        return "Some of the model's parameters are no finite numbers any more: were the steps too large?"
+        return "Some of the model's parameters are no longer finite numbers. Were the steps too large?"
     if len(after) == len(before) and all(map(torch.equal, before, after)):
         return (
             "No parameter has moved. Were gradients computed, does the optimizer hold this model's parameters, and "
@@ -258,13 +262,15 @@ def budget_of(name: str) -> Budget:
     """Return the budget of a training task, or raise `Unknown` for an exercise that has none."""
     budget = called(name)[1].budget
     if budget is None:
-        raise slip(Unknown(f"{name!r} is nothing that fit trains: it has no training budget"))
+        raise slip(Unknown(f"fit cannot train {name!r}, because it has no training budget"))
     return budget
 
 
 def _checkpoint(name: str, variant: str) -> Path:
     if variant and Path(variant).name != variant:
-        raise slip(ValueError(f"a variant is a part of a file's name, such as 'one_head', and {variant!r} is none"))
+        raise slip(
+            ValueError(f"a variant is a part of a file's name, such as 'one_head', but {variant!r} cannot be one")
+        )
     return Path("checkpoints", f"{name}.{variant}.safetensors" if variant else f"{name}.safetensors")
 
 
@@ -272,5 +278,5 @@ def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
     __tracebackhide__ = True
     built = model() if callable(model) and not isinstance(model, nn.Module) else model
     if not isinstance(built, nn.Module):
-        raise slip(TypeError(f"fit needs an nn.Module or a function that builds one, and got {built!r:.60}"))
+        raise slip(TypeError(f"fit needs an nn.Module or a function that builds one, but got {built!r:.60}"))
     return built

@@ -52,7 +52,7 @@ def _show(shell: Any, kind: type, error: BaseException, tb: TracebackType, tb_of
     """The cell fails as ever; what it shows may be ours."""
     if name := unwritten(error, tb):
         told = [
-            f"`{name}` is not written yet: it still says `{STUB}`.",
+            f"`{name}` is not written yet. It still says `{STUB}`.",
             "Write your code in place of that line, run its cell, and then this one again.",
         ]
         error._render_traceback_ = lambda: told  # type: ignore[attr-defined]  # IPython asks for it

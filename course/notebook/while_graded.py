@@ -11,7 +11,7 @@ from typing import Any
 CALL = "__import__({module!r}, fromlist=('',)).{function}({arguments})"
 """How a cell calls a function of this module without binding a name of its own."""
 
-STAYS = "exit() ends the kernel: in your own notebook the cells below would not run. While it is graded, they do."
+STAYS = "exit() ends the kernel, so in your own notebook the cells below would not run. While it is graded, they run."
 
 _NOTHING = object()
 _kept: list[Any] = []

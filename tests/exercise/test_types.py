@@ -120,7 +120,7 @@ def test_a_changed_argument_is_noticed(given, change):
 @pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_compared_is_refused_where_it_is_declared(make):
     with pytest.raises(
-        NoKey, match=r"^in the case 'public' of types the right answer is of type `.*: make it of tensors"
+        NoKey, match=r"^in the case 'public' of types the right answer is of type `.*. Make it of tensors"
     ):
         verdict_on(exercise(make), make)
     with pytest.raises(NoKey, match=r"^in the case 'public' of types a value of type `.*` is handed over"):

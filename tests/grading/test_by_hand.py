@@ -119,7 +119,7 @@ def test_it_survives_a_time_stamp_that_is_none(marked):
     stamp = marked / "submitted" / "ada" / NAME / "timestamp.txt"
     stamp.write_text("gestern")
     (work,) = grade(marked, students=["ada"])
-    assert "does not hold a date" in work.reason and "its earlier grading stays" in work.reason
+    assert "does not hold a date" in work.reason and "Its earlier grading stays" in work.reason
     assert by_hand(marked, "ada") == GIVEN
     stamp.unlink()
     grade(marked, students=["ada"])
@@ -160,7 +160,7 @@ def test_late_work_loses_its_share_of_what_is_given_by_hand_afterwards(marked):
         book.db.commit()
     graded = grade(marked, students=["ada"])
     assert notes(graded) == [
-        f"ada: late, which takes {GIVEN['score'] - 1:g} off the points above",
+        f"ada: loses {GIVEN['score'] - 1:g} of the points above, because it came late",
     ]
     assert by_hand(marked, "ada") == {**GIVEN, "question": 0.5, "late": GIVEN["score"] - 1, "score": GIVEN["score"] - 1}
 
@@ -185,7 +185,7 @@ def more_by_hand(marked: Path, monkeypatch) -> Path:
 @pytest.mark.parametrize("platform", ["canvas", "moodle", "csv"])
 def test_an_export_counts_late_penalties_anew(more_by_hand, platform, capsys):
     """They are a share of the score, of which a person gave some after they were counted."""
-    for says in (f"course export: {NAME}: late penalties counted anew for ada\n", ""):
+    for says in (f"course export: {NAME}: late penalties were recomputed for ada\n", ""):
         assert cli.main(["export", platform, NAME]) == 0
         said = capsys.readouterr().err
         assert says in said and ("penalties" in said) == bool(says), "what is right is not told a second time"
@@ -201,7 +201,7 @@ def test_nbgraders_own_commands_count_late_penalties_anew(more_by_hand):
     with gradebook(more_by_hand) as book:
         book.find_grade(QUESTION, NAME, NAME, "ada").manual_score = 1.0
         book.db.commit()
-    assert f"{NAME}: late penalties counted anew for ada" in output_of(more_by_hand, "nbgrader", "export")
+    assert f"{NAME}: late penalties were recomputed for ada" in output_of(more_by_hand, "nbgrader", "export")
     assert by_hand(more_by_hand, "ada")["late"] == GIVEN["score"] - 0.5
 
 
@@ -239,10 +239,10 @@ def test_nothing_runs_under_a_configuration_that_fails(tmp_path, monkeypatch, ca
     assert cli.main(["grade", NAME]) == 2
     assert f"line {line}: " in capsys.readouterr().err
     for setting, says in (
-        ("JudgedExecute.tiemout = 5", "JudgedExecute has no setting tiemout; is timeout meant?"),
-        ("JudgedExecute.patience = 5", "JudgedExecute has no setting patience; leave it out"),
-        ("Execute.memroy = 5", "Execute has no setting memroy; is memory meant?"),
-        ("JudgedExcute.timeout = 5", "there is no class JudgedExcute; is JudgedExecute meant?"),
+        ("JudgedExecute.tiemout = 5", "JudgedExecute has no setting tiemout. Did you mean timeout?"),
+        ("JudgedExecute.patience = 5", "JudgedExecute has no setting patience. Leave it out"),
+        ("Execute.memroy = 5", "Execute has no setting memroy. Did you mean memory?"),
+        ("JudgedExcute.timeout = 5", "there is no class JudgedExcute. Did you mean JudgedExecute?"),
     ):
         config.write_text(f"{whole}\nc.{setting}\n")
         assert cli.main(["grade", NAME]) == 2

@@ -30,5 +30,5 @@ def test_a_course_is_found_from_below(tmp_path):
 )
 def test_a_folder_that_means_something_else_to_nbgrader_is_refused(tmp_path, name, signs):
     """`deep%20learning/gradebook.db` is `deep learning/gradebook.db` to SQLAlchemy 2.1: another course's, perhaps."""
-    with pytest.raises(Problem, match=f"nbgrader cannot work in .*: rename the folder without {signs}$"):
+    with pytest.raises(Problem, match=f"nbgrader cannot work in .*. Rename the folder without {signs}$"):
         find_root(course_in(tmp_path / name))

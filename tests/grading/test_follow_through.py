@@ -114,7 +114,7 @@ def test_another_setting_scores_anew_and_executes_nothing(kept):
         bea.manual_score, bea.needs_manual_grade = 1.25, False
     follow_through(kept, "")
     said = course(kept, "grade", NAME)
-    assert re.search(rf"{ATTENTION}: graded again, points changed: ada 2 → [\d.]+\n", said), said
+    assert re.search(rf"{ATTENTION}: graded again, and points changed: ada 2 → [\d.]+\n", said), said
     shown = {student: points(kept, student) for student in ("ada", "bea", "eve")}
     assert shown == {"ada": (0.29, False), "bea": (0, False), "eve": (0, False)}, "as the page on grading has it"
     with grade_of(kept, "bea") as bea:

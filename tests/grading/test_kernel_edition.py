@@ -261,9 +261,9 @@ def test_what_the_wheel_holds_needs_nothing_that_grading_alone_needs(edition: Pa
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("grade", "my.ipynb"), "holds no hidden tests: `check` runs the public ones"),
-        (("solution", "softmax"), "holds no solutions: the whole course is at https://"),
-        (("release", "3"), "cannot do that: the whole course is at https://"),
+        (("grade", "my.ipynb"), "holds no hidden tests. `check` runs the public ones"),
+        (("solution", "softmax"), "holds no solutions. The whole course is at https://"),
+        (("release", "3"), "cannot do that. The whole course is at https://"),
     ],
 )
 def test_what_it_cannot_do_it_says_in_a_sentence(

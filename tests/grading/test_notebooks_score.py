@@ -20,7 +20,7 @@ from course.grading.cells import notebook_bytes
 from course.grading.course_folder import release_path, source_path
 from course.grading.execution.execute import execute
 from course.grading.execution.result_store import Store
-from course.grading.execution.skippable_cells import needless
+from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.freshness.engine_fingerprint import fingerprint
@@ -43,7 +43,7 @@ def outcome_of(*about: Any, **task: Any) -> Outcome:
 def left_out(topic: Topic, nb: nbformat.NotebookNode, folder: Path) -> tuple[int, ...]:
     """The cells that a class's grading leaves out."""
     nbformat.write(build(source_path(ROOT, topic), topic), folder / "given.ipynb")
-    return needless(nb, plain_sources(folder / "given.ipynb", 0))
+    return skippable(nb, plain_sources(folder / "given.ipynb", 0))
 
 
 @cache

@@ -130,7 +130,7 @@ def test_a_corrected_own_test_that_is_not_released_is_told(corrected, monkeypatc
     assert told in capsys.readouterr().out
     assert cli.main(["grade", NAME, "--stale"]) == 0
     said = capsys.readouterr().out
-    assert told in said and "nothing is stale, every verdict is that of the release's tests" in said
+    assert told in said and "nothing is stale, because every verdict comes from the release's tests" in said
 
 
 def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
@@ -140,7 +140,7 @@ def test_a_corrected_own_test_is_stale_once_it_is_released(corrected):
     assert [work.retested for work in graded] == [{"usual"}] * 2
     assert [work.scores.cells["usual"] for work in graded if work.scores] == [0.0, 0.0]
     assert regraded(graded) == [
-        "usual: graded again with changed tests (2 submissions), points changed: ada 1 → 0, bea 1 → 0"
+        "usual: graded again with changed tests (2 submissions), and points changed: ada 1 → 0, bea 1 → 0"
     ]
     assert not any(work.scores.again for work in graded if work.scores), "nothing that they wrote has changed"
     assert grade(corrected, stale=True, students=["ada", "bea"]) == []
@@ -213,6 +213,8 @@ def test_points_that_change_are_told_whatever_changed_them():
         )
 
     assert regraded([work("ada", 2, 1.5), work("bea", 1, 1), work("cy", None, 1)]) == [
-        "softmax: graded again, points changed: ada 2 → 1.5"
+        "softmax: graded again, and points changed: ada 2 → 1.5"
     ]
-    assert regraded([work("ada", 1, 1, "softmax")]) == ["softmax: graded again with changed tests, no points changed"]
+    assert regraded([work("ada", 1, 1, "softmax")]) == [
+        "softmax: graded again with changed tests, and no points changed"
+    ]

@@ -109,7 +109,7 @@ def test_a_right_a_wrong_a_blank_and_a_late_submission(mine: Path) -> None:
     said = output_of(mine, "course", "grade", "--stale", TOPIC)
     outline.write_text(before, "utf-8")
     assert f"{TOPIC}: course.toml has moving_average 6 and not 3, due 2027-03-01 12:00 +0100 and not 2026-10-1" in said
-    assert f", as it was released: run `course release {TOPIC}`" in said
+    assert f", as it was released. Run `course release {TOPIC}`" in said
     assert "course.toml has" not in output_of(mine, "course", "grade", TOPIC)
 
 
@@ -284,22 +284,22 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
         ("", "chooses no topic"),
         ("[topics.rnn]", "two digits, an underscore, lower-case letters"),
         ("[topics.20_Smoothing]", "two digits, an underscore, lower-case letters"),
-        ("[topics.03_rnnn]", "did you mean '03_rnn'?"),
+        ("[topics.03_rnnn]", "Did you mean '03_rnn'?"),
         ("[late]\npercent_per_day = 0\n[topics.03_rnn]\n[late]", "line 4 says '[late]' a second time"),
-        ("[topics.03_rnn]\npoints = { nope = 2 }", "'nope', which is no exercise of it; there are rnn_cell"),
-        ("[topics.03_rnn]\npoints = { rnn_sell = 2 }", "did you mean 'rnn_cell'"),
+        ("[topics.03_rnn]\npoints = { nope = 2 }", "'nope', which is no exercise of it. Its exercises are rnn_cell"),
+        ("[topics.03_rnn]\npoints = { rnn_sell = 2 }", "Did you mean 'rnn_cell'"),
         ("[topics.03_rnn]\npoints = { bptt = 2.5 }", "must have a whole number"),
-        ('[topics.03_rnn]\ndue = "tomorrow"', "due is 'tomorrow': write a date with time and zone"),
-        ("[topics.03_rnn]\ndue = 2026-10-12", "due is '2026-10-12': write a date with time and zone"),
-        ("[topics.03_rnn]\ndue = 31.01.2027", "line 2 is 'due = 31.01.2027': write a date"),
-        ("[topics.03_rnn]\ndue = 2027-01-31 23:59", "line 2 is 'due = 2027-01-31 23:59': write a date"),
+        ('[topics.03_rnn]\ndue = "tomorrow"', "due is 'tomorrow'. Write a date with time and time zone"),
+        ("[topics.03_rnn]\ndue = 2026-10-12", "due is '2026-10-12'. Write a date with time and time zone"),
+        ("[topics.03_rnn]\ndue = 31.01.2027", "line 2 is 'due = 31.01.2027'. Write a date"),
+        ("[topics.03_rnn]\ndue = 2027-01-31 23:59", "line 2 is 'due = 2027-01-31 23:59'. Write a date"),
         ("[topics.03_rnn]\ndue = 0001-01-01T00:00:00+01:00", "due is in the year 1"),
         ("[topics.03_rnn]\ndue = 9999-12-31T23:59:00-05:00", "due is in the year 9999"),
         ("[topics.20_mine]", "needs a title and exercises"),
-        ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number, 0 or more"),
-        ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', and must be "lose" or "keep\""""),
-        ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep': write "lose" or "keep", with the quotes"""),
-        ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, and must be "lose" or "keep"'),
+        ("[late]\npercent_per_day = -1\n[topics.03_rnn]", "must be a number of 0 or more"),
+        ('[grading]\nfollow_through = "kepe"\n[topics.03_rnn]', """is 'kepe', but must be "lose" or "keep\""""),
+        ("[grading]\nfollow_through = keep\n[topics.03_rnn]", """keep'. Write "lose" or "keep", with the quotes"""),
+        ("[grading]\nfollow_through = 1\n[topics.03_rnn]", 'is 1, but must be "lose" or "keep"'),
         ("[grading]\nfollow = 1\n[topics.03_rnn]", "[grading] says 'follow', which means nothing here"),
         ("[late]\nhours = 1\n[topics.03_rnn]", "'hours', which means nothing here"),
         (f"[topics.03_rnn]\n{block('outline').replace('20_smoothing', '03_more')}", "two topics have the number 03"),
@@ -308,8 +308,11 @@ def test_late_work_loses_what_the_policy_says(seconds: float, lost: float) -> No
             block("outline").replace("exercises =", 'builds_on = ["03_rnn"]\nexercises ='),
             "no earlier topic of this course",
         ),
-        (block("outline").replace("exercises =", "builds_on = 3\nexercises ="), 'write builds_on = ["03_rnn"]'),
-        (block("outline").replace("moving_average", "moving average"), "is that of the function students write"),
+        (block("outline").replace("exercises =", "builds_on = 3\nexercises ="), 'such as builds_on = ["03_rnn"]'),
+        (
+            block("outline").replace("moving_average", "moving average"),
+            "Give it the name of the function that students write",
+        ),
         (f"[topics.03_rnn]\n{block('outline').replace('moving_average', 'bptt')}", "two exercises are called bptt"),
     ],
 )
@@ -333,7 +336,7 @@ def test_a_course_begins_in_an_empty_folder_only(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text("[topics.03_rnn]\n", "utf-8")
     (tmp_path / "nbgrader_config.py").touch()
     refused = run(tmp_path, "course", "new", "next", "03_rnn", status=2)
-    assert "Run `course new` outside of it" in refused.stderr
+    assert "Run `course new` outside it" in refused.stderr
     assert "without [ ]" in run(ROOT, "course", "new", str(tmp_path / "mine [2]"), "03_rnn", status=2).stderr
 
 

@@ -167,7 +167,7 @@ def test_work_that_lies_elsewhere_is_pointed_at(undisturbed, tmp_path, capsys):
     (handed_in / "other" / "ps1" / "problem1.ipynb").write_text("{}")
     said = not_graded(list(Classroom(root, TOPIC, SETTINGS).handed_in.misplaced()))
     assert [sentence.partition(":")[0] for sentence in said] == ["flat", "in", "kase", "typo"]
-    assert said[0] == f"flat: not graded: flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
+    assert said[0] == f"flat (not graded): flat/{name}.ipynb belongs at flat/{name}/{name}.ipynb"
     assert grade_topic(root, TOPIC, settings=SETTINGS) == 1 and said[0] in capsys.readouterr().out
     assert grade_topic(root, TOPIC, students=["s00"], settings=SETTINGS) == 0, "who is named is graded"
     assert "flat" not in capsys.readouterr().out
@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_looked_at_is_one_students_alone(undisturbed, tm
 
     monkeypatch.setattr(choose, "examine", locked)
     one, other = grade_class(Classroom(root, TOPIC, SETTINGS), students=["s00", "s01"], workers=1)
-    assert one.reason.endswith("may not be read or written by you: change its rights") and not other.reason
+    assert one.reason.endswith("may not be read or written by you. Change its rights") and not other.reason
 
 
 def test_what_was_executed_without_a_sandbox_does_not_do_where_one_is_required(undisturbed, tmp_path, monkeypatch):

@@ -84,15 +84,15 @@ def test_nbgraders_own_commands_collect_and_export_as_the_course_does():
     from nbgrader.apps import ExportApp, ZipCollectApp
 
     from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
-    from course.grading.nbgrader_bridge.unpacking import EachAlone
-    from course.grading.nbgrader_bridge.zip_collect import OfTheTopic
+    from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
+    from course.grading.nbgrader_bridge.zip_collect import TopicCollector
 
     c = Config()
     configure(c)
     assert ExportApp(config=c).plugin_class is QuotedCsv
     assert (ZipCollectApp(config=c).extractor_plugin, ZipCollectApp(config=c).collector_plugin) == (
-        EachAlone,
-        OfTheTopic,
+        TolerantExtractor,
+        TopicCollector,
     )
 
 

@@ -233,7 +233,7 @@ def test_a_name_given_to_something_else_is_the_students_again_after_a_graded_cel
 
 
 def test_what_ends_a_kernel_ends_no_grading_and_is_told(graded, root):
-    told = "which ends a notebook there, and grading runs the cells below it"
+    told = "which ends a notebook there. Grading runs the cells below it"
     assert [note for note in graded["exits"].notes if told in note] == [
         f"cell {number} calls {called}(), {told}" for number, called in ((4, "exit"), (7, "quit"), (18, "exit"))
     ]
@@ -350,7 +350,9 @@ def test_lines_that_end_as_on_windows_are_those_given_out(tmp_path):
 def test_a_topic_that_was_renamed_is_told_from_one_that_nobody_handed_in(tmp_path):
     root = make_course(tmp_path / "course")
     (root / "submitted" / "ada" / "20_old_name").mkdir(parents=True)
-    with pytest.raises(Problem, match="but there is 20_old_name, which is no topic: if that was its name"):
+    with pytest.raises(
+        Problem, match=r"there are folders named 20_old_name, which is no topic. If the topic was renamed"
+    ):
         grade_class(Classroom(root, TOPIC), workers=1)
 
 

@@ -78,8 +78,8 @@ class Course:
 
 def _config() -> Config:
     config = Config()
-    config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.EachAlone"
-    config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.OfTheTopic"
+    config.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.TolerantExtractor"
+    config.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
     config.FileNameCollectorPlugin.named_regexp = ARCHIVE
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors", ".json"]
     return config
@@ -151,7 +151,7 @@ def test_canvas_late_and_handed_in_twice(course: Course) -> None:
     told = course.collect()
     assert course.there() == {f"ada/{NAME}": "Ada's", f"bob/{NAME}": "Bob's", f"cy/{NAME}": "Cy's"}
     assert course.status == 1 and told.splitlines()[1] == (
-        "the student typed a text on the platform and handed in no file; ask for the notebook:"
+        "the student typed a text on the platform and handed in no file. Ask for the notebook:"
     )
     assert told.splitlines()[2:] == ["  submissions/daedan_125_text.html"]
 
@@ -204,7 +204,7 @@ def test_gradescope_unpacks_what_was_uploaded(course: Course) -> None:
     told = course.collect()
     assert course.there() == {f"bob/{NAME}": "123457"} and course.status == 1
     assert told.splitlines()[1] == (
-        "submission_123456 and submission_123458 handed in as ada. Nothing below is collected; put each work into "
+        "submission_123456 and submission_123458 handed in as ada. None of these is collected, so put each into "
         f"submitted/<student>/{NAME}/ yourself:"
     )
     assert len(told.splitlines()) == 4 and "submission_metadata.yml" not in told
@@ -222,8 +222,8 @@ def test_two_students_one_name(course: Course) -> None:
     assert course.status == 1 and course.there() == {f"dan/{NAME}": "Dan's"} and course.there("attempts") == {}
     extracted = course.root / "downloaded" / NAME / "extracted"
     assert told.splitlines() == [
-        f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})",
-        "Ada_101, Bob_102 and Cy_103 handed in as root. Nothing below is collected; put each work into "
+        f"nbgrader zip_collect: everything is in submitted/ except these files of {extracted}",
+        "Ada_101, Bob_102 and Cy_103 handed in as root. None of these is collected, so put each into "
         f"submitted/<student>/{NAME}/ yourself:",
         *(f"  all/{who}_assignsubmission_file_/{named('root', time)}, from {who}" for who, time in zips.items()),
     ]
@@ -259,7 +259,7 @@ def test_a_copy_of_somebody_elses_zip_is_not_taken_for_that(course: Course) -> N
     course.download(one=packed({f"{named('ada')}.zip": zipped("ada", "Ada's")}))
     assert course.collect() == ""
     course.download(two=packed({f"{named('bob')}.zip": zipped("ada", "Ada's")}))
-    assert course.collect().splitlines()[1].startswith("A zip is named bob, and a manifest in it says ada.")
+    assert course.collect().splitlines()[1].startswith("A zip is named for bob, but a manifest in it says ada.")
     assert course.there() == {f"ada/{NAME}": "Ada's"}
 
 
@@ -295,8 +295,8 @@ def test_a_sender_with_two_names_and_a_manifest_that_says_another(course: Course
     )
     told = course.collect().splitlines()
     assert course.status == 1 and course.there() == {} and course.there("attempts") == {}
-    assert told[1].startswith("A zip is named bob, and a manifest in it says cy. Nothing below is collected")
-    assert told[3].startswith("Ada_101 handed in as ada and jovyan. Nothing below is collected"), told[3]
+    assert told[1].startswith("A zip is named for bob, but a manifest in it says cy. None of these is collected")
+    assert told[3].startswith("Ada_101 handed in as ada and jovyan. None of these is collected"), told[3]
     assert len(told) == 6
 
 
@@ -309,7 +309,7 @@ def test_what_a_later_download_replaces_is_kept(course: Course, capsys: pytest.C
     assert course.there("attempts") == {f"ada/{NAME}/{FIRST}": "first", f"ada/{NAME}/{SECOND}": "second"}
     assert (course.root / "attempts" / "ada" / NAME / FIRST / "timestamp.txt").read_text() == "2027-01-31 23:00:29"
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        "Newer hand-ins count in place of these, which are kept:",
+        "Newer hand-ins replace these, which are kept:",
         f"  attempts/ada/{NAME}/{SECOND}",
     ]
 
@@ -332,7 +332,7 @@ def test_without_force_nothing_that_is_there_is_replaced(course: Course) -> None
     course.download(**{named("ada"): handed_in("ada", "mine"), named("bob"): handed_in("bob", "Bob's")})
     told = course.collect(force=False)
     assert course.status == 1 and course.there() == {f"ada/{NAME}": "by hand", f"bob/{NAME}": "Bob's"}
-    assert "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/:" in told
+    assert "the student. Run with --force to replace it and keep it in attempts/:" in told
 
 
 def test_windows_a_mac_and_a_name_that_leads_out(course: Course, tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_windows_a_mac_and_a_name_that_leads_out(course: Course, tmp_path: Path)
     told = course.collect().splitlines()
     assert sorted(course.there()) == sorted(f"{who}/{NAME}" for who in ("Zo\u00eb", "mac", "win"))
     assert (course.root / "submitted" / "win" / NAME / "checkpoints" / "a.safetensors").is_file()
-    assert told[1] == ".. cannot be a student's name; rename the zip, or ask for it again:" and len(told) == 3
+    assert told[1] == ".. cannot be a student's name. Rename the zip, or ask for it again:" and len(told) == 3
     assert not list(course.root.glob(f"{NAME}*")), "as submitted/../ would be"
 
 
@@ -379,10 +379,10 @@ def test_what_was_typed_on_a_platform_hides_no_missing_notebook(course: Course) 
         }
     course.download(all=files)
     _first, nobodys, notebook, *more = course.collect().splitlines()
-    assert len(course.there()) == 60 and nobodys.startswith("nothing says whose it is") and notebook == "  all/z.ipynb"
+    assert len(course.there()) == 60 and nobodys.startswith("neither a zip's name") and notebook == "  all/z.ipynb"
     assert len(more) == 22 and more[19:] == [
         "  and 11 more",
-        "the student typed a text on the platform and handed in no file; ask for the notebook:",
+        "the student typed a text on the platform and handed in no file. Ask for the notebook:",
         "  all/Title_none_attempt_2027-01-31-23-59-01.txt",
     ]
 
@@ -392,7 +392,7 @@ def test_a_rar_or_7z_is_to_be_unpacked_where_it_lies(course: Course) -> None:
     (course.inbox / f"{named('ada')}.RAR").write_bytes(b"Rar!\x1a\x07")
     told = course.collect().splitlines()
     assert course.status == 1 and told[1] == (
-        f"only .zip and .gz are opened here; unpack it in downloaded/{NAME}/archive/, into a folder of its name "
+        f"only .zip and .gz are unpacked. Unpack it in downloaded/{NAME}/archive/, into a folder of its name "
         "without the ending:"
     )
     assert sorted(told[2:]) == [f"  {named('ada')}.RAR", f"  all/{named('bob')}.7z"]
@@ -409,7 +409,8 @@ def test_a_zip_for_another_topic_is_called_that(course: Course) -> None:
     gone = {f"{NAME}.ipynb": "{}", MANIFEST: manifest("ada", FIRST).replace(NAME, "20_smooth")}
     course.download(**{"my work": gone, f"01_markov_ngrams-bob-{FIRST}": {f"{NAME}.ipynb": "{}"}})
     assert course.collect().splitlines()[1::2] == [
-        f"packed for {topic} and not for {NAME}; if it is for that, put it at submitted/<student>/{NAME}/{NAME}.ipynb "
+        f"packed for {topic}, not for {NAME}. If it belongs to {NAME}, put it at "
+        f"submitted/<student>/{NAME}/{NAME}.ipynb "
         "yourself:"
         for topic in ("01_markov_ngrams", "20_smooth")
     ]

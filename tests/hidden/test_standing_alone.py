@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.grading.demo.made_up_students import standing_alone
+from course.grading.demo.made_up_students import standalone_source
 from tests.hidden.judged import SEED, verdict_on
 from tests.hidden.test_matrix import EXERCISES
 
@@ -14,7 +14,7 @@ WRITTEN = [exercise for _, exercise in EXERCISES if not exercise.name.endswith("
 @pytest.mark.parametrize("exercise", WRITTEN, ids=[exercise.name for exercise in WRITTEN])
 def test_code_of_misconceptions_stands_alone(exercise):
     """What it prints is judged like the misconception itself, without the hidden tests' module around it."""
-    sources = ((m.name, standing_alone(m.wrong, exercise.name)) for m in exercise.misconceptions)
+    sources = ((m.name, standalone_source(m.wrong, exercise.name)) for m in exercise.misconceptions)
     name, source = next((name, source) for name, source in sources if source)
     space: dict = {}
     exec(compile(source, "cell", "exec"), space)

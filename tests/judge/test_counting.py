@@ -112,5 +112,5 @@ def test_it_names_one_other_case():
         yield call("two", rng.normal(3), 0.0)
 
     for declared, title in ((misspelt, "tow"), (itself, "one"), (twins, "two")):
-        with pytest.raises(NoKey, match=f"case 'one': no one other case is called '{title}'"):
+        with pytest.raises(NoKey, match=f"case 'one': exactly one other case must be called '{title}'"):
             key_of(declared)

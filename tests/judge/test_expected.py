@@ -141,9 +141,17 @@ def deep(n):
 @pytest.mark.parametrize(
     ("reference", "given", "said"),
     [
-        (many, 300_000, "the case 'much' of softmax is too large: the right answer holds more than can be sent"),
-        (deep, 60, "the case 'much' of softmax is too large: the right answer holds more than can be sent"),
-        (len, [0] * 300_000, "the case 'much' of softmax is too large: what it asks holds more than can be sent"),
+        (
+            many,
+            300_000,
+            "the case 'much' of softmax is too large, because the right answer holds more than can be sent",
+        ),
+        (deep, 60, "the case 'much' of softmax is too large, because the right answer holds more than can be sent"),
+        (
+            len,
+            [0] * 300_000,
+            "the case 'much' of softmax is too large, because what it asks holds more than can be sent",
+        ),
     ],
 )
 def test_what_is_too_large_to_send_makes_no_key(reference, given, said):

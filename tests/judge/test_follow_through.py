@@ -196,7 +196,7 @@ def test_a_law_that_is_broken_as_well_shows_nothing(asked, becomes):
             "Your instructor decides whether this answer is right",
             "0.5 of 2 points so far",
         ),
-        ("lose", {"cannot_tell": True}, "which does not pass either: mend that first", "0.5 of 2"),
+        ("lose", {"cannot_tell": True}, "which does not pass either. Fix that first", "0.5 of 2"),
     ],
 )
 def test_a_report_says_what_becomes_of_the_points(setting, more, says, points):

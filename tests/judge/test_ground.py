@@ -77,7 +77,7 @@ def test_what_does_not_fail_by_it_is_not_blamed_on_anything(kind):
 def test_the_report_says_where_to_begin_before_any_hint():
     verdict = wrong("rnn_forward", rests_on="rnn_cell", hint="Does the state move?")
     for said in (text(verdict), html(verdict)):
-        assert said.index("rnn_cell") < said.index("mend that first") < said.index("Does the state move?")
+        assert said.index("rnn_cell") < said.index("Fix that first") < said.index("Does the state move?")
     assert "This answer is right but for your `rnn_cell`" in text(wrong("bptt", rests_on="rnn_cell", but_for_that=True))
     assert Verdict.from_dict(verdict.to_dict()) == verdict
 
@@ -185,7 +185,7 @@ def test_in_a_notebook_until_it_is_written_anew(notebook, capsys):
     assert "rests on" not in capsys.readouterr().out
     check("attention_for_one", attention_for_one)
     assert (
-        "It rests on your `softmax`, which does not pass either: mend that first, and check again."
+        "It rests on your `softmax`, which does not pass either. Fix that first, and check again."
         in capsys.readouterr().out
     )
     notebook("softmax", torch.softmax)

@@ -94,7 +94,7 @@ def test_it_must_stand_behind_the_case_it_judges_again():
         yield case.judged_again("before anything")
 
     for broken, title in ((torn, "too late"), (first, "before anything")):
-        with pytest.raises(ValueError, match=f"'{title}'.* does not stand before it"):
+        with pytest.raises(ValueError, match=f"'{title}'.* must come right after the case"):
             broken.cases(5)
 
 

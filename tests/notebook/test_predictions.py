@@ -71,7 +71,7 @@ def test_a_choice_that_is_none_is_forgotten(kept: str, folder: Path, capsys: pyt
     [
         (("scores_without_scalin",), "no prediction is called 'scores_without_scalin'"),
         (("softmax",), "no prediction is called 'softmax'"),
-        ((NAME, "e"), f"{NAME} has no choice 'e': choose one of a, b, c"),
+        ((NAME, "e"), f"{NAME} has no choice 'e'. Choose one of a, b, c"),
         ((NAME, 2), f"{NAME} has no choice 2"),
     ],
 )

@@ -33,8 +33,8 @@ def broken(*given):
     raise ArithmeticError("mine")
 """
 TAKES = "check takes an exercise's name, in quotes, and what you wrote for it: "
-TOPIC = "no exercise is called '03_rnn'; that is a topic, with the exercises rnn_cell, rnn_forward, bptt, "
-FIRST = "an exercise's name comes first, in quotes, such as "
+TOPIC = "no exercise is called '03_rnn'. That is a topic, with the exercises rnn_cell, rnn_forward, bptt, "
+FIRST = "the first argument must be an exercise's name in quotes, such as "
 SLIPS = {
     "check()": f"{TAKES}check('count_ngrams', count_ngrams)",
     'check("bptt")': f"{TAKES}check('bptt', bptt)",
@@ -45,16 +45,16 @@ SLIPS = {
     'check(name="bptt", anwser=3)': f"{TAKES}check('bptt', bptt)",
     'check("03_rnn")': TOPIC,
     'check("03_rnn", rnn_cell)': TOPIC,
-    'check("Rnn_cell")': "no exercise is called 'Rnn_cell'; did you mean 'rnn_cell'?",
-    'check("rnn_question")': "'rnn_question' is read by a person: there is nothing to check",
-    'check("rnn_cell", None)': "check('rnn_cell', …) takes what you wrote, the function or class itself, and got None",
-    "check(rnn_cell, rnn_cell)": f"{FIRST}'rnn_cell', and got rnn_cell itself",
-    "hint(nn.Linear(1, 1))": f"{FIRST}'count_ngrams', and got Linear(in_features=1, out_features=1, bias=True)",
-    "check(nn.Linear(2, 1).weight.detach().numpy(), rnn_cell)": f"{FIRST}'count_ngrams', and got array(",
+    'check("Rnn_cell")': "no exercise is called 'Rnn_cell'. Did you mean 'rnn_cell'?",
+    'check("rnn_question")': "'rnn_question' is graded by a person, so there is nothing to check",
+    'check("rnn_cell", None)': "check('rnn_cell', …) takes what you wrote, the function or class itself, but got None",
+    "check(rnn_cell, rnn_cell)": f"{FIRST}'rnn_cell', but it is rnn_cell itself",
+    "hint(nn.Linear(1, 1))": f"{FIRST}'count_ngrams', but it is Linear(in_features=1, out_features=1, bias=True)",
+    "check(nn.Linear(2, 1).weight.detach().numpy(), rnn_cell)": f"{FIRST}'count_ngrams', but it is array(",
     'hint("rnn")': TOPIC.replace("03_rnn", "rnn"),
     'progress("chess")': "no topic is called 'chess'",
-    'fit("rnn_tsk", rnn_cell, rnn_cell)': "no exercise is called 'rnn_tsk'; did you mean 'rnn_task'",
-    'fit("rnn_task", 1, rnn_cell)': "fit needs an nn.Module or a function that builds one, and got 1",
+    'fit("rnn_tsk", rnn_cell, rnn_cell)': "no exercise is called 'rnn_tsk'. Did you mean 'rnn_task'",
+    'fit("rnn_task", 1, rnn_cell)': "fit needs an nn.Module or a function that builds one, but got 1",
 }
 LOOPS = ("fit('rnn_task', nn.Linear(1, 1), broken)", "fit('rnn_task', broken, broken)")
 BROKEN = "import course.notebook.hints as ours\n\nours.read_progress = lambda: {}[3]"

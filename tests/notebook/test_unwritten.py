@@ -107,7 +107,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize(("source", "name"), UNWRITTEN.items())
 def test_what_is_unwritten_is_named(met: dict[str, NotebookNode], source: str, name: str) -> None:
     told = "\n".join(met[source].traceback)
-    assert told.startswith(f"`{name}` is not written yet: it still says `raise NotImplementedError()`.\n")
+    assert told.startswith(f"`{name}` is not written yet. It still says `raise NotImplementedError()`.\n")
     assert len(told.splitlines()) == 2 and "Traceback" not in told
     assert (met[source].ename, met[source].evalue) == ("NotImplementedError", "")  # the cell fails as ever
 

@@ -1,1 +1,1 @@
-"""What an instructor writes becomes notebooks."""
+"""Make notebooks of what an instructor writes."""

@@ -24,8 +24,9 @@ _OPENING = """\
 # {title}
 
 {range}, in {number} that {tell} you, while you work, what your numbers show.
-Click into the cell below and press Shift+Enter twice. The folded cell sets up where nothing is installed yet; the next
-shows how far you are, and each name opens its notebook. Run that one again whenever you come back."""
+Click into the cell below and press Shift+Enter twice. The folded cell installs the course
+if it is missing. The next cell shows how far you are, and each name opens its notebook. Run that cell again whenever
+you come back."""
 
 _CODE = """\
 from course import progress
@@ -39,7 +40,7 @@ _MAP = """\
 
 {table}
 
-Points and times are what the exercises ask of you; reading and wondering come on top."""
+The points and times are those of the exercises. Reading takes additional time."""
 
 
 def write_home(root: Path) -> list[Path]:

@@ -61,7 +61,7 @@ def _decoded(name: str, bundle: Any) -> bytes:
     try:
         return base64.b64decode("".join(next(iter(bundle.values()))))
     except (AttributeError, StopIteration, TypeError, ValueError):
-        raise Problem(f"the picture {name} cannot be read: paste it again, or delete it") from None
+        raise Problem(f"the picture {name} cannot be read. Paste it again, or delete it") from None
 
 
 def _free(folder: Path, name: str, content: bytes, files: dict[Path, bytes]) -> Path:

@@ -1,4 +1,4 @@
-"""How every notebook of the course opens: badges below its title, and a folded cell that sets up where nothing is.
+"""The opening of every notebook: badges below its title, and a folded cell that installs the course if it is missing.
 
 Both are made here, from the one public address in the syllabus, and stand in no source.
 """

@@ -1,4 +1,4 @@
-"""From a topic's source, `solutions/03_rnn.py`, to the notebook nbgrader releases and grades by, and back.
+"""Build a topic's notebook from its source, `solutions/03_rnn.py`, and bring edits in it back into the source.
 
 A source is a jupytext percent file whose graded cells carry one short word each:
 
@@ -162,7 +162,7 @@ def update_source(notebook: Path) -> Update:
     text = source.read_text("utf-8")
     if BEGIN in text and not any(BEGIN in cell.source for cell in edited.cells):
         raise Problem(
-            f"{notebook} holds no {BEGIN}, and {source} does: put the solutions back, or delete the notebook to have "
+            f"{notebook} holds no {BEGIN}, but {source} does. Put the solutions back, or delete the notebook to have "
             "it built again"
         )
     digest = digest_of(edited)
@@ -193,7 +193,7 @@ def _other_points(notebook: NotebookNode, items: Mapping[str, int]) -> tuple[str
     given = {grade_id(cell): cell.metadata.nbgrader.get("points") for cell in notebook.cells if grade_id(cell)}
     where = "course.toml" if OUTLINE else "course/syllabus.py"
     return tuple(
-        f"{name} stays at {points} points: change them in {where}, and not in the notebook"
+        f"{name} stays at {points} points. Change them in {where}, not in the notebook"
         for name, points in items.items()
         if name in given and given[name] != points
     )
@@ -206,12 +206,12 @@ def _built_from(notebook: Path) -> Path:
         raise Problem(f"{notebook} is not a notebook")
     root = find_root(path.parent)
     if path != root / "solutions" / path.stem / path.name:
-        raise Problem(f"{notebook} was not built from a source: name a notebook such as solutions/03_rnn/03_rnn.ipynb")
+        raise Problem(f"{notebook} was not built from a source. Name a notebook such as solutions/03_rnn/03_rnn.ipynb")
     sources = (root / "solutions" / f"{path.stem}.py", root / "exercises" / path.stem / "notebook.py")
     for source in sources:
         if source.is_file():
             return source
-    raise Problem(f"{notebook} was not built from a source: there is no {' and no '.join(map(str, sources))}")
+    raise Problem(f"{notebook} was not built from a source, because there is no {' and no '.join(map(str, sources))}")
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
@@ -248,8 +248,8 @@ def _refuse_if_edited(notebook: Path, source: Path) -> None:
     if edited:
         command = f"course source {shlex.quote(str(notebook))}"
         raise Problem(
-            f"{notebook} was edited since it was built, and is left as it is: run `{command}` to write it over {source}"
-            ", or delete it to drop the edits"
+            f"{notebook} was edited after it was built, so it stays as it is. Run `{command}` to save the edits in "
+            f"{source}, or delete the notebook to drop them"
         )
 
 
@@ -295,7 +295,7 @@ def _is_stale(notebook: Path, source: Path) -> bool:
 def _expand(cell: NotebookNode, topic: Topic) -> None:
     """Replace the cell's short metadata, if any, by nbgrader's, schema 3."""
     if wrong := cell.metadata.get("incorrectly_encoded_metadata"):
-        raise Problem(f"a cell's marks cannot be read ({wrong}): write them as JSON")
+        raise Problem(f"a cell's marks cannot be read ({wrong}). Write them as JSON")
     if isinstance(marks := cell.metadata.get("nbgrader"), dict):
         cell.metadata["nbgrader"] = _completed(marks)
     roles = [role for role in ROLES if role in cell.metadata]

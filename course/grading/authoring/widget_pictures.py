@@ -1,4 +1,4 @@
-"""Pictures of the widgets, in released notebooks: what is seen of them where nothing runs, on GitHub or nbviewer, say.
+"""Pictures of widgets in released notebooks, for pages where nothing runs, such as GitHub or nbviewer.
 
 A picture stands where the widget will: it is the stored output of its cell, and running the cell puts the widget in its
 place. `make stills` takes the pictures, from the solved notebooks as JupyterLab shows them.

@@ -1,1 +1,1 @@
-"""A class is graded: who is looked at, what is executed, what is saved and shown."""
+"""Grade a class: choose what to execute, save it, and show the results."""

@@ -1,4 +1,4 @@
-"""What is to happen to a submission, found out without changing anything: execute it, save it, leave it, refuse it."""
+"""Decide, without changing anything, whether a submission is executed, saved, left or refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.grading.execution.task import Outcome, Task
 from course.grading.intake.arrival_time import Undated
 from course.grading.intake.check_submission import examine
 from course.grading.intake.untrusted import printable
-from course.grading.machine.faults import stops_all, told
+from course.grading.machine.faults import advice_for, stops_all
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 
@@ -65,9 +65,9 @@ def choose(classroom: Classroom, student: str, folder: Path, force: bool) -> Cho
     except OSError as error:
         if stops_all(error):
             raise
-        return Choice(student, "refuse", reason=told(error) or str(error))
+        return Choice(student, "refuse", reason=advice_for(error) or str(error))
     except Exception as error:  # in what nobody thought of: everybody else is graded all the same
-        aside = f"it cannot be looked at ({printable(str(error)) or type(error).__name__:.80})"
+        aside = f"it cannot be examined ({printable(str(error)) or type(error).__name__:.80})"
     task = _task(classroom, student, folder)
     if aside:
         return Choice(student, "set aside", task, reason=aside)

@@ -1,4 +1,4 @@
-"""One topic as a class works on it: its configuration, what was handed in, and what stands where."""
+"""One topic of a class: its configuration, its submissions, and where their files are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.grading.execution.result_store import Store
 from course.grading.gradebook.released_notebook import ReleasedNotebook, read_released
 from course.grading.gradebook.scores import due_of
 from course.grading.nbgrader_bridge.config_file import load_config
-from course.grading.nbgrader_bridge.patches import economise
+from course.grading.nbgrader_bridge.patches import cache_lookups
 from course.grading.own_cells import own_tests_released, unreleased
 from course.grading.release.make_release import is_registered, register
 from course.syllabus import OUTLINE, Topic
@@ -30,7 +30,7 @@ class Classroom:
     """
 
     def __init__(self, root: Path, topic: Topic, settings: dict[str, Any] | None = None) -> None:
-        economise()
+        cache_lookups()
         self.root, self.topic = root, topic
         self.config: Any = load_config(root)
         self.config.CourseDirectory.assignment_id = topic.folder

@@ -1,4 +1,4 @@
-"""Grades a class: looks at every submission, executes them in parallel, saves one after the other to the gradebook.
+"""Grade a class: examine every submission, execute them in parallel, and save one after the other.
 
 Executing takes seconds a submission and happens in worker processes. Each result is kept as it comes, so that nothing
 is lost when the grader is stopped, and then saved: by nbgrader's own autograding, one submission at a time in this
@@ -21,8 +21,8 @@ from course.grading.classroom.progress_bars import Progress, Silence
 from course.grading.classroom.save import refuse, renew_penalty, save
 from course.grading.classroom.timings import Timings
 from course.grading.execution.task import Outcome
-from course.grading.gradebook.topic_lock import sole_grader
-from course.grading.machine.faults import told
+from course.grading.gradebook.topic_lock import topic_lock
+from course.grading.machine.faults import advice_for
 from course.grading.problem import Problem
 from course.grading.workers.worker_pool import crew, execute_all, most_workers
 
@@ -62,10 +62,13 @@ def grade_class(
         place = f"submitted/<student>/{name}/{name}.ipynb"
         if others := classroom.handed_in.unknown_topics():
             raise Problem(
-                f"nobody has handed in {name}, as {place}, but there is {', '.join(others)}, which is no topic: if "
-                "that was its name, give it back, or rename these folders and the notebooks in them"
+                f"there is no {place}, but there are folders named {', '.join(others)}, which is no topic. If the "
+                "topic was renamed, restore its old name, or rename these folders and the notebooks in them"
             )
-        raise Problem(f"nobody has handed in {name}, as {place}; `course grade my.ipynb` grades one of your own")
+        raise Problem(
+            f"there is no {place}, so nothing can be graded. To grade a notebook of your own, run `course "
+            "grade my.ipynb`"
+        )
     if missing:
         raise Problem(f"there is no submission of {name} by {', '.join(missing)}")
     chosen = {student: submissions[student] for student in students or submissions}
@@ -73,7 +76,7 @@ def grade_class(
         chosen = {student: folder for student, folder in chosen.items() if LastGrading(classroom, student).stale()}
     round_ = _Round(classroom, chosen, force, stale, progress or Silence())
     most = max(1, min(workers or most_workers(), len(chosen)))
-    with sole_grader(classroom.root, name):
+    with topic_lock(classroom.root, name):
         try:
             jobs = round_.jobs()
             first = next(jobs, None)
@@ -139,14 +142,14 @@ class _Round:
     def _hand_over(self, student: str, task: Task, outcome: Outcome, kept: bool) -> None:
         self.timings.note(student, outcome, kept)
         if outcome.fault:
-            self._set_aside(student, task, f"by a fault of the grading machine: {outcome.fault}", outcome)
+            self._set_aside(student, task, f"the grading machine failed: {outcome.fault}", outcome)
             return
         self._save(student, replace(outcome, why_cold="") if kept else outcome, task)
 
     def _set_aside(self, student: str, task: Task | None, reason: str, outcome: Outcome | None = None) -> None:
         """What stands in the way is not the work itself: what was found out earlier of the same work stays."""
         if task is not None and LastGrading(self.classroom, student).is_of(task):
-            self.graded[student] = Graded(student, reason=f"{reason}; its earlier grading stays")
+            self.graded[student] = Graded(student, reason=f"{reason}. Its earlier grading stays")
             self.progress.done(student, outcome)
         else:
             self._refuse(student, reason, outcome)
@@ -156,7 +159,7 @@ class _Round:
         try:
             reason = save(self.classroom, student, outcome, task)
         except OSError as error:
-            self.graded[student] = Graded(student, reason=told(error))
+            self.graded[student] = Graded(student, reason=advice_for(error))
             self.progress.done(student, outcome)
             return
         if reason:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.grading.machine.faults import demand_short_names
-from course.grading.machine.lasting_imports import uncollected
+from course.grading.machine.lasting_imports import exempt_from_gc
 from course.syllabus import Topic
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 FORGOTTEN = (
-    "the gradebook was empty or another one, though autograded/ holds graded work: points and comments by hand "
-    "are not in it. If there is a copy of gradebook.db, put it back, and grade again"
+    "autograded/ holds graded work that the gradebook did not know, so points and comments by hand are lost. If you "
+    "have a copy of gradebook.db, put it back, and grade again"
 )
 
 
@@ -43,7 +43,7 @@ def grade_topic(
     if scheduler is None:
         _prepare(root, topic, force, settings or {})
 
-    with uncollected():
+    with exempt_from_gc():
         from course.grading.classroom import summary
         from course.grading.classroom.classroom import Classroom
         from course.grading.classroom.grade_class import grade_class
@@ -62,13 +62,13 @@ def grade_topic(
         )
     if again := classroom.changed():
         now = f"course.toml has {', '.join(again)}, as it was released"
-        print(f"{topic.folder}: {now}: run `course release {topic.folder}`, then `course grade {topic.folder}`")
+        print(f"{topic.folder}: {now}. Run `course release {topic.folder}`, then `course grade {topic.folder}`")
     unreleased = classroom.unreleased()
     if unreleased:
         print(f"{topic.folder}: {_not_as_released(unreleased, topic)}")
     if stale and not graded:
         whose = "the release's" if unreleased else "today's"
-        print(f"{topic.folder}: nothing is stale, every verdict is that of {whose} tests")
+        print(f"{topic.folder}: nothing is stale, because every verdict comes from {whose} tests")
         return 0
     summary.show(topic, graded)
     misplaced = [] if students or stale else list(classroom.handed_in.misplaced())
@@ -140,9 +140,11 @@ def grade_stale(root: Path, topics: Sequence[Topic], *, students: Sequence[str] 
 
     graded = {topic: _graded_in(root, topic) for topic in topics}
     if not any(graded.values()):
-        raise Problem("nothing is graded yet, so nothing can be stale: run `course grade TOPIC` first")
+        raise Problem("nothing is graded yet, so nothing can be stale. Run `course grade TOPIC` first")
     if unknown := set(students).difference(*graded.values()):
-        raise Problem(f"nothing of {', '.join(sorted(unknown))} is graded yet, so nothing can be stale")
+        raise Problem(
+            f"nothing of {', '.join(sorted(unknown))} is graded yet, so nothing can be stale. Check the names"
+        )
     chosen = {topic: [student for student in students if student in those] for topic, those in graded.items()}
     again = [topic for topic in topics if (chosen[topic] if students else graded[topic])]
     return max(grade_topic(root, topic, students=chosen[topic], stale=True, **options) for topic in again)

@@ -1,4 +1,4 @@
-"""What became of one submission."""
+"""The result of grading one submission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What students handed in, as it lies in `submitted/`: at its place, under an odd name, or where nobody looks."""
+"""Find the submissions in `submitted/`, also those under a wrong name or in a wrong place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course.grading.intake.untrusted import everything, printable, refuse_name
 from course.grading.problem import Problem
 from course.syllabus import TOPICS, Topic
 
-LOCKED = "{} may not be read by you, so nobody knows whether work lies in it: change its rights"
+LOCKED = "{} may not be read by you, so work in it is not graded. Change its rights"
 
 
 class HandedIn:

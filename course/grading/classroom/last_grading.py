@@ -1,4 +1,4 @@
-"""What the last grading of a student's work left, in the graded notebook and the gradebook, and what still holds."""
+"""The last grading of a student's work, from the graded notebook and the gradebook, and what of it still holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What executing a submission takes, read exactly as nbgrader's own autograding will read it."""
+"""Make the task that executes a submission, read exactly as nbgrader's own autograding reads it."""
 
 from __future__ import annotations
 

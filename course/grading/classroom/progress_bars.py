@@ -1,4 +1,4 @@
-"""How far the grading of a class is: bars on a terminal, and a line now and then in a log file."""
+"""Show how far the grading of a class is: bars in a terminal, lines in a log file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves what became of one submission to the gradebook, through nbgrader's own autograding, or takes it back."""
+"""Save the result of one submission to the gradebook through nbgrader's own autograding, or take it back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nbformat import NotebookNode
 
 from course.grading.classroom.classroom import Classroom
 from course.grading.classroom.last_grading import LastGrading
-from course.grading.gradebook.scores import clear_scores, enrol, leave_looked_at, looked_at
+from course.grading.gradebook.scores import clear_scores, enrol, keep_reviewed, reviewed_cells
 from course.grading.intake.untrusted import remove
-from course.grading.machine.faults import Fault, stops_all, told
+from course.grading.machine.faults import Fault, advice_for, stops_all
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
-from course.grading.nbgrader_bridge.patches import one_gradebook
+from course.grading.nbgrader_bridge.patches import gradebook_transaction
 
 if TYPE_CHECKING:
     from course.grading.execution.task import Outcome, Task
@@ -36,7 +36,7 @@ def save(classroom: Classroom, student: str, outcome: Outcome | None = None, tas
     from course.grading.nbgrader_bridge.sanitise import Sanitized
 
     about = classroom.coursedir().db_url, classroom.topic.folder, student, classroom.topic.folder
-    seen = LastGrading(classroom, student).still_fits(task, looked_at(*about)) if task is not None else {}
+    seen = LastGrading(classroom, student).still_fits(task, reviewed_cells(*about)) if task is not None else {}
     config = classroom.config.copy()
     config.Sanitized.text = classroom.sanitized.get(student)
     with quiet() as said:
@@ -44,19 +44,19 @@ def save(classroom: Classroom, student: str, outcome: Outcome | None = None, tas
         converter.force, converter.exporter_class = True, Sanitized
         try:
             made = handed_over(task, outcome) if task is not None and outcome is not None else nullcontext()
-            with one_gradebook(converter.coursedir.db_url), made:
+            with gradebook_transaction(converter.coursedir.db_url), made:
                 converter.start()
         except (NbGraderException, SystemExit, OSError, SQLAlchemyError) as error:
             cause = said.cause or error
             if stops_all(cause):
-                raise Fault(f"what became of {student} could not be saved: {told(cause)}") from error
-            if isinstance(cause, OSError) and told(cause):
+                raise Fault(f"what became of {student} could not be saved: {advice_for(cause)}") from error
+            if isinstance(cause, OSError) and advice_for(cause):
                 place = classroom.autograded(student)
                 cause.filename = str(place / str(cause.filename))  # which may say its name alone
                 raise cause from None
             return reason_of(said, error)
     if seen:
-        leave_looked_at(*about, seen)
+        keep_reviewed(*about, seen)
     return ""
 
 

@@ -49,16 +49,16 @@ def spot_check(
     """
     tasks = {item.name for item in topic.items if item.kind == "task" and item.budget}
     if not tasks:
-        return [f"{topic.folder} trains no model: nothing to train anew"]
+        return [f"{topic.folder} trains no model, so there is nothing to train again"]
     classroom = Classroom(root, topic, {**(settings or {}), "policy": "retrain"})
     works = {work.student: work for work in graded if work.complete}
     chosen = sample(list(works), share, class_secret(classroom.coursedir().db_url), topic.folder)
     lines = []
     for student, outcome in _trained_anew(classroom, chosen, workers, scheduler):
         if outcome.fault:
-            lines.append(f"{student}: could not be trained anew, by a fault of the grading machine: {outcome.fault}")
+            lines.append(f"{student}: could not be trained again, because the grading machine failed: {outcome.fault}")
         lines += [f"{student}: {line}" for line in worse_tasks(works[student], outcome, tasks)]
-    return [*sorted(lines), f"trained anew: {', '.join(chosen) or 'nobody, as nobody was graded'}"]
+    return [*sorted(lines), f"trained again: {', '.join(chosen) or 'nobody, because nobody was graded'}"]
 
 
 def _trained_anew(
@@ -86,9 +86,9 @@ def _trained_anew(
 def worse_tasks(work: Graded, outcome: Outcome, tasks: set[str]) -> list[str]:
     """The tasks that earn less when they are trained anew."""
     return [
-        f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained anew, and "
-        f"{work.verdicts[verdict.exercise].score:g} with the weights handed in: "
-        f"{outcome.unfinished.get(verdict.exercise) or 'look how they came about'}"
+        f"{verdict.exercise} earns {verdict.score:g} of {verdict.points:g} when it is trained again, and "
+        f"{work.verdicts[verdict.exercise].score:g} with the weights handed in. "
+        f"{outcome.unfinished.get(verdict.exercise) or 'Find out how these weights were made'}"
         for verdict in outcome.verdicts
         if verdict.exercise in tasks
         and verdict.exercise in work.verdicts

@@ -17,7 +17,7 @@ from course.syllabus import Topic
 
 MARKS = {"error": "!", "time": "⧖", "memory": "!", "forbidden": "✗", "missing": "·", "not-graded": "?"}
 RESTS = "↑"
-AGAIN = "graded again after points were given by hand, look whether these still fit"
+AGAIN = "graded again after points were given by hand. Check whether these points still fit"
 LEGEND = (
     "! raised an error or ran out of memory   ⧖ out of time   ✗ a forbidden call   · no answer"
     "   ↑ rests on an answer that fails   ? not graded   – for you to grade"
@@ -99,9 +99,9 @@ def notes(graded: Sequence[Graded]) -> list[str]:
         *regraded(graded),
         *followed_through(graded),
         *([f"{AGAIN}: {', '.join(again)}"] if again else []),
-        *(f"{student}: late, which takes {points:g} off the points above" for student, points in late),
+        *(f"{student}: loses {points:g} of the points above, because it came late" for student, points in late),
         *(
-            f"{counted(count, 'kernel')} started cold, which costs time alone: {reason}"
+            f"{counted(count, 'kernel')} started slowly, which changes no grade: {reason}"
             for reason, count in cold.items()
         ),
     ]
@@ -140,19 +140,19 @@ def regraded(graded: Sequence[Graded]) -> list[str]:
     same = ", ".join(sorted(retested.keys() - moved.keys()))
     return [
         *(
-            f"{name}: graded again{tests.get(name, '')}, points changed: {', '.join(who)}"
+            f"{name}: graded again{tests.get(name, '')}, and points changed: {', '.join(who)}"
             for name, who in moved.items()
         ),
-        *([f"{same}: graded again with changed tests, no points changed"] if same else []),
+        *([f"{same}: graded again with changed tests, and no points changed"] if same else []),
     ]
 
 
 def not_graded(graded: Sequence[Graded]) -> list[str]:
     """Who was not graded, or not wholly, with the reason."""
-    lines = [f"{work.student}: not graded: {work.reason}" for work in graded if work.reason]
+    lines = [f"{work.student} (not graded): {work.reason}" for work in graded if work.reason]
     for work in graded:
         faults = [verdict for verdict in work.verdicts.values() if verdict.kind == "not-graded"]
-        lines += [f"{work.student}: {verdict.exercise} not graded: {verdict.message}" for verdict in faults]
+        lines += [f"{work.student} ({verdict.exercise} not graded): {verdict.message}" for verdict in faults]
     return lines
 
 

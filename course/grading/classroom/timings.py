@@ -1,4 +1,4 @@
-"""What each submission took, as a table beside the class."""
+"""The time and memory of each submission, as a table beside the class."""
 
 from __future__ import annotations
 

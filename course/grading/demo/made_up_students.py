@@ -56,7 +56,7 @@ ZERO = Expected(False)
 
 
 @dataclass(frozen=True)
-class Pupil:
+class MadeUpStudent:
     """Somebody of the class: what they hand in, and what must become of it.
 
     `file` is the notebook's name where it is not the topic's; `refused` a part of the reason for not grading it.
@@ -80,14 +80,16 @@ class Pupil:
         return [f"{self.name}: {difference}" for difference in differences if difference]
 
 
-def pupils(topic: Topic, solution: NotebookNode, release: NotebookNode, find: Callable[[str], Exercise]) -> list[Pupil]:
+def made_up_students(
+    topic: Topic, solution: NotebookNode, release: NotebookNode, find: Callable[[str], Exercise]
+) -> list[MadeUpStudent]:
     """The class for `topic`, given its notebook with and without solutions."""
     names = [item.name for item in topic.judged]
     exercises = [item.name for item in topic.items if item.kind == "exercise"]
     everything = dict.fromkeys(names, RIGHT)
     return [
-        Pupil("perfect", deepcopy(solution), everything),
-        Pupil("blank", deepcopy(release), dict.fromkeys(names, ZERO), trained=False),
+        MadeUpStudent("perfect", deepcopy(solution), everything),
+        MadeUpStudent("blank", deepcopy(release), dict.fromkeys(names, ZERO), trained=False),
         _half_done(solution, release, names),
         *_misunderstand(solution, [find(name) for name in exercises]),
         *_stumble(topic, solution, exercises, everything),
@@ -95,44 +97,50 @@ def pupils(topic: Topic, solution: NotebookNode, release: NotebookNode, find: Ca
     ]
 
 
-def _half_done(solution: NotebookNode, release: NotebookNode, names: list[str]) -> Pupil:
+def _half_done(solution: NotebookNode, release: NotebookNode, names: list[str]) -> MadeUpStudent:
     done = names[: len(names) // 2]
     notebook = deepcopy(release)
     for name in done:
         _cell(notebook, name + SOLUTION_SUFFIX).source = _cell(solution, name + SOLUTION_SUFFIX).source
     expected = {name: RIGHT if name in done else ZERO for name in names}
-    return Pupil("half_done", notebook, expected, trained=False)
+    return MadeUpStudent("half_done", notebook, expected, trained=False)
 
 
-def _misunderstand(solution: NotebookNode, exercises: list[Exercise]) -> Iterator[Pupil]:
+def _misunderstand(solution: NotebookNode, exercises: list[Exercise]) -> Iterator[MadeUpStudent]:
     """One for each exercise, with the first misconception whose code stands on its own."""
     for exercise in exercises:
         for misconception in exercise.misconceptions:
-            source = standing_alone(misconception.wrong, exercise.name)
+            source = standalone_source(misconception.wrong, exercise.name)
             if source and not forbidden_in_source(source, exercise.forbidden):
                 wrong = Expected(False, misconception=misconception.name)
-                yield Pupil(misconception.name, _answering(solution, exercise.name, source), {exercise.name: wrong})
+                yield MadeUpStudent(
+                    misconception.name, _answering(solution, exercise.name, source), {exercise.name: wrong}
+                )
                 break
 
 
 def _stumble(
     topic: Topic, solution: NotebookNode, exercises: list[str], everything: dict[str, Expected]
-) -> Iterator[Pupil]:
+) -> Iterator[MadeUpStudent]:
     """Those to whom something happened."""
     first, last = exercises[0], exercises[-1]
     raises = f'def {last}(*args, **kwargs):\n    raise ZeroDivisionError("division by zero")'
-    yield Pupil("raises", _answering(solution, last, raises), {first: RIGHT, last: Expected(False, "error")})
+    yield MadeUpStudent("raises", _answering(solution, last, raises), {first: RIGHT, last: Expected(False, "error")})
     loops = f"def {last}(*args, **kwargs):\n    while True:\n        pass"
-    yield Pupil("endless_loop", _answering(solution, last, loops), {first: RIGHT, last: Expected(False, "time")})
-    yield Pupil("copied_cell", _copied(solution, first), everything)
+    yield MadeUpStudent(
+        "endless_loop", _answering(solution, last, loops), {first: RIGHT, last: Expected(False, "time")}
+    )
+    yield MadeUpStudent("copied_cell", _copied(solution, first), everything)
     middle = exercises[len(exercises) // 2]
-    yield Pupil("exits", _before(solution, middle, "import os\nos._exit(0)"), _until(solution, middle, everything))
+    yield MadeUpStudent(
+        "exits", _before(solution, middle, "import os\nos._exit(0)"), _until(solution, middle, everything)
+    )
     name = f"{topic.folder}.ipynb"
-    yield Pupil("no_notebook", "%PDF-1.7 my homework as a scan", refused="is a PDF")
-    yield Pupil("renamed", deepcopy(solution), file="final version (2).ipynb", refused=f"there is no {name}")
+    yield MadeUpStudent("no_notebook", "%PDF-1.7 my homework as a scan", refused="is a PDF")
+    yield MadeUpStudent("renamed", deepcopy(solution), file="final version (2).ipynb", refused=f"there is no {name}")
 
 
-def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> Iterator[Pupil]:
+def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> Iterator[MadeUpStudent]:
     """Those who try to earn points without an answer."""
     name, others = exercises[0], {other: ZERO for other in names if other == exercises[0]}
     edited = _answering(solution, name, f"{name} = None")
@@ -140,13 +148,13 @@ def _cheat(solution: NotebookNode, exercises: list[str], names: list[str]) -> It
         if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code":
             cell.source = "100"
             cell.metadata["tags"] = ["skip-execution"]
-    yield Pupil("edits_the_tests", edited, others)
+    yield MadeUpStudent("edits_the_tests", edited, others)
     report = f'def check(name, answer):\n    print("✓ {name}: full marks")\n    return 100.0'
     faked = _before(_answering(solution, name, f"{name} = None"), name, report)
-    yield Pupil("fake_report", faked, others)
+    yield MadeUpStudent("fake_report", faked, others)
 
 
-def standing_alone(wrong: Callable[..., Any], name: str) -> str:
+def standalone_source(wrong: Callable[..., Any], name: str) -> str:
     """Source that defines `wrong` as `name`, with all it needs from its module and from the references.
 
     Nothing when that cannot be told from the source.

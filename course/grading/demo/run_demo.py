@@ -17,7 +17,7 @@ from course.grading.classroom.grade_class import grade_class
 from course.grading.classroom.graded import Graded
 from course.grading.classroom.progress_bars import show_progress
 from course.grading.course_folder import find_root, notebook_path, source_path
-from course.grading.demo.made_up_students import Pupil, pupils, text_of
+from course.grading.demo.made_up_students import MadeUpStudent, made_up_students, text_of
 from course.grading.execution.execute import execute
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
@@ -39,7 +39,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     solution = nbformat.read(notebook_path(root, topic), as_version=4)
     checkpoints = train(solution, topic)
     group = make_class(root, topic, solution, checkpoints)
-    print(f"  {len(group)} submissions; grading them ...\n", flush=True)
+    print(f"  grading {len(group)} submissions ...\n", flush=True)
     with show_progress(topic.folder) as progress:
         graded = grade_class(Classroom(root, topic, dict(PATIENCE)), workers=workers, progress=progress)
     summary.show(topic, graded)
@@ -52,7 +52,7 @@ def run(topic: Topic, folder: Path | None = None, workers: int | None = None) ->
     return int(bool(surprises))
 
 
-def compare(group: list[Pupil], graded: list[Graded]) -> list[str]:
+def compare(group: list[MadeUpStudent], graded: list[Graded]) -> list[str]:
     """Where the class's verdicts are not those expected."""
     by_student = {work.student: work for work in graded}
     surprises: list[str] = []
@@ -72,7 +72,7 @@ def write_feedback(root: Path, topic: Topic) -> Path:
 def make_course(repository: Path, topic: Topic, folder: Path | None) -> Path:
     """A course of its own for the topic: its source and the repository's configuration."""
     if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
+        raise Problem(f"{folder} is not empty. Name an empty folder, or one that does not exist yet")
     source = source_path(repository, topic)
     if not source.is_file():
         raise Problem(f"there is no {source}")
@@ -95,13 +95,15 @@ def train(solution: nbformat.NotebookNode, topic: Topic) -> dict[str, bytes]:
     return {path: content for path, content in outcome.files.items() if path.startswith("checkpoints/")}
 
 
-def make_class(root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]) -> list[Pupil]:
+def make_class(
+    root: Path, topic: Topic, solution: nbformat.NotebookNode, checkpoints: dict[str, bytes]
+) -> list[MadeUpStudent]:
     """Hand in for everybody."""
     from course.hidden import find
 
     with tempfile.TemporaryDirectory() as place:
         release = nbformat.read(render(root, topic, Path(place)), as_version=4)
-    group = pupils(topic, solution, release, find)
+    group = made_up_students(topic, solution, release, find)
     for pupil in group:
         folder = root / "submitted" / pupil.name / topic.folder
         folder.mkdir(parents=True)

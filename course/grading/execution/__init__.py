@@ -1,1 +1,1 @@
-"""One notebook is executed and judged: a task's bytes in, an outcome's bytes out."""
+"""Execute and judge one notebook: a task's bytes in, an outcome's bytes out."""

@@ -1,4 +1,4 @@
-"""How nbgrader has notebooks executed, in the settings of nbclient that both go through."""
+"""The settings of nbclient with which nbgrader executes notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cell of a notebook came to its end, and the fault that ends a run without any."""
+"""How the execution of a cell ended, and the fault that ends a run early."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ UNREADABLE = "an output of this cell could not be read"
 NOT_RUN = new_output(
     "display_data",
     {
-        "text/plain": "(not run for grading: no check depends on this cell)",
-        "text/markdown": "*Not run for grading: no check depends on this cell.*",
+        "text/plain": "(This cell was not run for grading, because no check depends on it.)",
+        "text/markdown": "*This cell was not run for grading, because no check depends on it.*",
     },
 )
 """What stands below a cell that was left out."""
 
 
 class KernelFault(Exception):
-    """The kernel could not be started, or its keeper ended: nothing the student did."""
+    """The kernel could not be started, or its supervisor ended: nothing the student did."""
 
 
 @dataclass(frozen=True)

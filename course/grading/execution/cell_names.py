@@ -1,4 +1,4 @@
-"""What a cell's text says of names: which it binds, mentions and may change, and what its functions do with them.
+"""The names that a cell binds, mentions and may change, and what its functions do with them.
 
 An assignment is taken for what it says: `loss = step(model)` binds `loss` and leaves `model` alone. The course's own
 notebooks keep to that, and only they are to be read like this.

@@ -1,4 +1,4 @@
-"""The corpora in the cache: what kernels read there, and that it is there before they start, as they cannot write."""
+"""Fill the cache with the corpora that kernels read, before they start, because they cannot write to it."""
 
 from __future__ import annotations
 

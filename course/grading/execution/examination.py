@@ -1,4 +1,4 @@
-"""The judge at work on one notebook: told of each cell, it collects a verdict for every exercise."""
+"""The judge's examination of one notebook: it follows the cells and collects a verdict for every exercise."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Examination:
         """Give every exercise that was not reached its verdict, and stop listening."""
         for name in self.names.values():
             if name not in self.verdicts:
-                message = f"Not reached: {self.ended or 'the notebook ended before'}."
+                message = f"This cell did not run: {self.ended or 'the notebook ended before it'}."
                 self.verdicts[name] = self._nothing(name, "missing", message)
         if self.session is not None:
             self.session.close()

@@ -1,4 +1,4 @@
-"""Executes one notebook and lets the judge decide its exercises: a task's bytes in, an outcome's bytes out.
+"""Execute one notebook and have the judge grade its exercises: a task's bytes in, an outcome's bytes out.
 
 The kernel proposes, the judge decides: whatever the cells printed, the outputs of a graded exercise are replaced by
 one result that holds the judge's score and report. Graded cells that are no exercise keep what the kernel gave, and
@@ -31,7 +31,7 @@ from course.grading.cells import (
 from course.grading.execution import corpora_cache
 from course.grading.execution.cell_end import KernelFault
 from course.grading.execution.examination import Examination
-from course.grading.execution.hidden_from_students import of_the_class
+from course.grading.execution.hidden_from_students import class_paths
 from course.grading.execution.judged_outputs import record
 from course.grading.execution.notebook_run import NotebookRun
 from course.grading.execution.task import Outcome, Task
@@ -40,7 +40,7 @@ from course.grading.freshness.engine_fingerprint import fingerprint
 from course.grading.intake.untrusted import read_files, remove, write_files
 from course.grading.kernels.environment import added, environment
 from course.grading.kernels.protocol import Order
-from course.grading.machine.faults import FULL_TEXTS, told
+from course.grading.machine.faults import FULL_TEXTS, advice_for
 from course.grading.problem import Problem
 from course.grading.sandbox.probe import Tier, required, strongest
 from course.grading.sandbox.spec import Confines
@@ -77,7 +77,7 @@ def _execute_once(task: Task) -> Outcome:
     try:
         examination = Examination(nb, names, task)
     except (OSError, RuntimeError) as error:  # no more files, threads or disk for this machine
-        return Outcome(task.notebook, fault=f"the judge could not listen: {told(error) or error}")
+        return Outcome(task.notebook, fault=f"the judge could not listen: {advice_for(error) or error}")
     try:
         with closing(examination), _private_folder(task) as private:
             room = shutil.disk_usage(private).free
@@ -92,7 +92,7 @@ def _execute_once(task: Task) -> Outcome:
     except KernelFault as error:
         outcome = replace(outcome, fault=str(error))
     except OSError as error:
-        outcome = replace(outcome, fault=told(error) or str(error))
+        outcome = replace(outcome, fault=advice_for(error) or str(error))
     verdicts = tuple(
         judged_early(verdict, outcome.unfinished.get(name, "")) for name, verdict in examination.verdicts.items()
     )
@@ -117,7 +117,7 @@ def _private_folder(task: Task) -> Iterator[Path]:
                 (private / name).mkdir()
             write_files(task.files, private / "work")
         except (OSError, ValueError) as error:
-            raise KernelFault(f"the notebook's folder could not be made: {told(error) or error}") from error
+            raise KernelFault(f"the notebook's folder could not be made: {advice_for(error) or error}") from error
         yield private
 
 
@@ -142,7 +142,7 @@ def _demand_room(task: Task, private: Path, room: int, complaints: str) -> None:
     else:
         return
     disk = next(place for place in private.parents if place.is_mount())
-    raise KernelFault(f"{what} of {disk} while the notebook ran: make room there, or export TMPDIR=another folder")
+    raise KernelFault(f"{what} of {disk} while the notebook ran. Make room there, or set TMPDIR to another folder")
 
 
 def _is_over_quota(folder: Path, size: int) -> bool:
@@ -215,7 +215,7 @@ def _confines(task: Task, private: Path, edition: Path, examination: Examination
     judge = [] if examination.address is None else [Path(examination.address).parent]
     readable = [edition, *corpora_cache.for_students(), *judge]
     allowance = replace(task.limits.allowance, cpu=task.limits.notebook)
-    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, of_the_class())))
+    return Confines(str(private), tuple(map(str, readable)), task.gpu, allowance, tuple(map(str, class_paths())))
 
 
 def _unfinished(verdicts: Mapping[str, Verdict], work: Path) -> dict[str, str]:

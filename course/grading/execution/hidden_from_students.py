@@ -1,4 +1,4 @@
-"""What is nobody's business but the grader's: the class's folders, the exchange, the tests."""
+"""The folders that a student's code must not see: the class's, the exchange, the tests."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
 """Where nbgrader has submissions handed in on a shared machine, unless it is told otherwise."""
 
 
-def of_the_class() -> list[Path]:
+def class_paths() -> list[Path]:
     """The files and folders of a class that are not for students.
 
     They are parts of the folder this process works in, of the course's own and of the cache, the exchange, and this
-    process's package with its tests, of which a kernel's keeper, having another, knows nothing.
+    process's package with its tests, of which a kernel's supervisor, having another, knows nothing.
     """
     here, package = Path.cwd(), Path(course.__file__).resolve().parent
     folders = distinct([here, *here.parents, *filter(is_course, package.parents)])

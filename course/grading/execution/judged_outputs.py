@@ -1,4 +1,4 @@
-"""An executed notebook's outputs as the judge has them: one result for each judged cell, and the verdicts kept."""
+"""Replace the outputs of judged cells by their verdicts, and read verdicts back."""
 
 from __future__ import annotations
 

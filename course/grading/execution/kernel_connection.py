@@ -1,4 +1,4 @@
-"""The connection to a notebook's kernel: bounded channels that are made again, and the first words on them.
+"""The connection to a notebook's kernel: channels of bounded size that reconnect, and their first messages.
 
 A kernel runs a student's code and can send anything. The bounds here limit what the grader takes in.
 """
@@ -90,7 +90,7 @@ async def renew(socket: Any, address: str) -> None:
     socket.connect(address)
 
 
-async def acquaint(manager: Any, client: Any, seconds: float) -> dict[str, Any]:
+async def kernel_info(manager: Any, client: Any, seconds: float) -> dict[str, Any]:
     """What the kernel says of itself, when both of its channels have answered: nothing it prints later can be missed.
 
     What it says of its first questions to all listeners is often lost, as listening takes a moment to begin: it is
@@ -134,7 +134,7 @@ async def demand_accelerator(run: NotebookClient) -> None:
     reply = await run.async_wait_for_reply(asked)
     found = reply["content"].get("user_expressions", {}).get("found", {}) if reply else {}
     if found.get("data", {}).get("text/plain") != "True":
-        raise RuntimeError("an accelerator is asked for, and the notebook sees none")
+        raise RuntimeError("an accelerator is required, and the notebook sees none")
 
 
 def complaint(sockets: Path) -> str:

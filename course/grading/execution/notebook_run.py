@@ -1,4 +1,4 @@
-"""Runs the cells of one notebook in a confined kernel of its own, and never longer than allowed.
+"""Run the cells of one notebook in a confined kernel, within its time limits.
 
 It is nbclient underneath, told what nbgrader tells it, so cells that are no exercise of ours get the outputs, and so
 the scores, that nbgrader would give them. Four things differ: a kernel that dies or does not answer ends the notebook
@@ -37,10 +37,10 @@ from course.grading.execution.cell_end import (
     unreadable,
 )
 from course.grading.execution.kernel_connection import (
-    acquaint,
     complaint,
     demand_accelerator,
     keep_connected,
+    kernel_info,
     open_channels,
 )
 from course.grading.execution.output_limits import MOST_CELLS_FULL, can_be_saved, is_whole, output_size
@@ -49,7 +49,7 @@ from course.grading.kernels.protocol import Order
 from course.grading.kernels.provisioner import NAME as CONFINED
 from course.grading.kernels.resource_watch import Excess
 from course.grading.kernels.zygote_client import Handle
-from course.grading.machine.faults import out_of_memory, told
+from course.grading.machine.faults import advice_for, out_of_memory
 from course.notebook.while_graded import asking
 
 AFTER_INTERRUPT = 4
@@ -157,7 +157,7 @@ class NotebookRun(NotebookClient):
                 self._tell(GIVEN)
         except Exception as error:
             raise KernelFault(
-                f"the kernel did not start: {told(error) or f'{error}{complaint(self.sockets)}'}"
+                f"the kernel did not start: {advice_for(error) or f'{error}{complaint(self.sockets)}'}"
             ) from error
 
     def _confine(self, spec: KernelSpec) -> None:
@@ -168,7 +168,7 @@ class NotebookRun(NotebookClient):
         assert self.km is not None
         self.kc = self.km.client()
         open_channels(self.kc, self.limits.output)
-        language = await acquaint(self.km, self.kc, self.startup_timeout)
+        language = await kernel_info(self.km, self.kc, self.startup_timeout)
         self.nb.metadata["language_info"] = language["content"]["language_info"]
         channels: list[Any] = [self.kc.shell_channel, self.kc.iopub_channel]
         watches = [keep_connected(channel.socket, self._lost_connection) for channel in channels]
@@ -219,7 +219,7 @@ class NotebookRun(NotebookClient):
 
     async def _execute(self, index: int, cell: NotebookNode) -> CellEnd:
         if self._deadline is not None and time.monotonic() >= self._deadline:
-            return cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds were used up")
+            return cut(cell, "Unresponsive", f"the notebook's {self.limits.notebook:g} seconds are used up")
         limit = self._get_timeout(cell)
         self._clock = clock = asyncio.timeout(None if limit is None else limit + self.patience + 2 * AFTER_INTERRUPT)
         try:
@@ -240,7 +240,7 @@ class NotebookRun(NotebookClient):
         """No end of the cell was heard: it was lost with a message that is too large, or the kernel does not answer."""
         if self._cut_off:
             with contextlib.suppress(RuntimeError):
-                await acquaint(self.km, self.kc, AFTER_INTERRUPT)
+                await kernel_info(self.km, self.kc, AFTER_INTERRUPT)
                 return printed_too_much(cell, self.limits.output)
         return cut(cell, "Unresponsive", "the kernel did not answer, and could not be interrupted")
 
@@ -252,7 +252,7 @@ class NotebookRun(NotebookClient):
         """
         excess = self._excess()
         if self.handle is not None and self.handle.lost:
-            raise KernelFault("the process that keeps the kernel ended") from error
+            raise KernelFault("the kernel's supervisor ended") from error
         if excess is None and self._was_killed() and out_of_memory() > self._out_of_memory:
             raise KernelFault("the machine ran out of memory while the kernel was killed") from error
         return cut_by(cell, excess)

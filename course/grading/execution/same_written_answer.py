@@ -1,4 +1,4 @@
-"""Whether an answer in words is still the one that a person gave points for."""
+"""Compare a written answer with the one that a person gave points for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the course's own cells need not run for grading: those that show something and that nothing graded needs.
+"""Find the course's own cells that grading may skip, because they only show something.
 
 A notebook is full of plots and demonstrations that take most of its time. Of the cells that are exactly as they were
 given out, only those run that a graded or a student's cell depends on, directly or through other cells. What depends
@@ -22,7 +22,7 @@ from course.grading.execution.cell_names import INDIRECT, CellNames, Effect, ali
 from course.source import tree
 
 
-def needless(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
+def skippable(nb: NotebookNode, given: Collection[str], own: Collection[int] = ()) -> tuple[int, ...]:
     """The indices of the code cells of `nb` that need not run.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where the weights of a trained model come from that was judged: from the checkpoint, or from nobody knows where.
+"""Where the weights of a judged model come from: the checkpoint that was handed in, or another source.
 
 The kernel says which weights its model holds, and what it says decides nothing. The files are read here. Whoever
 trained with `fit` and gave `record.model` to `check` has the weights of the checkpoint, to the last bit.

@@ -39,11 +39,11 @@ def main(root: Path) -> int:
     topic = find_topic(settings["topic"])
     try:
         graded = grade(root, topic, settings["require_sandbox"])
-        said = told(topic, graded, settings["visibility"])
+        said = gradescope_results(topic, graded, settings["visibility"])
         said["execution_time"] = round(time.monotonic() - started)
         write_atomically(results, json.dumps(said, indent=2, ensure_ascii=False).encode())
     except (Problem, OSError) as error:
-        print(f"Not graded: {faults.told(error) or error}")
+        print(f"Not graded: {faults.advice_for(error) or error}")
         return 1
     return 0
 
@@ -89,24 +89,25 @@ def hand_in(submission: Path, place: Path, topic: Topic) -> list[str]:
     if not found:
         others = sorted(path.name for path in submission.rglob("*.ipynb"))
         raise Problem(
-            f"there is no {name}{' but ' + ', '.join(others) if others else ''}: upload the notebook by that name"
+            f"there is no {name}{' but ' + ', '.join(others) if others else ''}. Upload the notebook under that name"
         )
     copies = [path.relative_to(submission).as_posix() for path in found]
     if len(found) > 1 and len(found[0].parts) == len(found[1].parts):
-        raise Problem(f"there are several {name}, {', '.join(copies)}: upload the one that is to be graded")
+        raise Problem(f"there are several {name}, {', '.join(copies)}. Upload only the one to grade")
     folder = found[0].parent
     shutil.copytree(folder, place)
     for path in sorted(folder.glob("*.safetensors")):
         (place / "checkpoints").mkdir(exist_ok=True)
         if not (place / "checkpoints" / path.name).exists():
             shutil.copy(path, place / "checkpoints")
-    return [f"{copies[0]} is graded, and not {', '.join(copies[1:])}"] if copies[1:] else []
+    verb = "is" if len(copies) == 2 else "are"
+    return [f"{copies[0]} is graded. {', '.join(copies[1:])} {verb} not"] if copies[1:] else []
 
 
-def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
+def gradescope_results(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
     """Gradescope's `results.json`: a test for each graded exercise, with nothing of the hidden cases in it."""
     if graded.reason or graded.scores is None:
-        reason = graded.reason.replace(": ask for ", ": upload ")  # said to instructors, and here to the student
+        reason = graded.reason.replace(". Ask for ", ". Upload ")  # said to instructors, and here to the student
         return {
             "score": 0.0,
             "output": f"This could not be graded: {reason}.",
@@ -133,7 +134,7 @@ def told(topic: Topic, graded: Graded, visibility: str) -> dict[str, Any]:
             }
         )
     lines = [f"{topic.folder}  {topic.title}", *(f"Note: {note}" for note in graded.notes)]
-    lines += [f"Graded by a person: {', '.join(by_hand)}"] if by_hand else []
+    lines += [f"Your instructor grades these: {', '.join(by_hand)}"] if by_hand else []
     return {
         "tests": tests,
         "output": "\n".join(lines),
@@ -158,7 +159,7 @@ def _output(verdict: Verdict | None, score: float, most: float) -> str:
         count = len(failed) - len(public)
         lines.append(f"{count} hidden check{'s fail' if count > 1 else ' fails'}")
     if verdict.convention:
-        lines.append(f"A correct computation, under another convention: {verdict.convention}.")
+        lines.append(f"This computation is correct under another convention: {verdict.convention}.")
     if verdict.message and (not verdict.cases or verdict.kind == "forbidden"):
         lines.append(verdict.message)
     lines += report.measured(verdict)

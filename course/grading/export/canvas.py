@@ -1,4 +1,4 @@
-"""Canvas's gradebook file: what its Import takes.
+"""Write the gradebook file that Canvas imports.
 
 The format is that of Canvas's own export: student columns in a fixed order, then a column for each assignment, and a
 row with the points possible (`lib/gradebook_importer.rb` and `gradebook_exporter.rb` in instructure/canvas-lms). Its
@@ -113,7 +113,10 @@ def _scale(table: Table, title: str, worth: str, points: float) -> Scale:
         Problem: Canvas changes nothing in that column, or it has no number of points.
     """
     if worth == READ_ONLY:
-        raise Problem(f"{table.path} says that {title} is read only in Canvas: no grade can be imported there")
+        raise Problem(
+            f"{table.path} says that {title} is read-only in Canvas, so no grade can be imported "
+            "there. Make the assignment editable in Canvas"
+        )
     most = read_points(worth, f"{title} in {table.path}") if worth else 0.0
     return Scale(points, most or points)
 
@@ -130,7 +133,10 @@ def _column(table: Table, topic: Topic, columns: Sequence[str]) -> str:
     found = [column for name, column in called if name == topic.folder.casefold()]
     found = found or [column for name, column in called if name in accepted]
     if not found:
-        raise Problem(f"{table.path} has no column for {topic.folder}: name the assignment in Canvas {topic.folder}")
+        raise Problem(
+            f"{table.path} has no column for {topic.folder}. Name the assignment in Canvas "
+            f"{topic.folder}, and export the file again"
+        )
     if len(found) > 1:
         raise Problem(
             f"{table.path} has several columns for {topic.folder}: {', '.join(found)}. "

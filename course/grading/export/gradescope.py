@@ -78,7 +78,9 @@ def write_autograder(
     from course.grading.course_folder import source_path
 
     if not source_path(root, topic).is_file():
-        raise Problem(f"there is no {source_path(root, topic)} to make an autograder of")
+        raise Problem(
+            f"there is no {source_path(root, topic)}, which an autograder is made from. Run this in the course's folder"
+        )
     settings = {"topic": topic.folder, "visibility": visibility, "require_sandbox": require_sandbox}
     path = to or root / "exports" / f"{topic.folder}-gradescope.zip"
     try:
@@ -107,7 +109,7 @@ def requirements() -> str:
     try:
         declared = [Requirement(line) for line in distribution(_DIST).requires or ()]
     except PackageNotFoundError as error:
-        raise Problem("the course is not installed here: pip install -e '.[grading]'") from error
+        raise Problem("the course is not installed here. Run pip install -e '.[grading]' in its folder") from error
     needed = [one for one in declared if one.marker is None or one.marker.evaluate({"extra": "grading"})]
     lines = []
     for one in needed:

@@ -1,4 +1,4 @@
-"""Whose row of a platform's class list is whose, so that grades find their students."""
+"""Match students with the rows of a platform's class list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from course.grading.gradebook.grades import Grade, Pupil
+from course.grading.gradebook.grades import Grade, StudentGrades
 from course.grading.roster.table import Table
 
 _Pair = tuple[int, str]
@@ -17,7 +17,7 @@ _Holder = TypeVar("_Holder", int, str)
 
 def match(
     table: Table,
-    pupils: Sequence[Pupil],
+    pupils: Sequence[StudentGrades],
     identities: Sequence[str],
     names: Sequence[str],
     numbers: Sequence[str] = (),
@@ -52,7 +52,7 @@ def _values(table: Table, columns: Sequence[str]) -> dict[int, set[str]]:
 class Match:
     """Whose each row is, by its number; `disputed` are the ids of those whose row cannot be told from others."""
 
-    pupils: dict[int, Pupil]
+    pupils: dict[int, StudentGrades]
     disputed: frozenset[str] = frozenset()
 
     def of(self, number: int) -> dict[str, Grade]:
@@ -63,7 +63,7 @@ class Match:
 class _Matching:
     """Rows and pupils on their way to each other, in one pass after another."""
 
-    def __init__(self, pupils: Iterable[Pupil]) -> None:
+    def __init__(self, pupils: Iterable[StudentGrades]) -> None:
         self._pupils = {pupil.id: pupil for pupil in pupils}
         self._found: dict[int, str] = {}
         self._disputed: set[str] = set()
@@ -88,14 +88,16 @@ class _Matching:
         return {one: own for one, own in keys.items() if one not in self._shut}
 
 
-def absent(pupils: Sequence[Pupil], match: Match, path: Path) -> list[str]:
+def absent(pupils: Sequence[StudentGrades], match: Match, path: Path) -> list[str]:
     """Notes on those with grades whom the class list does not know, or knows more than once."""
     known = {pupil.id for pupil in match.pupils.values()}
     left = [pupil.id for pupil in pupils if pupil.grades and pupil.id not in known]
     lost = [name for name in left if name not in match.disputed]
     disputed = [name for name in left if name in match.disputed]
-    notes = [f"not in {path.name}, and so left out: {', '.join(lost)}"] if lost else []
-    notes += [f"not to be told from others in {path.name}, and so left out: {', '.join(disputed)}"] if disputed else []
+    notes = [f"left out, because {path.name} does not have them: {', '.join(lost)}"] if lost else []
+    notes += (
+        [f"left out, because several rows of {path.name} could be theirs: {', '.join(disputed)}"] if disputed else []
+    )
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Moodle's files: an assignment's offline grading worksheet, filled in, or a table for the gradebook's import.
+"""Write Moodle's files: an assignment's offline grading worksheet, or a table for the gradebook's import.
 
 The worksheet is Moodle's own download (Assignment, View all submissions, Download grading worksheet); to take it back
 Moodle needs its columns `Identifier`, `Grade` and `Last modified (grade)` (`mod/assign/feedback/offline`), under their
@@ -48,7 +48,7 @@ def write_moodle(grades: Grades, to: Path, into: Path | None = None) -> list[str
         _write_table(grades, to)
         return [*grades.notes(), *grades.gaps("Moodle")]
     if len(grades.topics) > 1:
-        raise Problem("a worksheet of Moodle holds one assignment: export one topic at a time")
+        raise Problem("a worksheet of Moodle holds one assignment. Export one topic at a time")
     return _fill_in(grades, to, Table.read(into))
 
 
@@ -90,7 +90,7 @@ def _skipped(above: Sequence[str], locked: Sequence[str]) -> list[str]:
     """Say whose grades Moodle's import passes over without a word."""
     notes = []
     if above:
-        notes.append(f"Moodle skips grades above its maximum: {', '.join(above)}. Raise the maximum grade there")
+        notes.append(f"Moodle skips grades above its maximum: {', '.join(above)}. Raise the maximum grade in Moodle")
     if locked:
         notes.append(f"Moodle skips grades that are locked or overridden in its gradebook: {', '.join(locked)}")
     return notes
@@ -118,8 +118,8 @@ def _language(table: Table) -> dict[str, str]:
             return called
     missing = " and no column ".join(name for name in NEEDED if name not in table.columns)
     raise Problem(
-        f"{table.path} has no column {missing}: is it an assignment's grading worksheet? "
-        "Those in English and German are read: set Moodle to one of them, and download it again"
+        f"{table.path} has no column {missing}, so it is no grading worksheet in English or German. "
+        "Set Moodle to one of these languages, and download the assignment's grading worksheet again"
     )
 
 
@@ -131,8 +131,8 @@ def _refuse_words(table: Table) -> None:
     """
     if {"Scale", "Skala"} & set(table.columns):
         raise Problem(
-            f"{table.path} is of an assignment with a scale of words, and Moodle would skip our points: "
-            "set its grade type to Point there, and download the worksheet again"
+            f"{table.path} is of an assignment with a scale of words, so Moodle would skip our points. "
+            "Set its grade type to Point there, and download the worksheet again"
         )
 
 
@@ -147,5 +147,7 @@ def most_points(row: dict[str, str], otherwise: float, columns: Sequence[str] = 
         return otherwise
     most = read_points(told, "the assignment in the worksheet")
     if not most:
-        raise Problem("the assignment in the worksheet has 0 points: give it some in Moodle, and download it again")
+        raise Problem(
+            "the assignment in the worksheet has 0 points. Give it some in Moodle, and download the worksheet again"
+        )
     return most

@@ -32,5 +32,5 @@ def read_points(text: str, where: str) -> float:
         Problem: the cell holds no number of points.
     """
     if re.fullmatch(r"\d+([.,]\d+)?", text.strip()) is None:
-        raise Problem(f"{where} has {text!r} points: write a plain number, such as 100")
+        raise Problem(f"{where} has {text!r} points. Write a plain number, such as 100")
     return float(text.strip().replace(",", "."))

@@ -1,1 +1,1 @@
-"""What decides a result, as short names: another name, and the work is executed or judged again."""
+"""Fingerprints of what decides a result. When one changes, work is executed or judged again."""

@@ -1,4 +1,4 @@
-"""The state of all that decides results: tests, course, what executes a notebook, Python and torch, as one short name.
+"""The fingerprint of all that decides results: tests, course, what executes a notebook, Python and torch.
 
 What only reports, exports or saves is no part of it, nor are docstrings and comments: whoever edits those has no class
 executed again.
@@ -39,14 +39,14 @@ def fingerprint(topics: frozenset[str]) -> str:
     digest = hashlib.sha256(f"{sys.version_info[:2]} torch {version('torch')}".encode())
     package = Path(course.__file__).parent
     for path in sorted(decisive_files(package, topics)):
-        digest.update(path.relative_to(package).as_posix().encode() + said_by(path))
+        digest.update(path.relative_to(package).as_posix().encode() + content_hash(path))
     for decisive in _of_the_instructor(topics):
         digest.update(decisive)
     return digest.hexdigest()[:16]
 
 
 @cache
-def said_by(path: Path) -> bytes:
+def content_hash(path: Path) -> bytes:
     """A hash of what a file says: of a module, its statements without docstrings."""
     content = path.read_bytes()
     return _said(content) if path.suffix == ".py" else hashlib.sha256(content).digest()

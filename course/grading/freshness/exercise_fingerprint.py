@@ -1,4 +1,4 @@
-"""Which verdicts are stale: those on an exercise whose tests have changed since.
+"""Find stale verdicts: those on exercises whose tests have changed.
 
 The tests of an exercise are what its declaration and its reference come to: their own source and that of all they use
 in `hidden` and `reference`, its points, and what all exercises share (`exercise`, `judge`, `data`). Comments and layout

@@ -1,4 +1,4 @@
-"""What the course's own files rest on: where a module's imports lead, and the data that lies beside the code.
+"""The files that a module depends on: its imports, and the data beside the code.
 
 A file is named as seen from the package, "reference/rnn.py"; an instructor's own tests by their whole path.
 """

@@ -1,4 +1,4 @@
-"""The state of all that a topic's answer key is made from, as one short name: another name, and it is made anew."""
+"""The fingerprint of all that a topic's answer key is made from. When it changes, the key is made again."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Grade:
 
 
 @dataclass(frozen=True)
-class Pupil:
+class StudentGrades:
     """Somebody of the gradebook, with a grade for each topic that was graded."""
 
     id: str
@@ -53,7 +53,7 @@ class Grades:
 
     topics: tuple[Topic, ...]
     points: dict[str, float]
-    pupils: tuple[Pupil, ...]
+    pupils: tuple[StudentGrades, ...]
 
     def notes(self) -> list[str]:
         """What whoever passes the grades on should know: work that still waits for a person."""
@@ -63,10 +63,13 @@ class Grades:
             waiting = sum(grade.waiting > 0 for grade in given)
             resting = sum(grade.resting > 0 for grade in given)
             if waiting:
-                lines.append(f"{topic}: {_submissions(waiting)} with answers to be graded by hand, counted as nothing")
+                lines.append(
+                    f"{topic}: {_submissions(waiting)} with answers that you have not graded yet, "
+                    "which count as 0 points"
+                )
             if resting:
                 what = "answers that rest on an earlier mistake and wait for you"
-                lines.append(f"{topic}: {_submissions(resting)} with {what}, counted as the tests have it")
+                lines.append(f"{topic}: {_submissions(resting)} with {what}, which count as the tests graded them")
         return lines
 
     def gaps(self, platform: str) -> list[str]:
@@ -75,7 +78,7 @@ class Grades:
         counts = {topic.folder: sum(topic.folder not in pupil.grades for pupil in some) for topic in self.topics}
         return [
             f"{topic}: {count} student{'s have' if count != 1 else ' has'} no grade, and importing an empty cell "
-            f"removes what {platform} has. To keep it, export one topic at a time"
+            f"deletes the grade that {platform} has. To keep it, export one topic at a time"
             for topic, count in counts.items()
             if count
         ]
@@ -103,7 +106,7 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
                 assignment = gradebook.find_assignment(topic.folder)
             except MissingEntry:
                 raise Problem(
-                    f"nothing of {topic.folder} is graded yet: run `course grade {topic.folder}` first"
+                    f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first"
                 ) from None
             points[topic.folder] = float(assignment.max_score)
             for submission in assignment.submissions:
@@ -111,9 +114,9 @@ def read_grades(db_url: str, topics: Sequence[Topic]) -> Grades:
                 if grade is not None:
                     found[submission.student.id][topic.folder] = grade
             if not any(topic.folder in grades for grades in found.values()):
-                raise Problem(f"nothing of {topic.folder} is graded yet: run `course grade {topic.folder}` first")
+                raise Problem(f"nothing of {topic.folder} is graded yet. Run `course grade {topic.folder}` first")
         pupils = [
-            Pupil(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
+            StudentGrades(name, one.first_name or "", one.last_name or "", one.email or "", found[name])
             for name, one in sorted(students.items())
         ]
     return Grades(tuple(topics), points, tuple(pupils))

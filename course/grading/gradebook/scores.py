@@ -103,7 +103,7 @@ def clear_scores(db_url: str, assignment: str, student: str, notebooks: Iterable
         gradebook.db.commit()
 
 
-def looked_at(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, float | None]:
+def reviewed_cells(db_url: str, assignment: str, student: str, notebook: str) -> dict[str, float | None]:
     """The cells that a person gave points, and has seen since they were graded: with what the machine gave them."""
     from nbgrader.api import Gradebook, MissingEntry
 
@@ -116,7 +116,7 @@ def looked_at(db_url: str, assignment: str, student: str, notebook: str) -> dict
         return {name: grade.auto_score for name, grade in given.items() if not grade.needs_manual_grade}
 
 
-def leave_looked_at(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
+def keep_reviewed(db_url: str, assignment: str, student: str, notebook: str, known: dict[str, float | None]) -> None:
     """Ask nobody to look again at those of `known`, as `looked_at` found them, that the machine gives the same."""
     from nbgrader.api import Gradebook
 

@@ -1,4 +1,4 @@
-"""One grader at a time for a topic: two would take each other's half-written work for broken, and refuse it."""
+"""A lock that lets one process at a time grade a topic, because two would damage each other's results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.grading.problem import Problem
 
 
 @contextmanager
-def sole_grader(root: Path, folder: str) -> Iterator[None]:
+def topic_lock(root: Path, folder: str) -> Iterator[None]:
     """Grade the topic in `folder` of the course at `root` alone; the system ends it with the process, however it ends.
 
     Raises:
@@ -24,12 +24,15 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise Problem(f"{folder} is being graded by another process: wait until it is done, or stop it") from None
+        raise Problem(f"{folder} is being graded by another process. Wait until it is done, or stop it") from None
     except OSError as error:
         if error.filename is not None:
             raise
-        why = f"{path} cannot be locked ({error.strerror}), and two who grade {folder} would spoil each other's work"
-        raise Problem(f"{why}: put the course on a disk with locks, or have this one mounted with them") from error
+        why = (
+            f"{path} cannot be locked ({error.strerror}), so two processes could grade {folder} at once "
+            "and damage its results"
+        )
+        raise Problem(f"{why}. Move the course to a disk that supports locks, or mount this one with them") from error
     _held.add(path)
     try:
         yield
@@ -38,7 +41,7 @@ def sole_grader(root: Path, folder: str) -> Iterator[None]:
         lock.release()
 
 
-def is_sole_grader(root: Path, folder: str) -> bool:
+def holds_topic_lock(root: Path, folder: str) -> bool:
     """Whether this process grades the topic just now: nbgrader's own step is one of a class's grading."""
     return _lock(root, folder) in _held
 

@@ -1,1 +1,1 @@
-"""What students hand in, from the zip to a submission that may be graded."""
+"""Take in what students hand in, from the zip to a submission that can be graded."""

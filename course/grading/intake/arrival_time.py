@@ -14,7 +14,7 @@ from course.grading.problem import Problem
 ARRIVAL = "timestamp.txt"
 """When the work came: nbgrader writes it, and it is no part of the work."""
 
-RIGHT = "write it as 2027-01-31 23:40:00+01:00"
+RIGHT = "Write it as 2027-01-31 23:40:00+01:00"
 
 _HALF_DAY = re.compile(r"(?<=\d)\s+([ap])\.?m\b\.?", re.IGNORECASE)
 """The ending of `11:40 PM`, which nbgrader takes for a zone."""
@@ -90,14 +90,14 @@ def refuse_timestamp(work: Path) -> None:
             _as_nbgrader(text)
             has_day = _names_a_day(text)
     except (UnknownTimezoneWarning, FutureWarning):
-        raise Undated(f"{ARRIVAL} names a zone that nobody knows, {printable(text or ''):.60}: {RIGHT}") from None
+        raise Undated(f"{ARRIVAL} names an unknown time zone, {printable(text or ''):.60}. {RIGHT}") from None
     except (ValueError, OverflowError, ParserError, IsADirectoryError):
-        raise Undated(f"{ARRIVAL} does not hold a date: {RIGHT}") from None
+        raise Undated(f"{ARRIVAL} does not hold a date. {RIGHT}") from None
     if not has_day:
-        raise Undated(f"{ARRIVAL} says {printable(text):.60}, without year, month and day: {RIGHT}")
+        raise Undated(f"{ARRIVAL} says {printable(text):.60}, without year, month and day. {RIGHT}")
     if unknown:
-        raise Undated(f"{ARRIVAL} names a zone, {printable(zone):.20}, that nobody knows: {RIGHT}")
+        raise Undated(f"{ARRIVAL} names an unknown time zone, {printable(zone):.20}. {RIGHT}")
     if len(words) == 3 and not zone[0].isalpha() and set(zone) - set("+-0:"):  # for nbgrader seconds, or UTC
-        raise Undated(f"{ARRIVAL} has a blank before {zone:.20}, which nbgrader then misreads: {RIGHT}")
+        raise Undated(f"{ARRIVAL} has a space before {zone:.20}, so nbgrader misreads it. {RIGHT}")
     if re.match(r"\d{1,2}[./-]\d{1,2}[./-]\d", text):  # which nbgrader reads with the month first
-        raise Undated(f"{ARRIVAL} leaves open which number is the month: {RIGHT}")
+        raise Undated(f"{ARRIVAL} does not show which number is the month. {RIGHT}")

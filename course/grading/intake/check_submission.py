@@ -1,4 +1,4 @@
-"""A look at a submission before anything of it is read by nbgrader or run: one clear sentence for what is wrong."""
+"""Examine a submission before nbgrader reads it or any of it runs, and say in one or two sentences what is wrong."""
 
 from __future__ import annotations
 
@@ -50,27 +50,29 @@ def _refuse_another_topics(document: dict[str, Any], name: str) -> None:
     names = [grade_id(cell).removesuffix(SOLUTION_SUFFIX) for cell in document["cells"]]
     found = {topics[item].folder for item in names if item in topics}
     if found and name not in found and any(name == topic.folder for topic in TOPICS):
-        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}: ask for the right one")
+        raise Problem(f"{name}.ipynb is the notebook of {', '.join(sorted(found))}. Ask for the right one")
 
 
 def _find(folder: Path, name: str) -> Path:
     path = folder / f"{name}.ipynb"
     if path.is_file():
         return path
-    missing = f"there is no {name}.ipynb in the submission"
+    missing = f"{name}.ipynb is missing"
     files = [other for other in everything(folder) if not other.is_dir()]
     hidden = [other for other in files if re.search(r"/\.", f"/{other.relative_to(folder).as_posix()}")]
     there = [other for other in files if other not in hidden and not is_of_a_system(other.relative_to(folder))]
     notebooks = [other for other in there if other.suffix == ".ipynb"]
     if beside := [other.name for other in notebooks if other.parent == folder]:
-        raise Problem(f"{missing} but {_some(beside)}: if that is it, rename it")
+        raise Problem(
+            f"{missing}, but the folder contains {_some(beside)}. If that is the submission, rename it to {name}.ipynb"
+        )
     if below := [str(other.relative_to(folder)) for other in notebooks]:
-        raise Problem(f"{missing} but {_some(below)}: if that is it, move it up")
+        raise Problem(f"{missing}, but there is {_some(below)}. If that is the submission, move it up")
     if packed := [other.name for other in there if other.suffix in (".zip", ".gz", ".tar", ".7z", ".rar")]:
-        raise Problem(f"{missing} but {_some(packed)}: unpack it")
+        raise Problem(f"{missing}, but the folder contains {_some(packed)}. Unpack it")
     if others := [other.name for other in there if other.name != ARRIVAL]:
-        raise Problem(f"{missing} but {_some(others)}: ask for the notebook")
-    raise Problem(f"{missing}: its folder is empty")
+        raise Problem(f"{missing}, and the folder contains {_some(others)}. Ask for the notebook")
+    raise Problem(f"{missing}, because the folder is empty. Ask for the notebook")
 
 
 def _some(names: Sequence[str]) -> str:
@@ -118,7 +120,7 @@ def _topics_by_item() -> dict[str, Topic]:
 
 def _refuse(path: Path, wrong: str) -> None:
     if wrong:
-        raise Problem(f"{path.name} is not a valid notebook ({wrong}): open it in JupyterLab and save it again")
+        raise Problem(f"{path.name} is not a valid notebook ({wrong}). Open it in JupyterLab and save it again")
 
 
 def _fault(document: dict[str, Any]) -> str:
@@ -162,12 +164,15 @@ def _skeleton(document: dict[str, Any]) -> dict[str, Any]:
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
     if _with_ids(document)[1]:
-        yield "cells without ids got new ones"
+        yield "cells had no ids and got new ones"
     for number, cell in enumerate(document["cells"], 1):
         if cell["cell_type"] == "code" and (called := ends_kernel("".join(cell["source"]))):
-            yield f"cell {number} calls {called}, which ends a notebook there, and grading runs the cells below it"
+            yield (
+                f"cell {number} calls {called}, which ends a notebook there. Grading runs the cells below "
+                "it all the same"
+            )
     if not any(map(grade_id, document["cells"])):
-        yield "its graded cells had lost their marks and were put back"
+        yield "its graded cells had lost nbgrader's metadata and were restored"
 
 
 def ends_kernel(source: str) -> str:

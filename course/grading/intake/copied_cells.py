@@ -1,4 +1,4 @@
-"""Which of several copies of a cell is graded: of an answer the last one that the student changed."""
+"""Choose which of several copies of a cell is graded: of an answer, the last one that the student changed."""
 
 from __future__ import annotations
 
@@ -104,4 +104,4 @@ def notes_on_copies(cells: Sequence[Cell]) -> Iterator[str]:
     copied = sorted((name for name, count in times.items() if count > 1), key=lambda name: graded[name])
     changed = [name for name in copied if name in answers and not is_untouched(cells[graded[name]])]
     shown = ", ".join(f"{printable(name)} (cell {graded[name] + 1})" for name in changed or copied)
-    yield f"of the copied cells, the last {'changed ' if changed else ''}copy is graded: {shown}"
+    yield f"cells were copied, and the last {'changed ' if changed else ''}copy of each is graded: {shown}"

@@ -1,4 +1,4 @@
-"""Reads a notebook's file however odd it is, as long as what the student wrote in it is whole.
+"""Read a notebook's file and repair its format where that changes no code or text.
 
 What grading makes anew or never looks at (outputs, counts, ids, the format's number, unknown fields) is put right on
 the way in, with a note. The file itself stays as it was handed in.
@@ -53,14 +53,14 @@ def read_mended(data: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
         document["nbformat"] = version = int(version)
         mended.append("its format's number")
     if type(version) is not int:
-        raise Problem(f"{name} is not a notebook, whatever its name says")
+        raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself")
     if version in (1, 2, 3):
         document = _converted(document, name)
         mended.append(f"its format, which was {version}")
     elif version != 4:
-        raise Problem(f"{name} is in notebook format {version}: open it in JupyterLab and save it again")
+        raise Problem(f"{name} is in notebook format {version}. Open it in JupyterLab and save it again")
     mended += _mend(document)
-    return document, [f"its file was mended, and no code or text changed ({', '.join(mended)})"] if mended else []
+    return document, [f"its file was repaired without changing code or text ({', '.join(mended)})"] if mended else []
 
 
 def drop_foreign_fields(cells: Iterable[dict[str, Any]]) -> None:
@@ -89,7 +89,7 @@ def _converted(document: dict[str, Any], name: str) -> dict[str, Any]:
     Raises:
         Problem: it cannot be converted.
     """
-    told = f"{name} is in notebook format {document['nbformat']}: open it in JupyterLab and save it again"
+    told = f"{name} is in notebook format {document['nbformat']}. Open it in JupyterLab and save it again"
     if find_spec("nbformat") is None:  # a student's bare environment
         raise Problem(told)
     import nbformat

@@ -216,7 +216,7 @@ def _locate(reference: Reference, folder: Path) -> tuple[str, str]:
     try:
         if _is_absolute(name):
             there = Path(name).expanduser().is_file() and not name.startswith(SYSTEM)
-            wrong = "is an absolute path, which only your machine has: put the file beside the notebook"
+            wrong = "is an absolute path, which only your machine has. Put the file beside the notebook"
             return "", wrong if there or reference.is_demanded else ""
         return _below(reference, folder)
     except (OSError, ValueError, RuntimeError):  # a name that no file has, or a home that nobody has
@@ -229,20 +229,20 @@ def _below(reference: Reference, folder: Path) -> tuple[str, str]:
     path = folder / name
     is_there = path.is_file()
     if name.startswith("../"):
-        return "", "lies above the notebook's folder: move it into that folder" if is_there else _missing(reference)
+        return "", "lies above the notebook's folder. Move it into that folder" if is_there else _missing(reference)
     if not is_there:
         return "", "" if path.is_dir() else _missing(reference)
     if any((folder / part).is_symlink() for part in (name, *map(str, list(PurePosixPath(name).parents)[:-1]))):
-        return "", "is a symbolic link, or lies behind one: put the file itself there"
+        return "", "is a symbolic link, or lies behind one. Put the file itself there"
     if reason := unfit(name):
-        return "", f"is not handed in, because {reason}: give it another name"
+        return "", f"is not handed in, because {reason}. Give it another name"
     if name != written:
-        return name, f"is a path that only Windows understands: write {name}"
+        return name, f"is a path that only Windows understands. Write {name}"
     return name, ""
 
 
 def _missing(reference: Reference) -> str:
-    return "is not there: put the file there, or correct its name" if reference.is_demanded else ""
+    return "is not there. Put the file there, or correct its name" if reference.is_demanded else ""
 
 
 def _is_absolute(name: str) -> bool:

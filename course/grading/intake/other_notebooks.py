@@ -1,4 +1,4 @@
-"""The notebook that holds the work, where it is another file than the one that is graded: `T-Copy1.ipynb`, say."""
+"""Find answers in notebooks beside the one that is graded, such as `T-Copy1.ipynb`."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def notes_on_others(path: Path, cells: Sequence[Cell]) -> list[str]:
     verb = "holds" if len(others.answered) == 1 else "hold"
     if others.is_blank:
         told = f"{path.name} is graded, and none of its answers was changed, but {named} {verb} changed answers"
-        return [f"{told}. If that is the work, it has to be named {path.name}"]
-    return [f"{path.name} is graded; {named} beside it {verb} other answers"]
+        return [f"{told}. If that is the submission, rename it to {path.name}"]
+    return [f"{path.name} is graded, but {named} beside it {verb} other answers"]
 
 
 def name_all(notebooks: Collection[Path], folder: Path, most: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""Whose each unpacked zip is, decided from all that says so before anything is copied: path, name and manifest.
+"""Decide whose each unpacked zip is, by its path, its name and its manifest, before anything is copied.
 
 Nothing here reads a file. What says two things of one hand-in, or one thing of two students, is a conflict, and
 nobody is given the work that it is about.
@@ -15,7 +15,7 @@ from typing import Any
 from unicodedata import normalize
 
 from course.grading.intake.manifest import Manifest
-from course.grading.intake.platforms import Owner, owner_of
+from course.grading.intake.platforms import Sender, sender_of
 from course.grading.intake.submit import MACHINE_LOGINS, STAMP, archive_head
 
 MACHINE = "a machine's login"
@@ -31,7 +31,7 @@ class HandIn:
         topic: of which it is.
         student: whose it is: whom the manifest says, else the zip's name.
         time: when it was packed, as in a zip's name.
-        owner: whom the platform names.
+        sender: whom the platform names.
         named: the student that its name says, if it does.
         manifests: the students that manifests in it say.
         files: what is in it, below `folder`.
@@ -41,7 +41,7 @@ class HandIn:
     topic: str
     student: str
     time: str
-    owner: Owner | None
+    sender: Sender | None
     named: str
     manifests: set[str] = field(default_factory=set)
     files: list[PurePosixPath] = field(default_factory=list)
@@ -97,7 +97,7 @@ def find_hand_ins(
     return list(found.values())
 
 
-def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> list[Conflict]:
+def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> list[Conflict]:
     """What is not to be collected, as it may be somebody else's.
 
     Args:
@@ -106,7 +106,7 @@ def find_conflicts(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -
     """
     agreed = [one for one in hand_ins if not one.is_split]
     told = [Conflict(_split(one), (one,)) for one in hand_ins if one.is_split]
-    return [*told, *_of_one_name(agreed, collected), *_of_one_owner(agreed, collected)]
+    return [*told, *_of_one_name(agreed, collected), *_of_one_sender(agreed, collected)]
 
 
 def newest(hand_ins: Iterable[HandIn]) -> HandIn:
@@ -116,37 +116,37 @@ def newest(hand_ins: Iterable[HandIn]) -> HandIn:
 
 def _split(one: HandIn) -> str:
     says = f"manifest in it says {_listed(sorted(one.manifests))}"
-    return f"A zip is named {one.named}, and a {says}." if one.named else f"A zip has no name of ours, and a {says}."
+    return f"A zip is named for {one.named}, but a {says}." if one.named else f"A zip was renamed, and a {says}."
 
 
-def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> Iterator[Conflict]:
+def _of_one_name(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> Iterator[Conflict]:
     """Those of one name whom a platform tells apart; on some systems Ada's folder is ada's, too."""
     for name, group in _grouped(hand_ins, lambda one: one.student.casefold()).items():
-        before = {student: owner for student, owner in collected.items() if student.casefold() == name}
-        owners = dict.fromkeys([*before.values(), *(one.owner for one in group if one.owner)])
-        if not _differ(owners):
+        before = {student: sender for student, sender in collected.items() if student.casefold() == name}
+        senders = dict.fromkeys([*before.values(), *(one.sender for one in group if one.sender)])
+        if not _differ(senders):
             continue
         student = group[0].student
-        if any(owner.platform == MACHINE for owner in owners):
-            reason = f"{student} is a login that machines give, and may be another student in each of these."
+        if any(sender.platform == MACHINE for sender in senders):
+            reason = f"{student} is a login that machines give, so each of these may be from a different student."
         else:
-            reason = f"{_listed([owner.label for owner in owners])} handed in as {student}."
+            reason = f"{_listed([sender.label for sender in senders])} handed in as {student}."
         yield Conflict(reason, tuple(group), tuple(before))
 
 
-def _differ(owners: Iterable[Owner]) -> bool:
+def _differ(senders: Iterable[Sender]) -> bool:
     """Whether these are more than one sender: what two platforms call one is not to be compared."""
-    owners = set(owners)
-    if any(owner.platform == MACHINE for owner in owners):
-        return len(owners) > 1
-    return len(owners) > len({owner.platform for owner in owners})
+    senders = set(senders)
+    if any(sender.platform == MACHINE for sender in senders):
+        return len(senders) > 1
+    return len(senders) > len({sender.platform for sender in senders})
 
 
-def _of_one_owner(hand_ins: Sequence[HandIn], collected: Mapping[str, Owner]) -> Iterator[Conflict]:
+def _of_one_sender(hand_ins: Sequence[HandIn], collected: Mapping[str, Sender]) -> Iterator[Conflict]:
     """Those whom a platform names as one and whose zips have several names."""
-    sent = [one for one in hand_ins if one.owner]
-    for (owner, label), group in _grouped(sent, lambda one: (one.owner, one.owner and one.owner.label)).items():
-        before = [student for student, earlier in collected.items() if (earlier, earlier.label) == (owner, label)]
+    sent = [one for one in hand_ins if one.sender]
+    for (sender, label), group in _grouped(sent, lambda one: (one.sender, one.sender and one.sender.label)).items():
+        before = [student for student, earlier in collected.items() if (earlier, earlier.label) == (sender, label)]
         names = dict.fromkeys([*before, *(one.student for one in group)])
         if len({name.casefold() for name in names}) > 1:
             yield Conflict(f"{label} handed in as {_listed(list(names))}.", tuple(group), tuple(before))
@@ -173,13 +173,13 @@ def _hand_in(folder: PurePosixPath, manifests: Mapping[PurePosixPath, Manifest],
     if named := _said_by(folder.name, head):
         student = normalize("NFC", named["student_id"])
         about = Manifest(named["topic"], manifest.student if manifest else student, named["timestamp"])
-        owner = owner_of(folder, folder.name[: named.start("topic")])
-        one = HandIn(folder, about.topic, about.student, about.time, owner, student)
+        sender = sender_of(folder, folder.name[: named.start("topic")])
+        one = HandIn(folder, about.topic, about.student, about.time, sender, student)
     else:
         about = manifests[folder]
-        one = HandIn(folder, about.topic, about.student, about.time, owner_of(folder, folder.name), "")
-    if one.owner is None and one.student.casefold() in MACHINE_LOGINS:
-        one.owner = Owner(MACHINE, one.name, "")
+        one = HandIn(folder, about.topic, about.student, about.time, sender_of(folder, folder.name), "")
+    if one.sender is None and one.student.casefold() in MACHINE_LOGINS:
+        one.sender = Sender(MACHINE, one.name, "")
     return one
 
 

@@ -1,4 +1,4 @@
-"""Whom a platform names as the sender of what was downloaded from it: by the folder, or by what it puts before a name.
+"""Read the sender of a downloaded file from the folder and name that a platform gave it.
 
 Where each pattern is from:
 
@@ -44,7 +44,7 @@ BLACKBOARD_TYPED = re.compile(r".+_attempt_\d{4}(?:-\d\d){5}\.txt")
 
 
 @dataclass(frozen=True)
-class Owner:
+class Sender:
     """A sender, as a platform tells one from another.
 
     Args:
@@ -60,7 +60,7 @@ class Owner:
     lasting: bool = field(default=True, compare=False)
 
 
-def owner_of(folder: PurePosixPath, before: str) -> Owner | None:
+def sender_of(folder: PurePosixPath, before: str) -> Sender | None:
     """The sender of the zip that was unpacked to `folder`, a path below what was downloaded.
 
     The outermost folder that says so counts: it is the platform's, and what lies in it may be a student's.
@@ -70,31 +70,31 @@ def owner_of(folder: PurePosixPath, before: str) -> Owner | None:
     """
     for depth, part in enumerate(folder.parts):
         name = before if depth == len(folder.parts) - 1 else part
-        if owner := _named(name, folder.parents[len(folder.parts) - 1 - depth]):
-            return owner
+        if sender := _named(name, folder.parents[len(folder.parts) - 1 - depth]):
+            return sender
     if found := CANVAS.match(before):
         label = "_".join(filter(None, (found["who"], found["id"])))
-        return Owner("Canvas", found["id"], label)
+        return Sender("Canvas", found["id"], label)
     return None
 
 
-def typed_by(path: PurePosixPath) -> Owner | None:
+def typed_by(path: PurePosixPath) -> Sender | None:
     """The sender of a page that a platform made of what was typed there; None where a file is none of these.
 
     Args:
         path: the file's, below what was downloaded.
     """
     if found := CANVAS_TYPED.fullmatch(path.name):
-        return Owner("Canvas", found["id"], "_".join(filter(None, (found["who"], found["id"]))))
+        return Sender("Canvas", found["id"], "_".join(filter(None, (found["who"], found["id"]))))
     if BLACKBOARD_TYPED.fullmatch(path.name):
-        return owner_of(PurePosixPath(path.stem), path.stem)
-    return owner_of(path, path.name) if any(map(MOODLE_TYPED.match, path.parts)) else None
+        return sender_of(PurePosixPath(path.stem), path.stem)
+    return sender_of(path, path.name) if any(map(MOODLE_TYPED.match, path.parts)) else None
 
 
-def senders_of(path: PurePosixPath) -> set[Owner]:
+def senders_of(path: PurePosixPath) -> set[Sender]:
     """Whom the names of a file and of the folders that it lies in call its sender, below what was downloaded."""
     places = [place for place in (path, *path.parents) if place.name]
-    return {owner for place in places if (owner := owner_of(place, place.name))}
+    return {sender for place in places if (sender := sender_of(place, place.name))}
 
 
 def is_companion(path: PurePosixPath) -> bool:
@@ -102,15 +102,15 @@ def is_companion(path: PurePosixPath) -> bool:
     return COMPANIONS.fullmatch(path.name) is not None
 
 
-def _named(name: str, parent: PurePosixPath) -> Owner | None:
+def _named(name: str, parent: PurePosixPath) -> Sender | None:
     """The sender by one folder, or by what stands before a zip's name; `parent` is where that lies."""
     if found := MOODLE.match(name):
         label = "_".join(filter(None, (found["who"], found["id"])))
-        return Owner("Moodle", found["id"] or found["who"], label)
+        return Sender("Moodle", found["id"] or found["who"], label)
     if found := BLACKBOARD.match(name):
-        return Owner("Blackboard", found["who"], found["who"])
+        return Sender("Blackboard", found["who"], found["who"])
     if found := BRIGHTSPACE.match(name):
-        return Owner("Brightspace", f"{found['id']} {found['who']}", found["who"])
+        return Sender("Brightspace", f"{found['id']} {found['who']}", found["who"])
     if found := GRADESCOPE.match(name):
-        return Owner(f"Gradescope, {parent}", found["id"], name, lasting=False)
+        return Sender(f"Gradescope, {parent}", found["id"], name, lasting=False)
     return None

@@ -1,4 +1,4 @@
-"""Whom a platform named as the sender of what is in `submitted/`: kept from one download to the next."""
+"""Keep the sender of each submission, as a platform named it, from one download to the next."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from course.files import write_atomically
-from course.grading.intake.platforms import Owner
+from course.grading.intake.platforms import Sender
 
 FOLDER = Path(".course", "owners")
 """Where, in a course's folder, there is a file for each topic."""
 
 
-def read_owners(root: Path, topic: str) -> dict[str, Owner]:
+def read_senders(root: Path, topic: str) -> dict[str, Sender]:
     """The senders by student; none where nothing is kept, or what is kept cannot be read."""
     try:
         plain = json.loads(_path(root, topic).read_text(encoding="utf-8"))
-        return {student: Owner(str(of), str(key), str(label)) for student, (of, key, label) in plain.items()}
+        return {student: Sender(str(of), str(key), str(label)) for student, (of, key, label) in plain.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def write_owners(root: Path, topic: str, owners: Mapping[str, Owner]) -> None:
+def write_senders(root: Path, topic: str, senders: Mapping[str, Sender]) -> None:
     """Keep these senders in place of those that were kept."""
-    plain = {student: [owner.platform, owner.key, owner.label] for student, owner in sorted(owners.items())}
-    if owners or _path(root, topic).exists():
+    plain = {student: [sender.platform, sender.key, sender.label] for student, sender in sorted(senders.items())}
+    if senders or _path(root, topic).exists():
         write_atomically(_path(root, topic), json.dumps(plain, indent=1, ensure_ascii=False).encode())
 
 

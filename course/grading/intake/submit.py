@@ -76,7 +76,7 @@ MACHINE_LOGINS = frozenset(
 )
 """Logins that machines give to everybody: of hubs, notebooks in the cloud, containers, and rooms of computers."""
 
-SAY_WHO = "add --student and the name your class knows you by, as in --student ada"
+SAY_WHO = "Add --student and the name your class knows you by, as in --student ada"
 """What to do where a login tells nobody from anybody."""
 
 STUDENT = r"\w[\w.@-]*"
@@ -117,14 +117,14 @@ def hand_in(
     for file, content in files.items():
         print(f"  {file}  {_size(len(content))}")
     if rivals:
-        told = "weights of models to compare with; --variants packs them, too"
+        told = "weights of models to compare with, which --variants packs, too"
         print(f"  Not packed: {', '.join(rivals)} ({told})")
     if needed.files:
-        print(f"  (with the files that the notebook refers to; a submission may have {_size(LARGEST)})")
-    whose = "" if student else f", by the name of {name}: --student says another"
+        print(f"  These include the files that the notebook refers to. A submission may have {_size(LARGEST)}.")
+    whose = "" if student else f", packed for {name} (change this with --student)"
     print(f"\n{topic.folder} {topic.title}{whose}")
     if beside:
-        print(f"Not packed, although it holds other answers: {name_all(beside, path.parent)}")
+        print(f"Not packed, although they hold other answers: {name_all(beside, path.parent)}")
     print("\n".join(["Still missing:", *(f"  - {gap}" for gap in missing)] if missing else ["Nothing is missing."]))
     if on_colab():
         print(f"\n{keep(archive)}")
@@ -162,13 +162,13 @@ def _not_here(name: str, topic: Topic) -> str:
     folders = (Path(), DRIVE) if on_colab() else (Path(),)
     alike = sorted(path for folder in folders for path in folder.glob("*.ipynb") if topic.folder in path.name)
     if alike:
-        return f"there is no {name} here: is it `course submit {shlex.quote(str(alike[0]))}`?"
+        return f"there is no {name} here. Did you mean `course submit {shlex.quote(str(alike[0]))}`?"
     if on_colab():
         return (
             f"there is no {name} here, because Colab does not keep your notebook on this machine. "
             f"Download it (File > Download), drop it into {FILES}, and run this again"
         )
-    return f"there is no {name} here: name the notebook's own path"
+    return f"there is no {name} here. Give the path of your notebook"
 
 
 def _choose(path: Path, blank: bool) -> tuple[Path, list[Path]]:
@@ -186,7 +186,7 @@ def _choose(path: Path, blank: bool) -> tuple[Path, list[Path]]:
         return path, []
     other = next(iter(others.answered))
     told = f"{path.name} holds no answer, but {name_all(others.answered, path.parent)} beside it does"
-    refusal = Problem(f"{told}: name the one to pack, as in `course submit {shlex.quote(str(other))}`")
+    refusal = Problem(f"{told}. Name the one to pack, as in `course submit {shlex.quote(str(other))}`")
     instead = _agreed(told, f"Pack {other.relative_to(path.parent)} instead?", refusal)
     chosen = other if instead else path
     return chosen, [one for one in others.answered if one != chosen]
@@ -200,7 +200,7 @@ def _ask_for_blank(path: Path) -> None:
     """
     told = f"{path.name} holds no answer"
     refusal = Problem(f"{told}, so nothing was packed. Save your work in Jupyter first, or add --blank to hand it in")
-    if not _agreed(told, "Pack it all the same?", refusal):
+    if not _agreed(told, "Pack it anyway?", refusal):
         raise refusal
 
 
@@ -239,7 +239,7 @@ def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int])
     """What is missing in the cells of an item: `graded` has the one that counts, `copies` how many there are."""
     name = item.name if item.kind == "question" else item.name + SOLUTION_SUFFIX
     if name not in graded:
-        yield "the cell for your answer is gone; copy it from a fresh notebook"
+        yield "the cell for your answer is gone. Copy it from a fresh notebook"
         return
     text = source_of(graded[name])
     if item.kind == "question":
@@ -256,7 +256,7 @@ def _of_cells(item: Item, graded: Mapping[str, CELL], copies: Mapping[str, int])
     if copies[name] > 1:
         yield f"there are {copies[name]} cells for it, and only the last one that you changed counts"
     if item.name not in graded:
-        yield "its check is gone: grading puts it back, but you do not see what it says"
+        yield "its check cell is gone. Grading restores it, but you cannot see its result"
 
 
 def _of_checks(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -268,18 +268,18 @@ def _of_checks(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_checkpoint(path: Path, name: str, code: Mapping[str, set[str]]) -> Iterator[str]:
     """What is wrong with a task's checkpoint: without a good one grading trains anew, on a CPU."""
-    then = f"run the cell with fit({name!r}, …), or grading trains it anew, on a CPU"
+    then = f"Run the cell with fit({name!r}, …), or grading trains the model again, on a CPU"
     if not path.is_file() or path.is_symlink():
-        yield f"there is no checkpoint; {then}"
+        yield f"there is no checkpoint. {then}"
         return
     record = _record(path)
     if record is None:
-        yield f"{path.name} is no checkpoint; {then}"
+        yield f"{path.name} is not a checkpoint. {then}"
         return
     changed, gone = outdated(record.get("code"), code)
     if changed or gone:
-        told = [f"{', '.join(names)} {verb}" for names, verb in ((changed, "changed"), (gone, "went")) if names]
-        yield f"the checkpoint is older than your code: since then {' and '.join(told)}; {then}"
+        told = [f"{', '.join(names)} {verb}" for names, verb in ((changed, "changed"), (gone, "disappeared")) if names]
+        yield f"the checkpoint is older than your code, because since then {' and '.join(told)}. {then}"
 
 
 def _record(path: Path) -> dict[str, Any] | None:
@@ -333,10 +333,12 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
     import io
 
     if not folder.exists():
-        raise Problem(f"there is no folder {folder}: --folder names one that is there")
+        raise Problem(f"there is no folder {folder}. Give an existing one with --folder")
     size = sum(map(len, files.values()))
     if size > LARGEST:
-        raise Problem(f"this is {_size(size)}, and {_size(LARGEST)} are graded: clear the notebook's outputs")
+        raise Problem(
+            f"the submission has {_size(size)}, but at most {_size(LARGEST)} are graded. Clear the notebook's outputs"
+        )
     now = datetime.now(UTC)
     about = manifest(files, topic, student, missing, now)
     made = io.BytesIO()
@@ -348,7 +350,7 @@ def pack(files: Mapping[str, bytes], topic: Topic, student: str, missing: Sequen
     try:
         write_atomically(path, made.getvalue())
     except OSError as error:
-        raise Problem(f"{path} cannot be written ({error.strerror}): --folder names another place") from error
+        raise Problem(f"{path} cannot be written ({error.strerror}). Give another folder with --folder") from error
     return path
 
 
@@ -386,11 +388,11 @@ def name_in_zip(name: str | None) -> str:
     try:
         student = normalize("NFC", name) if name is not None else re.sub(r"[^\w.@-]", "-", getpass.getuser())
     except (KeyError, OSError):  # a container's user without a name
-        raise Problem(f"this machine does not know your name: {SAY_WHO}") from None
+        raise Problem(f"this machine does not know your name. {SAY_WHO}") from None
     if name is None and student.casefold() in MACHINE_LOGINS:
-        raise Problem(f"{student} is a login that machines give to everybody: {SAY_WHO}")
+        raise Problem(f"{student} is a login that machines give to everybody. {SAY_WHO}")
     if not re.fullmatch(STUDENT, student):
-        raise Problem(f"{student!r} cannot name a folder: use letters, digits and any of . @ _ -")
+        raise Problem(f"{student!r} cannot name a folder. Use letters, digits and any of . @ _ -")
     return student
 
 

@@ -1,4 +1,4 @@
-"""Whether a student changed a cell: nbgrader leaves a checksum in each cell that it releases."""
+"""Tell whether a student changed a cell, by the checksum that nbgrader leaves in each released cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes from students is read here and nowhere else: folders that may hold anything, and text that may claim to.
+"""Read files and folders from students, which may hold anything. No other module reads them.
 
 Nothing that is read is followed, unpacked or trusted: a folder is looked at first, and only plain files of bounded
 number, size and depth are opened. A notebook is measured as bytes before it is parsed.
@@ -68,10 +68,13 @@ def refuse_folder(folder: Path, largest: int = LARGEST) -> None:
     size = 0
     for number, path in enumerate(everything(folder), 1):
         if number > MOST_FILES:
-            raise Problem(f"the submission holds more than {MOST_FILES} files and folders: ask for those that matter")
+            raise Problem(f"the submission holds more than {MOST_FILES} files and folders. Ask for those that matter")
         size += path.stat().st_size if path.is_file() else 0
     if size > largest:
-        raise Problem(f"the submission is too large: {size / 2**20:.0f} MB, and {largest / 2**20:.0f} MB are graded")
+        raise Problem(
+            f"the submission has {size / 2**20:.0f} MB, but at most {largest / 2**20:.0f} MB are "
+            "graded. Ask for a smaller one"
+        )
 
 
 def refuse_links(folder: Path) -> None:
@@ -84,7 +87,7 @@ def refuse_links(folder: Path) -> None:
     _refuse_link(folder, folder)
     for path in everything(folder):
         if len(path.relative_to(folder).parts) > DEEPEST:
-            raise Problem(f"the submission has more than {DEEPEST} folders in folders: ask for a flat one")
+            raise Problem(f"the submission has more than {DEEPEST} levels of folders. Ask for a flat one")
         _refuse_name(path, folder)
         _refuse_link(path, folder)
 
@@ -97,7 +100,7 @@ def refuse_shared(folder: Path) -> None:
     """
     if folder.parent.is_symlink():
         told = f"the folder of {printable(folder.parent.name)} is a symbolic link, and links are never followed"
-        raise Problem(f"{told}: put a folder there, with a copy of the work")
+        raise Problem(f"{told}. Replace it with a folder that holds a copy of the work")
 
 
 def refuse_name(student: str) -> None:
@@ -109,10 +112,10 @@ def refuse_name(student: str) -> None:
         Problem: it is one.
     """
     if not student.isprintable() or set(student) & set(UNFIT) or student != student.strip():
-        told = "the folder's name cannot be a student's: rename it, without control characters, blanks around it"
+        told = "the folder's name cannot be a student's. Rename it without control characters, spaces at its ends"
         raise Problem(f"{told} and any of {' '.join(UNFIT)}")
     if student.startswith("."):
-        raise Problem("the folder's name begins with a dot, and nbgrader passes over such: rename it")
+        raise Problem("the folder's name begins with a dot, so nbgrader ignores it. Rename it")
 
 
 def everything(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
@@ -152,32 +155,42 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
     beginning = data[:1024].lstrip().lower()
     for mark, kind in OTHERS.items():
         if beginning.startswith(mark.lower()):
-            raise Problem(f"{name} is {kind}, whatever its name says: ask for the notebook itself")
+            raise Problem(f"{name} is {kind}, although its name says otherwise. Ask for the notebook itself")
     text = _decoded(data, name).rstrip(PADDING)
     if not text:
-        raise Problem(f"{name} is empty: it may have been cut off while it was saved")
+        raise Problem(f"{name} is empty, perhaps because saving was interrupted. Ask for it again")
     if sum(text.count(mark) for mark in "[{,") > MOST_PARTS:
-        raise Problem(f"{name} holds more than {MOST_PARTS} values: clear its outputs, and save it again")
+        raise Problem(f"{name} holds more than {MOST_PARTS} values. Clear its outputs, and save it again")
     try:
         document = json.loads(text)
         if depth(document) > MOST_NESTED:
-            raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is")
+            raise Problem(
+                f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. Ask for the notebook itself"
+            )
         json.dumps(document, ensure_ascii=False).encode()
     except RecursionError:
-        raise Problem(f"{name} is nested more than {MOST_NESTED} deep: no notebook is") from None
+        raise Problem(
+            f"{name} is nested more than {MOST_NESTED} levels deep, as no notebook is. Ask for the notebook itself"
+        ) from None
     except json.JSONDecodeError as error:
         if any(line.startswith(CONFLICT) for line in text.splitlines()):
-            raise Problem(f"{name} holds two versions, as git left a conflict in it: ask for one of them") from None
+            raise Problem(
+                f"{name} holds two versions, because git left a conflict in it. Ask for one of them"
+            ) from None
         if not text.lstrip().startswith("{"):
-            raise Problem(f"{name} is not a notebook, whatever its name says") from None
+            raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself") from None
         where = f" (line {error.lineno})"
-        raise Problem(f"{name} is not valid JSON{where}: it may have been cut off while it was saved") from None
+        raise Problem(
+            f"{name} is not valid JSON{where}, perhaps because saving was interrupted. Ask for it again"
+        ) from None
     except UnicodeEncodeError:
-        raise Problem(f"{name} holds half a character, which no file can: open it in JupyterLab and save it") from None
+        raise Problem(f"{name} holds half a character. Open it in JupyterLab and save it again") from None
     except ValueError:
-        raise Problem(f"{name} holds a number of thousands of digits: no notebook does") from None
+        raise Problem(
+            f"{name} holds a number with thousands of digits, as no notebook does. Ask for the notebook itself"
+        ) from None
     if not isinstance(document, dict):
-        raise Problem(f"{name} is not a notebook, whatever its name says")
+        raise Problem(f"{name} is not a notebook, although its name says so. Ask for the notebook itself")
     return document
 
 
@@ -193,8 +206,8 @@ def _decoded(data: bytes, name: str) -> str:
     except UnicodeDecodeError:
         if data.lstrip().startswith(b"{"):
             told = "another encoding than UTF-8, perhaps Windows-1252"
-            raise Problem(f"{name} is saved in {told}: open it in an editor, and save it as UTF-8") from None
-        raise Problem(f"{name} is not a notebook: it is not even text") from None
+            raise Problem(f"{name} is saved in {told}. Open it in an editor, and save it as UTF-8") from None
+        raise Problem(f"{name} is not a notebook, because it is not text. Ask for the notebook itself") from None
 
 
 def remove(folder: Path) -> None:
@@ -212,20 +225,22 @@ def _refuse_link(path: Path, folder: Path) -> None:
     inside = "the submission" if path == folder else path.relative_to(folder)
     about = path.lstat()
     if stat.S_ISLNK(about.st_mode):
-        raise Problem(f"{inside} is a symbolic link, and links are never followed: ask for the file itself")
+        raise Problem(f"{inside} is a symbolic link, and links are never followed. Ask for the file itself")
     if stat.S_ISREG(about.st_mode) and about.st_nlink > 1:
-        raise Problem(f"{inside} is a hard link to a file that lies elsewhere as well: copy it, and grade the copy")
+        raise Problem(f"{inside} is a hard link to a file that also lies elsewhere. Copy it, and grade the copy")
     if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
-        raise Problem(f"{inside} is not an ordinary file")
+        raise Problem(f"{inside} is not an ordinary file. Ask for the file itself")
     if not os.access(path, os.R_OK | os.X_OK if stat.S_ISDIR(about.st_mode) else os.R_OK):
-        raise Problem(f"{inside} may not be read: change its rights")
+        raise Problem(f"{inside} may not be read by you. Change its rights")
 
 
 def _refuse_name(path: Path, folder: Path) -> None:
     name = path.relative_to(folder).as_posix()
     if not is_writable(name) and path.name.removeprefix("._") not in OF_SYSTEMS:
         shown = name.encode("utf-8", "backslashreplace").decode()
-        raise Problem(f"{shown!r} is no name for a file that is graded: ask for one of printable characters")
+        raise Problem(
+            f"{shown!r} is a file name with characters that cannot be printed. Ask for the file under another name"
+        )
 
 
 def is_writable(name: str) -> bool:

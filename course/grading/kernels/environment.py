@@ -1,4 +1,4 @@
-"""The kernel that runs a student's notebook: what its process sees of the world it was started from."""
+"""The environment of the kernel that runs a student's notebook."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def demand_accelerator() -> None:
     """
     look = [sys.executable, "-c", f"raise SystemExit(not {ACCELERATOR})"]
     if subprocess.run(look, stdin=subprocess.DEVNULL, capture_output=True).returncode:
-        raise Problem("an accelerator is asked for, and torch finds none on this machine: nothing was graded")
+        raise Problem("--gpu asks for an accelerator, but torch finds none on this machine. Nothing was graded")
 
 
 def _folder(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What is said between whoever wants a kernel and its keeper: one line of JSON a message, on a unix socket."""
+"""The messages between a process that wants a kernel and the kernel's supervisor: JSON lines on a unix socket."""
 
 from __future__ import annotations
 

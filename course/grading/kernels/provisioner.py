@@ -12,7 +12,7 @@ from traitlets import Any as AnyTrait
 from traitlets import Bool, Unicode
 
 from course.grading.kernels.protocol import Order
-from course.grading.kernels.zygote_client import Handle, NoKernel, cold_kernel, nursery
+from course.grading.kernels.zygote_client import Handle, NoKernel, cold_kernel, zygote_for
 
 NAME = "course-confined"
 LAUNCHER = "ipykernel_launcher"
@@ -49,7 +49,7 @@ class ConfinedProvisioner(LocalProvisioner):
         arguments = tuple(cmd[cmd.index(LAUNCHER) + 1 :]) if ours else ()
         if self.warm and ours:
             try:
-                return nursery(order.environment).kernel(replace(order, arguments=arguments))
+                return zygote_for(order.environment).kernel(replace(order, arguments=arguments))
             except NoKernel as reason:
                 self.why_cold = str(reason)
         if ours:

@@ -1,4 +1,4 @@
-"""Watches what a notebook's processes use, all together, and says when it is more than allowed."""
+"""Watch what a notebook's processes use together, and report more than is allowed."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ class Watch:
         return Excess("disk", used, limit) if limit is not None and used > limit else None
 
 
-def family(ancestor: int) -> list[int]:
+def descendants(ancestor: int) -> list[int]:
     """All descendants of a process, without itself."""
     children: dict[int, list[int]] = defaultdict(list)
-    for pid in everybody():
+    for pid in all_processes():
         fields = _stat(pid)
         if fields:
             children[int(fields[1])].append(pid)
@@ -146,7 +146,7 @@ def ancestors(pid: int) -> list[int]:
     return line
 
 
-def everybody(but: Iterable[int] = ()) -> list[int]:
+def all_processes(but: Iterable[int] = ()) -> list[int]:
     """All processes that /proc shows."""
     left_out = set(but)
     return [int(name) for name in _names("/proc") if name.isdigit() and int(name) not in left_out]

@@ -1,7 +1,7 @@
-"""The keeper of one kernel: makes its sandbox, starts it inside, watches over it, and takes everything down with it.
+"""The supervisor of one kernel makes its sandbox, starts it inside, watches over it, and ends all it started.
 
-A keeper is forked by the zygote, or runs as a program of its own for a kernel that starts cold. It speaks with whoever
-wanted the kernel over a socket: when that falls silent, the kernel and all it started are killed.
+The zygote forks a supervisor, or one runs as a program of its own for a kernel that starts cold. It speaks over a
+socket with the process that asked for the kernel. When that falls silent, it kills the kernel and all it started.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from course.grading.kernels.protocol import Line, Order
-from course.grading.kernels.resource_watch import Excess, Watch, everybody, family
+from course.grading.kernels.resource_watch import Excess, Watch, all_processes, descendants
 from course.grading.sandbox import bubblewrap
 from course.grading.sandbox.apply import confine
 
@@ -44,7 +44,7 @@ _SUBREAPER = 36
 Start = Callable[[Order], None]
 
 
-class Keeper:
+class Supervisor:
     """Serves one order on `line`: `start` is called in the process that becomes the kernel."""
 
     def __init__(self, line: Line, start: Start) -> None:
@@ -67,7 +67,7 @@ class Keeper:
             self.line.say(pid=self.kernel)
             self._keep(Watch(order.confines.allowance, order.confines.private, living))
         except OSError as error:
-            self.line.say(failed=f"the sandbox could not be made: {error}")
+            self.line.say(failed=f"the sandbox could not be set up: {error}")
         finally:
             self._end()
 
@@ -75,12 +75,12 @@ class Keeper:
         """Step into the sandbox, which the next child will be wholly in; returns who lives there."""
         if order.tier != "bubblewrap":
             _become_subreaper()
-            return lambda: family(os.getpid())
+            return lambda: descendants(os.getpid())
         self.holder, init = _hold(order)
         _join(init)
         os.chdir("/")
-        present = set(everybody())
-        return lambda: everybody(but=present)
+        present = set(all_processes())
+        return lambda: all_processes(but=present)
 
     def _fork(self, order: Order) -> int:
         """The process that becomes the kernel."""
@@ -154,7 +154,7 @@ class Keeper:
             self.holder.wait()
             return
         deadline = time.monotonic() + GRACE
-        while (rest := family(os.getpid())) and time.monotonic() < deadline:
+        while (rest := descendants(os.getpid())) and time.monotonic() < deadline:
             for pid in rest:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
@@ -238,7 +238,7 @@ def run_command(order: Order) -> None:
 def main() -> NoReturn:
     """Serve one order on standard input, with a program started anew."""
     with socket.socket(fileno=os.dup(0)) as connection:
-        Keeper(Line(connection), run_command).serve()
+        Supervisor(Line(connection), run_command).serve()
     sys.exit(0)
 
 

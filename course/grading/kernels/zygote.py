@@ -1,4 +1,4 @@
-"""A process with everything imported that a notebook needs; it forks a kernel from itself whenever it is asked to.
+"""A process that has imported everything a notebook needs, and forks kernels from itself on request.
 
 It is always a program started anew, never a fork of a grader, and what it has imported is what students may see: the
 student edition, no hidden tests. Until it forks it has one thread and runs no tensor operation that uses several, no
@@ -27,8 +27,8 @@ from pathlib import Path
 from course.grading.kernels.become_kernel import become_kernel
 from course.grading.kernels.protocol import Line
 from course.grading.kernels.resource_watch import ancestors
-from course.grading.kernels.supervisor import Keeper
-from course.grading.machine.lasting_imports import uncollected
+from course.grading.kernels.supervisor import Supervisor
+from course.grading.machine.lasting_imports import exempt_from_gc
 
 LIBRARIES = (
     "faulthandler",
@@ -69,7 +69,7 @@ def warm_up() -> None:
 
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here, and each kernel would import it
     training = () if os.environ.get("COURSE_FIT_POLICY") == "checkpoint" else TRAINING
-    with uncollected():
+    with exempt_from_gc():
         for name in (*LIBRARIES, *training, *_public_modules(course.__path__[0])):
             with contextlib.suppress(ImportError):
                 import_module(name)
@@ -89,19 +89,19 @@ def _draw_inline() -> None:
 
 
 def serve(address: str, lifeline: int) -> None:
-    """Fork a keeper for whoever connects, until `lifeline` falls silent."""
+    """Fork a supervisor for whoever connects, until `lifeline` falls silent."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{address}-unready")
         server.listen(64)
         Path(f"{address}-unready").rename(address)  # what is there listens: who is refused knows that it has ended
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no trace
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors leave no trace
         while True:
             waiting, _, _ = select.select([server.fileno(), lifeline], [], [])
             if lifeline in waiting:
                 return
             connection, _ = server.accept()
             if _is_stranger(connection) and os.fork() == 0:
-                _become_keeper(server, lifeline, connection)
+                _become_supervisor(server, lifeline, connection)
             connection.close()
 
 
@@ -116,13 +116,13 @@ def _is_stranger(connection: socket.socket) -> bool:
     return bool(line) and os.getpid() not in line
 
 
-def _become_keeper(server: socket.socket, lifeline: int, connection: socket.socket) -> None:
+def _become_supervisor(server: socket.socket, lifeline: int, connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         server.close()
         os.close(lifeline)
-        Keeper(Line(connection), become_kernel).serve()
+        Supervisor(Line(connection), become_kernel).serve()
         status = 0
     finally:
         os._exit(status)

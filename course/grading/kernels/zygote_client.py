@@ -1,4 +1,4 @@
-"""Where kernels are asked for: one zygote for a process that grades, started when the first kernel is wanted."""
+"""Start a zygote for this process when the first kernel is wanted, and ask it for kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALIVE = "alive"
 """A file beside a zygote's address, locked as long as it lives: who shares it did not start it, and must know."""
 
 PATIENCE = 60.0
-"""Seconds a zygote may take to import everything, and a keeper to answer."""
+"""Seconds a zygote may take to import everything, and a supervisor to answer."""
 
 
 class NoKernel(Exception):
@@ -48,7 +48,7 @@ class Handle:
         self.excess: Excess | None = None
         self.memory, self.cpu = 0, 0.0
         self.lost = False
-        """Whether its keeper ended without a word of the kernel's end: nothing the notebook can do."""
+        """Whether its supervisor ended without a word of the kernel's end: nothing the notebook can do."""
 
     def poll(self) -> int | None:
         """The exit status, or None while the kernel lives."""
@@ -100,7 +100,7 @@ class Handle:
             self.memory, self.cpu = int(message["memory"]), float(message["cpu"])
 
 
-class Nursery:
+class ZygoteClient:
     """The way to a zygote at `address`; `begin` starts one, several processes may know the way to the same."""
 
     def __init__(self, address: str, environment: Mapping[str, str]) -> None:
@@ -110,12 +110,12 @@ class Nursery:
         self._lifeline: socket.socket | None = None
 
     @classmethod
-    def begin(cls, environment: Mapping[str, str]) -> Nursery:
+    def begin(cls, environment: Mapping[str, str]) -> ZygoteClient:
         """Start a zygote for kernels with such an environment; it ends with this process."""
         folder = Path(tempfile.mkdtemp(prefix="zygote-"))
-        nursery = cls(str(folder / "zygote"), environment)
-        nursery._start()
-        return nursery
+        client = cls(str(folder / "zygote"), environment)
+        client._start()
+        return client
 
     def mend(self) -> None:
         """Start another zygote at the same address, should the one that was begun here and listened have ended."""
@@ -146,7 +146,7 @@ class Nursery:
         return self.process is not None and self.process.poll() is not None
 
     @property
-    def stillborn(self) -> bool:
+    def failed_to_start(self) -> bool:
         """Whether its zygote ended before it listened: another would, too. Of one that was closed nothing is left."""
         if Path(self.address).exists() or not Path(self.address).parent.is_dir():
             return False
@@ -156,7 +156,7 @@ class Nursery:
         """A kernel forked from the zygote, which may still have to import everything.
 
         Raises:
-            NoKernel: the zygote or the kernel's keeper failed; the message says how.
+            NoKernel: the zygote or the kernel's supervisor failed; the message says how.
         """
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -166,8 +166,10 @@ class Nursery:
                 return _ask(connection, order)
             except OSError as error:
                 connection.close()
-                if self.stillborn:
-                    raise NoKernel(f"the zygote ended while it imported ({self._last_words() or error})") from error
+                if self.failed_to_start:
+                    raise NoKernel(
+                        f"the zygote ended while it imported libraries ({self._last_words() or error})"
+                    ) from error
                 ended = self.gone or isinstance(error, ConnectionRefusedError)
                 if ended or not Path(self.address).parent.is_dir() or time.monotonic() > deadline:
                     raise NoKernel(f"the zygote does not answer ({self._last_words() or error})") from error
@@ -219,10 +221,10 @@ def _at_home(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 def cold_kernel(order: Order) -> Handle:
-    """A kernel started as a program of its own, with the same sandbox and the same keeper.
+    """A kernel started as a program of its own, with the same sandbox and the same supervisor.
 
     Raises:
-        NoKernel: its keeper failed.
+        NoKernel: its supervisor failed.
     """
     connection, theirs = socket.socketpair()
     with theirs:
@@ -251,40 +253,40 @@ def _ask(connection: socket.socket, order: Order) -> Handle:
     answers = line.hear(PATIENCE)
     if not answers or "pid" not in answers[0]:
         line.close()
-        raise NoKernel(answers[0].get("failed", "no answer") if answers else "the keeper does not answer")
+        raise NoKernel(answers[0].get("failed", "no answer") if answers else "the kernel's supervisor does not answer")
     handle = Handle(line, int(answers[0]["pid"]))
     for message in answers[1:]:
         handle._note(message)
     return handle
 
 
-known_nurseries: list[Nursery] = []
+known_zygotes: list[ZygoteClient] = []
 _lock = threading.Lock()
 
 
-def nursery(environment: Mapping[str, str]) -> Nursery:
-    """This process's nursery for kernels with such an environment; only the last one is kept."""
+def zygote_for(environment: Mapping[str, str]) -> ZygoteClient:
+    """This process's client of a zygote for kernels with such an environment; only the last one is kept."""
     with _lock:
-        lost = bool(known_nurseries) and known_nurseries[-1].gone and not known_nurseries[-1].stillborn
-        if not known_nurseries or lost or known_nurseries[-1].key != key_of(environment):
+        lost = bool(known_zygotes) and known_zygotes[-1].gone and not known_zygotes[-1].failed_to_start
+        if not known_zygotes or lost or known_zygotes[-1].key != key_of(environment):
             close_all()
-            known_nurseries.append(Nursery.begin(environment))
-        return known_nurseries[-1]
+            known_zygotes.append(ZygoteClient.begin(environment))
+        return known_zygotes[-1]
 
 
-def share(held: Nursery) -> None:
+def share(held: ZygoteClient) -> None:
     """Have this process ask for its kernels where another began a zygote."""
     with _lock:
         close_all()
-        known_nurseries.append(held)
+        known_zygotes.append(held)
 
 
 def close_all() -> None:
     """End every zygote that was begun here."""
-    while known_nurseries:
-        known_nurseries.pop().close()
+    while known_zygotes:
+        known_zygotes.pop().close()
 
 
 atexit.register(close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=known_nurseries.clear)
+    os.register_at_fork(after_in_child=known_zygotes.clear)

@@ -22,7 +22,7 @@ def own_course(folder: Path) -> Iterator[Finding]:
         topics = len(chosen(outline))
         yield Finding("fine", "course.toml", f"{outline.path}: {topics} topic{'s' * (topics != 1)}")
     except (Faulty, OSError) as fault:
-        advice = "every command stops at this: mend that file, then `course list` shows what stands in it"
+        advice = "Correct this file, because no command runs before that. `course list` then shows what it says"
         yield Finding("wrong", "course.toml", str(fault), advice)
 
 
@@ -36,9 +36,10 @@ def sandbox() -> Iterator[Finding]:
     why = "; ".join(tier.reasons)
     if tier.name == "none":
         advice = (
-            f"grade only code you trust here, or on Linux with bubblewrap ({why or 'COURSE_SANDBOX asks for none'})"
+            "Grade only code that you trust here, or grade on Linux with bubblewrap "
+            f"({why or 'COURSE_SANDBOX is none'})"
         )
-        yield Finding("note", "sandbox", "none: grading runs students' code NOT ISOLATED", advice)
+        yield Finding("note", "sandbox", "none, so grading runs students' code NOT ISOLATED", advice)
     elif tier.reasons:
         yield Finding("note", "sandbox", tier.name, f"bubblewrap isolates better ({why})")
     else:

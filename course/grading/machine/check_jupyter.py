@@ -25,7 +25,7 @@ def jupyter() -> Iterator[Finding]:
     try:
         version = metadata.version("jupyterlab")
     except metadata.PackageNotFoundError:
-        advice = 'pip install "jupyterlab>=4.2,<5"; in Colab, VS Code and on a hub there is nothing to do'
+        advice = 'pip install "jupyterlab>=4.2,<5" (not needed in Colab, in VS Code or on a hub)'
         yield Finding("note", "JupyterLab", "not in this environment", advice)
         return
     right = fits(version, ">=4.2,<5")
@@ -39,7 +39,7 @@ def widgets_extension(folders: Iterable[Path], disabled: Iterable[str]) -> Findi
     """Is JupyterLab's part of ipywidgets in one of its extension `folders`, of the right generation, and enabled?"""
     name = "@jupyter-widgets/jupyterlab-manager"
     described = [path for folder in folders if (path := folder / name / "package.json").is_file()]
-    advice = 'pip install "jupyterlab_widgets>=3" into the environment that starts JupyterLab, and start it again'
+    advice = 'pip install "jupyterlab_widgets>=3" in the environment that starts JupyterLab, then start it again'
     if not described:
         return Finding("wrong", "widgets", "JupyterLab has no extension for widgets", advice)
     try:

@@ -20,7 +20,7 @@ def python() -> Iterator[Finding]:
     wanted = _about("Requires-Python")
     if wanted and not fits(version, wanted):
         yield Finding(
-            "wrong", "Python", said, f"the course needs Python {wanted}: make an environment with one of these"
+            "wrong", "Python", said, f"The course needs Python {wanted}. Make an environment with such a version"
         )
     else:
         yield Finding("fine", "Python", said)
@@ -30,14 +30,16 @@ def packages() -> Iterator[Finding]:
     """Are the libraries here that notebooks use, and, with the hidden tests installed, those of grading?"""
     if find_spec("packaging") is None:
         yield Finding(
-            "wrong", "packages", "not even packaging is installed", f"pip install {DISTRIBUTION}'s wheel again"
+            "wrong", "packages", "not even packaging is installed", "Install the course's wheel again with pip"
         )
         return
     try:
         listed = metadata.requires(DISTRIBUTION) or []
         course = metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        yield Finding("note", "course", "runs from a folder and is not installed", "pip install the course's wheel")
+        yield Finding(
+            "note", "course", "runs from a folder and is not installed", "Install the course's wheel with pip"
+        )
         return
     edition = "instructor's edition" if find_spec("course.hidden") else "student edition"
     yield Finding("fine", "course", f"{course}, {edition}")

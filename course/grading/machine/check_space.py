@@ -17,13 +17,13 @@ LITTLE_MEMORY, NO_MEMORY = 2.0, 1.0
 def memory(size: float) -> Finding:
     """Are `size` bytes of memory enough? Nothing is said of an unknown size, which is 0."""
     if not size:
-        return Finding("note", "memory", "unknown", f"notebooks need about {LITTLE_MEMORY:.0f} GiB")
+        return Finding("note", "memory", "unknown", f"Notebooks need about {LITTLE_MEMORY:.0f} GiB")
     said = f"{size / GIB:.1f} GiB"
     if size < NO_MEMORY * GIB:
-        return Finding("wrong", "memory", said, f"notebooks need about {LITTLE_MEMORY:.0f} GiB: use Binder or Colab")
+        return Finding("wrong", "memory", said, f"Notebooks need about {LITTLE_MEMORY:.0f} GiB. Use Binder or Colab")
     if size < LITTLE_MEMORY * GIB * 0.95:  # what a machine sold with 2 GB has left
         return Finding(
-            "note", "memory", said, "open one notebook at a time, and shut its kernel down when you leave it"
+            "note", "memory", said, "Open one notebook at a time, and shut its kernel down when you leave it"
         )
     return Finding("fine", "memory", said)
 
@@ -32,9 +32,9 @@ def disk(folder: Path, free: float) -> Finding:
     """Are `free` bytes enough for what working in `folder` leaves there?"""
     said = f"{free / GIB:.1f} GiB free in {folder}"
     if free < NO_DISK * GIB:
-        return Finding("wrong", "disk", said, "make room: a notebook that cannot be saved is lost")
+        return Finding("wrong", "disk", said, "Make room, or a notebook that cannot be saved is lost")
     if free < LITTLE_DISK * GIB:
-        return Finding("note", "disk", said, "enough for the notebooks; `pip cache purge` makes room")
+        return Finding("note", "disk", said, "This is enough for the notebooks. `pip cache purge` makes more room")
     return Finding("fine", "disk", said)
 
 
@@ -43,11 +43,16 @@ def writable(folder: Path) -> Iterator[Finding]:
     from course.data.cache import cache_folder
 
     if not _is_folder(folder):
-        yield Finding("wrong", "folder", f"there is no folder {folder}", "name the one with your notebooks, or none")
+        yield Finding(
+            "wrong",
+            "folder",
+            f"there is no folder {folder}",
+            "Name the folder with your notebooks, or leave the name out",
+        )
         return
     for what, place, then in (
-        ("folder", folder, "progress and checkpoints are forgotten: copy the notebooks to a folder of your own"),
-        ("cache", cache_folder(), "corpora are made anew each time: export COURSE_CACHE=a folder of your own"),
+        ("folder", folder, "Progress and checkpoints are lost here. Copy the notebooks to a folder of your own"),
+        ("cache", cache_folder(), "Corpora are made again each time. Set COURSE_CACHE to a folder of your own"),
     ):
         try:
             with tempfile.NamedTemporaryFile(dir=existing(place), prefix=".course-doctor-"):

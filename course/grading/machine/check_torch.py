@@ -35,11 +35,11 @@ def torch_works() -> Iterator[Finding]:
     try:
         done = subprocess.run([sys.executable, "-c", _TORCH], capture_output=True, text=True, timeout=180)
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Finding("wrong", "torch", f"could not be asked: {error}", "try `python -c 'import torch'` by hand")
+        yield Finding("wrong", "torch", f"could not be tested: {error}", "Try `python -c 'import torch'` in a terminal")
         return
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]
-        yield Finding("wrong", "torch", said, "install torch again: https://pytorch.org/get-started/locally")
+        yield Finding("wrong", "torch", said, "Install torch again as https://pytorch.org/get-started/locally shows")
         return
     yield from about_torch(json.loads(done.stdout.splitlines()[-1]))
 
@@ -50,15 +50,22 @@ def about_torch(found: dict) -> Iterator[Finding]:
     if found["right"]:
         yield Finding("fine", "torch", f"{found['version']} computes on the CPU with {threads}")
     else:
-        yield Finding("wrong", "torch", f"{found['version']} multiplies wrongly on this CPU", "install torch again")
+        yield Finding("wrong", "torch", f"{found['version']} multiplies wrongly on this CPU", "Install torch again")
     if found.get("fault"):
-        yield Finding("note", "GPU", f"there is one, but {found['fault']}", "notebooks use the CPU; update its driver")
+        yield Finding(
+            "note",
+            "GPU",
+            f"there is one, but {found['fault']}",
+            "Notebooks use the CPU. To use the GPU, update its driver",
+        )
     for name, size, right in found["gpus"]:
         if right:
-            yield Finding("fine", "GPU", f"{name}, {size / GIB:.0f} GiB: training uses it, with the larger budget")
+            yield Finding("fine", "GPU", f"{name}, {size / GIB:.0f} GiB. Training uses it, with the larger budget")
         else:
             yield Finding("wrong", "GPU", f"{name} multiplies wrongly", "export COURSE_DEVICE=cpu")
     if found["mps"]:
-        yield Finding("note", "MPS", "an Apple GPU is here and left alone", "export COURSE_DEVICE=mps to train on it")
+        yield Finding(
+            "note", "MPS", "this machine has an Apple GPU, which is not used", "export COURSE_DEVICE=mps to train on it"
+        )
     if not (found["gpus"] or found["mps"] or found.get("fault")):
-        yield Finding("fine", "GPU", "none, and none is needed: every training task fits a CPU")
+        yield Finding("fine", "GPU", "none, and none is needed, because every training task fits a CPU")

@@ -20,4 +20,4 @@ def home() -> Iterator[Finding]:
     """Is there a home folder? Nothing is said of one that is there."""
     if not has_home():
         said = "HOME is not set, and the system does not know this user, so JupyterLab cannot start"
-        yield Finding("wrong", "home", said, "export HOME=a folder of your own")
+        yield Finding("wrong", "home", said, "Set HOME to a folder of your own")

@@ -43,7 +43,7 @@ def report(findings: Sequence[Finding]) -> str:
     """The findings as lines, and the verdict below."""
     wrong, notes = (sum(finding.kind == kind for finding in findings) for kind in ("wrong", "note"))
     plural = "thing" if wrong == 1 else "things"
-    verdict = f"{wrong} {plural} to mend." if wrong else "Everything the course needs is here."
+    verdict = f"{wrong} {plural} to fix." if wrong else "Everything the course needs is here."
     also = f" {notes} worth knowing." if notes else ""
     return "\n".join([*map(str, findings), "", verdict + also])
 

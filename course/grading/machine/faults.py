@@ -1,4 +1,4 @@
-"""What the machine can do wrong while it grades, each told in one sentence that says what to do."""
+"""Faults of the grading machine, each with a sentence that says what happened and what to do."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ FORBIDDEN = (errno.EACCES, errno.EPERM)
 NO_ROOM = 2**20
 """Free bytes of a disk that is called full where an error does not say which one is."""
 
-FILES = "no more files can be opened: `ulimit -n 4096` allows more, and fewer --workers need fewer"
-PROCESSES = "no more processes or threads can be begun: `ulimit -u` allows more, and fewer --workers need fewer"
-MEMORY = "there is no memory left: fewer --workers need less, and so does closing other programs"
+FILES = "no more files can be opened. Allow more with `ulimit -n 4096`, or use fewer --workers"
+PROCESSES = "no more processes or threads can be started. Allow more with `ulimit -u`, or use fewer --workers"
+MEMORY = "there is no memory left. Use fewer --workers, or close other programs"
 
 SHORT = {errno.EMFILE: FILES, errno.ENFILE: FILES, errno.EAGAIN: PROCESSES, errno.ENOMEM: MEMORY}
 """What the system has too little of, by the numbers of its errors."""
 
 GRADEBOOK = {
-    ("locked",): "another program holds the gradebook locked: wait until it has saved, or close it (formgrader?)",
-    ("readonly",): "the gradebook cannot be written: change the rights of gradebook.db and of its folder",
-    ("is full",): "no space is left on the gradebook's disk: make room there",
-    ("unable to open",): "the gradebook cannot be opened: gradebook.db must be a file, in a folder that can be written",
-    ("no such", "has no column"): "the gradebook is of another version of nbgrader: copy gradebook.db to a safe place, "
-    "then run `nbgrader db upgrade`",
-    ("not a database", "malformed"): "the gradebook is damaged: put a copy in place of gradebook.db. Without one, "
-    "move it away and grade again; what was given by hand is lost then",
-    ("disk I/O",): "the gradebook's disk does not answer as it should: look whether it is full, or broken",
+    ("locked",): "another program has locked the gradebook. Wait until it has saved, or close it (formgrader?)",
+    ("readonly",): "the gradebook cannot be written. Change the rights of gradebook.db and of its folder",
+    ("is full",): "no space is left on the gradebook's disk. Make room there",
+    ("unable to open",): "the gradebook cannot be opened. Make sure that gradebook.db is a file, in a "
+    "folder that can be written",
+    ("no such", "has no column"): "the gradebook is from another version of nbgrader. Copy gradebook.db to "
+    "a safe place, then run `nbgrader db upgrade`",
+    ("not a database", "malformed"): "the gradebook is damaged. Replace gradebook.db with a copy, or move it "
+    "away and grade again, which loses the points given by hand",
+    ("disk I/O",): "the gradebook's disk fails to read or write. Check whether it is full, or broken",
 }
 """What to do about an error of SQLite's, by words of it."""
 
@@ -54,7 +55,7 @@ def demand_short_names() -> None:
         Problem: its path is too long.
     """
     if (length := len(str(tempfile.gettempdir()).encode())) > LONGEST:
-        raise Problem(f"{_too_long()}; it has {length} characters of {LONGEST} at most")
+        raise Problem(_too_long(f" ({length} characters, at most {LONGEST})"))
 
 
 LONGEST = 107 - len("/crew-12345678/judge-12345678/socket")
@@ -63,10 +64,10 @@ LONGEST = 107 - len("/crew-12345678/judge-12345678/socket")
 
 def stops_all(error: BaseException | None) -> bool:
     """Whether an error is a fault of the machine that everybody else's work would meet as well."""
-    return bool(told(error)) and not (isinstance(error, OSError) and error.errno in FORBIDDEN)
+    return bool(advice_for(error)) and not (isinstance(error, OSError) and error.errno in FORBIDDEN)
 
 
-def told(error: BaseException | None) -> str:
+def advice_for(error: BaseException | None) -> str:
     """What is wrong with the machine and what to do, or nothing where `error` is none of its faults."""
     if isinstance(error, OSError):
         return _of_the_system(error)
@@ -88,13 +89,13 @@ def _of_the_system(error: OSError) -> str:
     if error.errno in FULL:
         what = "no space is left on the disk" if error.errno == errno.ENOSPC else "your quota is used up on the disk"
         places = [where] if where else list(map(str, full_places()))
-        which = f"of {' and of '.join(places)}" if places else "that this goes to (`df -h` shows it)"
-        return f"{what} {which}: make room there{_elsewhere(places)}"
+        which = f"of {' and of '.join(places)}" if places else "that grading writes to (`df -h` shows it)"
+        return f"{what} {which}. Make room there{_elsewhere(places)}"
     if error.errno == errno.EROFS:
-        what = f"{where or 'a file'} cannot be written, as its disk is mounted read-only"
-        return f"{what}: have it mounted for writing{_elsewhere([where])}"
+        what = f"{where or 'a file'} cannot be written, because its disk is mounted read-only"
+        return f"{what}. Have it mounted for writing{_elsewhere([where])}"
     if error.errno in FORBIDDEN and where:
-        return f"{where} may not be read or written by you: change its rights{_elsewhere([where])}"
+        return f"{where} may not be read or written by you. Change its rights{_elsewhere([where])}"
     if "AF_UNIX path too long" in str(error):
         return _too_long()
     return SHORT.get(error.errno or 0, "")
@@ -122,7 +123,7 @@ def _elsewhere(places: list[str]) -> str:
     """The variable that names another folder, where all of `places` are in the folder that it names."""
     for variable, folder, inside in (("TMPDIR", _temporary(), OURS), ("COURSE_CACHE", cache_folder(), ("",))):
         if places and all(_lies_in(place, folder, inside) for place in places):
-            return f", or export {variable}=another folder"
+            return f", or set {variable} to another folder"
     return ""
 
 
@@ -145,8 +146,8 @@ def _temporary() -> Path:
         return Path(tempfile.gettempprefix())
 
 
-def _too_long() -> str:
-    return f"the path of the folder for temporary files, {_temporary()}, is too long for sockets: export TMPDIR=/tmp"
+def _too_long(size: str = "") -> str:
+    return f"the path of the temporary folder, {_temporary()}, is too long for sockets{size}. Set TMPDIR to /tmp"
 
 
 def out_of_memory() -> int:

@@ -9,7 +9,7 @@ from functools import cache
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def exempt_from_gc() -> Iterator[None]:
     """What a program imports meanwhile stays: the garbage collector looks neither while it comes nor ever again.
 
     To look through it again and again takes a tenth of the time of importing, and a fork copies what it looks at.

@@ -1,4 +1,4 @@
-"""What asks a program to end, and how it ends: once, with one sentence, and tidied up."""
+"""Handle the signals that ask a program to end, so that it ends once, with one sentence, and tidies up."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def ignore_signals() -> Iterator[None]:
     """Meanwhile nothing but SIGKILL ends this process: who presses Ctrl-C twice leaves nothing behind either."""
-    with _met_by(pass_over):
+    with _met_by(do_nothing):
         yield
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def delay_signals() -> Iterator[None]:
     """Whatever asks this process to end is heard afterwards: for what is soon done and must not be left half done."""
     came: list[int] = []
     try:
@@ -64,7 +64,7 @@ def _met_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None
             signal.signal(number, former)
 
 
-def pass_over(*_: object) -> None:
+def do_nothing(*_: object) -> None:
     """A handler that does nothing: programs that are started meanwhile do not inherit it, as they would `SIG_IGN`."""
 
 
@@ -105,7 +105,7 @@ def terminate(number: int, _: object) -> None:
     """
     for other in ENDING:
         if signal.getsignal(other) == terminate:
-            signal.signal(other, pass_over)
+            signal.signal(other, do_nothing)
     logging.disable()
     if number == HANGUP:
         _leave_terminals()
@@ -118,7 +118,7 @@ def _ask_again(otherwise: Unraisable, lost: sys.UnraisableHookArgs) -> None:
         otherwise(lost)
         return
     for other in ENDING:
-        if signal.getsignal(other) == pass_over:
+        if signal.getsignal(other) == do_nothing:
             signal.signal(other, terminate)
     main = threading.main_thread().ident
     threading.Timer(0.05, signal.pthread_kill, (main, lost.exc_value.number)).start()

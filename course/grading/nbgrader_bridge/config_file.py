@@ -53,15 +53,15 @@ def misspelt(config: Config, text: str) -> str:
         wanted, is_ours = classes.get(section, (set(), False))
         if section not in classes:
             if near := get_close_matches(section, classes, 1, cutoff=0.9):
-                return f"{_place(section, text)}: there is no class {section}; is {near[0]} meant?"
+                return f"{_place(section, text)}: there is no class {section}. Did you mean {near[0]}?"
             continue
         for name, value in settings.items():
             if name in wanted or isinstance(value, Config):
                 continue
             near = get_close_matches(name, wanted, 1, cutoff=0.6 if is_ours else 0.8)
             if near or is_ours:
-                meant = f"is {near[0]} meant?" if near else "leave it out"
-                return f"{_place(f'{section}.{name}', text)}: {section} has no setting {name}; {meant}"
+                meant = f"Did you mean {near[0]}?" if near else "Leave it out"
+                return f"{_place(f'{section}.{name}', text)}: {section} has no setting {name}. {meant}"
     return ""
 
 

@@ -30,8 +30,8 @@ def configure(c: Any, root: Path | None = None) -> None:
         c.JudgedExecute.results = str(root / RESULTS)
         c.JudgedExecute.given = str(root / c.CourseDirectory.get("source_directory", "source"))
     # Of what was downloaded, what is damaged or nobody's does not keep the others from being collected.
-    c.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.EachAlone"
-    c.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.OfTheTopic"
+    c.ZipCollectApp.extractor_plugin = "course.grading.nbgrader_bridge.unpacking.TolerantExtractor"
+    c.ZipCollectApp.collector_plugin = "course.grading.nbgrader_bridge.zip_collect.TopicCollector"
     # A name with a comma is one column of the exported table.
     c.ExportApp.plugin_class = "course.grading.nbgrader_bridge.quoted_csv.QuotedCsv"
     # A text refers to no topic that the class leaves out.
@@ -71,7 +71,7 @@ def configure(c: Any, root: Path | None = None) -> None:
         "course.grading.nbgrader_bridge.feedback_page.Readable",
     ]
     # What students wrote stands in formgrader's pages and in feedback, and runs in neither.
-    c.HTMLExporter.preprocessors.append("course.grading.nbgrader_bridge.safe_html.Harmless")
+    c.HTMLExporter.preprocessors.append("course.grading.nbgrader_bridge.safe_html.SafeHtml")
     c.HTMLExporter.filters.update({"markdown2html": "course.grading.nbgrader_bridge.safe_html.markdown2html"})
     # A deleted test cell comes back and scores, instead of waiting for a manual grade for ever.
     c.OverwriteCells.add_missing_cells = True

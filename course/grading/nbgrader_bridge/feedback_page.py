@@ -1,4 +1,4 @@
-"""What feedback shows: which work was graded, and of a test that failed its message and not its text."""
+"""What the feedback page shows: which work was graded, and the message, not the code, of a failed test."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from course.grading.cells import METADATA, checks_in, notebook_bytes, read_noteb
 from course.grading.execution.execute import execute
 from course.grading.execution.judged_outputs import score_under
 from course.grading.execution.result_store import Store
-from course.grading.execution.skippable_cells import needless
+from course.grading.execution.skippable_cells import skippable
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.execution.time_limits import own_limits
 from course.grading.freshness.engine_fingerprint import fingerprint
@@ -63,7 +63,7 @@ class JudgedExecute(Execute):
     demonstrations = Bool(False, config=True, help="Whether to run given cells that nothing graded depends on, too.")
     require_sandbox = Bool(False, config=True, help="Whether to refuse to grade where there is no sandbox.")
     gpu = Bool(False, config=True, help="Whether notebooks get an accelerator, and are not graded without one.")
-    memory = Float(3072, config=True, help="Megabytes of memory for a notebook's processes together; 0: no limit.")
+    memory = Float(3072, config=True, help="Megabytes of memory for a notebook's processes together. 0 sets no limit.")
     processes = Int(64, config=True, help="Processes of a notebook at a time.")
     disk = Float(512, config=True, help="Megabytes a notebook may write.")
     printed = Float(4, config=True, help="Millions of characters kept of what a cell prints or draws.")
@@ -73,9 +73,9 @@ class JudgedExecute(Execute):
         config=True,
         help="Whether `fit` loads the submitted weights or trains anew.",
     )
-    call_timeout = Float(20.0, config=True, help="Seconds for judging an exercise; a task gets three times as many.")
-    notebook_timeout = Float(300.0, config=True, help="Seconds for a whole notebook beside training; 0: no limit.")
-    secret = Unicode("", config=True, help="Draws the hidden cases; by default kept beside the gradebook.")
+    call_timeout = Float(20.0, config=True, help="Seconds for judging an exercise. A task gets three times as many.")
+    notebook_timeout = Float(300.0, config=True, help="Seconds for a whole notebook beside training. 0 sets no limit.")
+    secret = Unicode("", config=True, help="Seed of the hidden cases, kept beside the gradebook by default.")
     environment = Dict(config=True, help="Variables added to the kernel's cleaned environment.")
     ignore = ListTrait(Unicode(), UNSEEN, config=True, help="Files the kernel does not see.")
 
@@ -89,7 +89,7 @@ class JudgedExecute(Execute):
         task = self.task(nb, resources, read_files(folder))
         outcome = self._stored(task) or self._executed(task)
         if outcome.fault:
-            raise RuntimeError(f"not graded, by a fault of the grading machine: {outcome.fault}")
+            raise RuntimeError(f"not graded, because the grading machine failed: {outcome.fault}")
         write_files(outcome.files, folder)
         executed = _with_ids(read_notebook(outcome.notebook), nb)
         score_under(FOLLOW_THROUGH, executed, outcome)
@@ -110,7 +110,7 @@ class JudgedExecute(Execute):
             limits=self._limits(nb),
             client={name: getattr(self, name) for name in PASSED_ON},
             environment=dict(self.environment),
-            skip=() if self.demonstrations else needless(nb, self._given_out(about), own_code_in(nb)),
+            skip=() if self.demonstrations else skippable(nb, self._given_out(about), own_code_in(nb)),
             gpu=self.gpu,
             engine=fingerprint(topics_of(checks_in(nb).values())),
             isolated=self.require_sandbox,

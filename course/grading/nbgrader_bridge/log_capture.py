@@ -1,4 +1,4 @@
-"""nbgrader speaks to a log: kept off the screen, with what it says of an error told in a line."""
+"""Keep nbgrader's log off the screen, and report its errors in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is put around nbgrader's own applications, so that they refuse and keep what ours do."""
+"""Changes to nbgrader's own applications, so that they refuse and keep what ours do."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ def guard_topics() -> None:
         return
 
     def convert_notebooks(self: Any) -> None:
-        from course.grading.gradebook.topic_lock import is_sole_grader, sole_grader
-        from course.grading.machine.faults import told
+        from course.grading.gradebook.topic_lock import holds_topic_lock, topic_lock
+        from course.grading.machine.faults import advice_for
         from course.grading.problem import Problem
 
         root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
         with ExitStack() as stack:
             try:
-                if not is_sole_grader(root, topic):
-                    stack.enter_context(sole_grader(root, topic))
+                if not holds_topic_lock(root, topic):
+                    stack.enter_context(topic_lock(root, topic))
             except (Problem, OSError) as error:
-                self.log.error(told(error) or str(error))
-                raise NbGraderException(told(error) or str(error)) from error
+                self.log.error(advice_for(error) or str(error))
+                raise NbGraderException(advice_for(error) or str(error)) from error
             try:
                 convert(self)
             except NbGraderException as error:
-                if fault := told(error.__context__):
+                if fault := advice_for(error.__context__):
                     self.log.error(fault)
                 raise
 
@@ -120,7 +120,7 @@ def guard_exchange() -> None:
 
     def copy_files(self: Any) -> None:
         from course.grading.intake.attempts import arrival, keep_folder
-        from course.grading.machine.faults import told
+        from course.grading.machine.faults import advice_for
 
         root, topic = Path(self.coursedir.root), self.coursedir.assignment_id
         try:
@@ -132,7 +132,7 @@ def guard_exchange() -> None:
                 if work.is_dir() and (is_newer or (self.before_duedate and there != came)):
                     keep_folder(root, student, topic, work)
         except OSError as error:
-            self.fail(told(error) or str(error))
+            self.fail(advice_for(error) or str(error))
         copy(self)
 
     copy_files.guarded = True  # type: ignore[attr-defined]
@@ -163,7 +163,7 @@ def read_odd_timestamps() -> None:
     NbGraderAPI.get_submitted_timestamp = get_submitted_timestamp
 
 
-def economise() -> None:
+def cache_lookups() -> None:
     """Have nbgrader keep, in this process, what it would find out anew."""
     _keep_engines()
     _keep_tables()
@@ -172,7 +172,7 @@ def economise() -> None:
 
 
 @contextmanager
-def one_gradebook(db_url: str) -> Iterator[None]:
+def gradebook_transaction(db_url: str) -> Iterator[None]:
     """Whoever opens this gradebook meanwhile works on one connection, and what they commit is saved at the end.
 
     All of it or, after an exception, nothing: a grader that is stopped leaves no submission half saved.

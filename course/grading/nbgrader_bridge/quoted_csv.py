@@ -1,4 +1,4 @@
-"""nbgrader's own table of grades, in which a comma in a name begins no new column."""
+"""nbgrader's table of grades, with names in quotes, so that a comma in a name starts no new column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QuotedCsv(CsvExportPlugin):
 
         for name in self.assignment or [assignment.name for assignment in gradebook.assignments]:
             if changed := renew_penalties(self.config, gradebook, name):
-                self.log.warning("%s: late penalties counted anew for %s", name, ", ".join(changed))
+                self.log.warning("%s: late penalties were recomputed for %s", name, ", ".join(changed))
         super().export(_Quoting(gradebook))
 
 

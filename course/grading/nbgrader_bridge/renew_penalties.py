@@ -49,4 +49,4 @@ def renew_all(config: Any, topics: Sequence[Topic]) -> list[str]:
 
     with quiet(), Gradebook(config.CourseDirectory.db_url) as gradebook:
         changed = {topic.folder: renew_penalties(config, gradebook, topic.folder) for topic in topics}
-    return [f"{name}: late penalties counted anew for {', '.join(ids)}" for name, ids in changed.items() if ids]
+    return [f"{name}: late penalties were recomputed for {', '.join(ids)}" for name, ids in changed.items() if ids]

@@ -63,7 +63,7 @@ _ACTIVE = re.compile(r"\\\s*(href|url|require|class|cssId|style|data|mmlToken|ht
 """Commands of formulas that become links, styles and names of the page."""
 
 
-class Harmless(Preprocessor):
+class SafeHtml(Preprocessor):
     """For pages: what a notebook's cells show, without what a browser would run. The judge's reports stay as they are.
 
     Texts are rendered by the page's template, which has `markdown2html` for it.
@@ -175,7 +175,7 @@ def _harmless(output: NotebookNode, pictures: Callable[[str], str]) -> NotebookN
     if "text/latex" in data:
         data["text/latex"] = _without_commands(data["text/latex"])
     if not data:
-        data["text/plain"] = "(this output is not shown here: open the notebook itself)"
+        data["text/plain"] = "(This output is not shown here. Open the notebook itself to see it.)"
     sizes = {kind: _sizes(output.get("metadata", {}).get(kind)) for kind in IMAGES}
     return NotebookNode(output, data=NotebookNode(data), metadata=NotebookNode(sizes))
 

@@ -32,7 +32,7 @@ from course.grading.intake.untouched import is_untouched, source_of
 from course.grading.intake.untrusted import printable
 from course.grading.problem import Problem
 
-PUT_BACK = "\n\n*(This cell was missing and has been put back. The answer may stand elsewhere in the notebook.)*"
+PUT_BACK = "\n\n*(This cell was missing and has been restored. The answer may be elsewhere in the notebook.)*"
 """Below a question that is put back: changed as it is, nbgrader leaves it to a person, and gives it no zero."""
 
 
@@ -64,7 +64,7 @@ class Repair(NbGraderPreprocessor):
         submitted = {grade_id(cell) for cell in nb.cells} - {""}
         if submitted and not submitted & released.keys():
             some = ", ".join(map(printable, sorted(submitted)[:3]))
-            raise Problem(f"none of its graded cells is this assignment's ({some}): is it the notebook of another one?")
+            raise Problem(f"its graded cells ({some}) belong to another assignment. Ask for the right notebook")
         answers = {cell.name for cell in notebook.solution_cells}
         choice = choose(nb.cells, answers, list(released), lambda cell: _is_blank(cell, released))
         for index, cell in enumerate(nb.cells):
@@ -88,7 +88,7 @@ class Repair(NbGraderPreprocessor):
             return
         del cell.metadata["nbgrader"]
         if name in released:
-            self.log.warning("Cell '%s' was copied; cell %d is graded", name, choice.graded[name] + 1)
+            self.log.warning("Cell '%s' was copied, and cell %d is graded", name, choice.graded[name] + 1)
         if name in released and index in choice.blank:
             show_only(cell)
 
@@ -102,7 +102,7 @@ class Repair(NbGraderPreprocessor):
             places = {grade_id(cell): index for index, cell in enumerate(nb.cells)}
             if name not in graded or name in places:
                 continue
-            self.log.warning("Cell '%s' was deleted; it is put back", name)
+            self.log.warning("Cell '%s' was deleted and has been restored", name)
             cell = OverwriteCells(missing_cell_notification="").missing_cell_transform(
                 sources[name], graded[name].max_score, is_solution=name in solutions
             )

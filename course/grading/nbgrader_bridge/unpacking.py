@@ -14,7 +14,7 @@ from nbgrader.utils import unzip
 
 from course.grading.intake.needed_files import MANIFEST
 from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, printable, remove
-from course.grading.machine.faults import stops_all, told
+from course.grading.machine.faults import advice_for, stops_all
 from course.grading.problem import Problem
 
 DENSEST = 100
@@ -27,7 +27,7 @@ DEEPEST = 3
 """Archives in archives: a platform's download, somebody's own zip, and what they packed into that."""
 
 
-class EachAlone(ExtractorPlugin):
+class TolerantExtractor(ExtractorPlugin):
     """nbgrader's extractor, which stops at the first archive that cannot be unpacked, made to go on."""
 
     def __init__(self, **options: Any) -> None:
@@ -45,7 +45,10 @@ class EachAlone(ExtractorPlugin):
         except OSError as error:
             if not stops_all(error):
                 raise
-            sys.exit(f"nbgrader zip_collect: {told(error)}; then run it again with --force, which begins anew")
+            sys.exit(
+                f"nbgrader zip_collect: {advice_for(error)}. Then run it again with --force, which starts "
+                "from the beginning"
+            )
 
     def _extract(self, source: Path, target: Path) -> None:
         files = [path for path in everything(source) if path.is_file() and not _is_of_a_system(path, source)]
@@ -65,12 +68,16 @@ class EachAlone(ExtractorPlugin):
         place = folder / archive.stem.removesuffix(".tar")
         try:
             if level > DEEPEST:
-                raise Problem(f"it is packed {level} times over")
+                raise Problem(f"it is an archive inside {level - 1} others")
             unpack(archive, place)
         except Exception as error:  # zipfile and tarfile have a dozen ways to say it
             if stops_all(error):
                 raise
-            reason = str(error) if isinstance(error, Problem) else f"it is damaged, encrypted, or no {archive.suffix}"
+            reason = (
+                str(error)
+                if isinstance(error, Problem)
+                else f"it is damaged, encrypted, or not a {archive.suffix} file"
+            )
             self.left.append(f"{printable(archive.name)} cannot be unpacked: {reason}. Ask for it again.")
             remove(place)
             return
@@ -123,7 +130,7 @@ def _refuse_disguised(archive: Path) -> None:
         beginning = file.read(8)
     for mark, kind in DISGUISED.items():
         if beginning.startswith(mark):
-            raise Problem(f"it is {kind}, whatever its name says")
+            raise Problem(f"it is {kind}, although its name says otherwise")
 
 
 def _refuse_huge(archive: Path) -> None:

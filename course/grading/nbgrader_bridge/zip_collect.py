@@ -1,4 +1,4 @@
-"""How `nbgrader zip_collect` reads what was downloaded: what it cannot collect is told at the end, all else collected.
+"""Read what was downloaded, for `nbgrader zip_collect`, and report at the end what could not be collected.
 
 Whose a zip is, `ownership` decides. What is collected anew takes the place of what is in `submitted/`, which is kept
 in `attempts/`; nothing is deleted.
@@ -19,12 +19,12 @@ from course.grading.intake import attempts
 from course.grading.intake.manifest import Manifest, read_manifest
 from course.grading.intake.needed_files import unfit
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
-from course.grading.intake.platforms import Owner, is_companion, senders_of, typed_by
-from course.grading.intake.senders import read_owners, write_owners
+from course.grading.intake.platforms import Sender, is_companion, senders_of, typed_by
+from course.grading.intake.senders import read_senders, write_senders
 from course.grading.intake.submit import ARCHIVE, KNOWN, MACHINE_LOGINS, MANIFEST, STAMP, archive_pattern
 from course.grading.intake.untrusted import LARGEST, everything, is_of_a_system, plain_files, printable, refuse_name
-from course.grading.machine.faults import told
-from course.grading.nbgrader_bridge.unpacking import EachAlone
+from course.grading.machine.faults import advice_for
+from course.grading.nbgrader_bridge.unpacking import TolerantExtractor
 from course.grading.problem import Problem
 
 MOST_TOLD = 20
@@ -33,11 +33,11 @@ MOST_TOLD = 20
 OTHER_ARCHIVES = frozenset((".7z", ".bz2", ".rar", ".tar", ".tgz", ".xz"))
 """The endings of archives that are not opened here."""
 
-TYPED = "the student typed a text on the platform and handed in no file; ask for the notebook"
+TYPED = "the student typed a text on the platform and handed in no file. Ask for the notebook"
 """Of whom a platform has nothing but such a text."""
 
 
-class OfTheTopic(FileNameCollectorPlugin):
+class TopicCollector(FileNameCollectorPlugin):
     """nbgrader's collector, which decides whose everything is before it takes anything, and keeps what it leaves out.
 
     Files of all kinds are collected, whatever `valid_ext` says. Where an instructor has another `named_regexp` than
@@ -54,7 +54,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         """Attempts in `attempts/` that were replaced."""
         self._of: dict[Path, tuple[HandIn, PurePosixPath]] = {}
         self._passed_over: set[Path] = set()
-        self._handed_in_files: set[Owner] = set()
+        self._handed_in_files: set[Sender] = set()
         self._settled: set[str] = set()
         self._topics: tuple[str, ...] = KNOWN
         self._extracted = Path()
@@ -90,7 +90,7 @@ class OfTheTopic(FileNameCollectorPlugin):
         below = [_below(path, extracted) for path in files]
         found = find_hand_ins(below, manifests, self._topics)
         work = [path for path in below if not typed_by(path) and not is_companion(path)]
-        self._handed_in_files = {one.owner for one in found if one.owner}.union(*map(senders_of, work))
+        self._handed_in_files = {one.sender for one in found if one.sender}.union(*map(senders_of, work))
         others = [one for one in found if one.topic != self.topic or not _is_a_name(one.student)]
         found = list(self._as_an_instructor_decided([one for one in found if one not in others], extracted))
         self._of = {extracted / one.folder / file: (one, file) for one in (*others, *found) for file in one.files}
@@ -147,9 +147,12 @@ class OfTheTopic(FileNameCollectorPlugin):
             return None
         one, file = self._of[path]
         if one.topic != self.topic:
-            reason = f"packed for {one.topic} and not for {self.topic}; if it is for that, put it at {place} yourself"
+            reason = (
+                f"packed for {one.topic}, not for {self.topic}. If it belongs to {self.topic}, put it "
+                f"at {place} yourself"
+            )
         elif not _is_a_name(one.student):
-            reason = f"{printable(one.student)} cannot be a student's name; rename the zip, or ask for it again"
+            reason = f"{printable(one.student)} cannot be a student's name. Rename the zip, or ask for it again"
         elif _is_left_behind(file):
             return None
         elif not (reason := _uncollectable(path, file)):
@@ -166,11 +169,11 @@ class OfTheTopic(FileNameCollectorPlugin):
         if sender := typed_by(below):
             return "" if sender in self._handed_in_files else TYPED
         if path.suffix.lower() not in OTHER_ARCHIVES:
-            return f"nothing says whose it is, neither a zip's name nor a manifest; put it at {place} yourself"
+            return f"neither a zip's name nor a manifest says whose it is. Put it at {place} yourself"
         if path.stem in {one.folder.name for one, _ in self._of.values()}:  # somebody has unpacked it
             return ""
         inbox = f"downloaded/{self.topic}/archive/"
-        return f"only .zip and .gz are opened here; unpack it in {inbox}, into a folder of its name without the ending"
+        return f"only .zip and .gz are unpacked. Unpack it in {inbox}, into a folder of its name without the ending"
 
     def _match(self, filename: str) -> dict | None:
         """What the expression finds; where it is ours, without a warning that nobody can read."""
@@ -197,7 +200,10 @@ class OfTheTopic(FileNameCollectorPlugin):
                 self.kept.append(attempts.keep(self.root, student, self.topic, time, files))
                 continue
             elif there and not self.parent.force:
-                reason = "the student's work in submitted/ is another; --force replaces it, and keeps it in attempts/"
+                reason = (
+                    "submitted/ holds other work of the student. Run with --force to replace it and "
+                    "keep it in attempts/"
+                )
                 self.left.setdefault(reason, []).extend(files.values())
                 continue
             else:
@@ -207,19 +213,19 @@ class OfTheTopic(FileNameCollectorPlugin):
             self._settled.add(student)
         return wanted
 
-    def note_owners(self) -> None:
+    def note_senders(self) -> None:
         """Keep whom a platform named as the sender of what is in `submitted/` now, for the next download."""
-        owners = self._collected()
+        senders = self._collected()
         for path, (one, _) in self._of.items():
             is_there = one.student in self._settled and one.topic == self.topic and path not in self._passed_over
-            if is_there and one.owner is not None and one.owner.lasting:
-                owners[one.student] = one.owner
-        write_owners(self.root, self.topic, owners)
+            if is_there and one.sender is not None and one.sender.lasting:
+                senders[one.student] = one.sender
+        write_senders(self.root, self.topic, senders)
 
     def notes(self) -> Iterator[str]:
         """What an instructor should know of what was collected."""
         if kept := sorted({path.relative_to(self.root).as_posix() for path in self.kept}):
-            yield "\n".join(["Newer hand-ins count in place of these, which are kept:", *map("  {}".format, kept)])
+            yield "\n".join(["Newer hand-ins replace these, which are kept:", *map("  {}".format, kept)])
         for student in sorted(self._settled):
             if student.casefold() in MACHINE_LOGINS:
                 place = f"submitted/{student}"
@@ -229,8 +235,8 @@ class OfTheTopic(FileNameCollectorPlugin):
         """What was left out and why, in a few lines."""
         for conflict in self.conflicts:
             place = f"submitted/<student>/{self.topic}/"
-            yield f"{conflict.reason} Nothing below is collected; put each work into {place} yourself:"
-            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.owner)}" for one in conflict.hand_ins)
+            yield f"{conflict.reason} None of these is collected, so put each into {place} yourself:"
+            yield from (f"  {printable(one.folder.as_posix())}{_sender(one.sender)}" for one in conflict.hand_ins)
             yield from (f"  submitted/{student}/{self.topic}, collected before" for student in conflict.collected)
         for reason, files in sorted(self.left.items(), key=lambda item: item[0] == TYPED):
             yield f"{reason}:"
@@ -239,10 +245,10 @@ class OfTheTopic(FileNameCollectorPlugin):
             if len(files) > MOST_TOLD:
                 yield f"  and {len(files) - MOST_TOLD} more"
 
-    def _collected(self) -> dict[str, Owner]:
+    def _collected(self) -> dict[str, Sender]:
         """The senders of what is in `submitted/`, as far as they are known."""
-        owners = read_owners(self.root, self.topic)
-        return {student: owner for student, owner in owners.items() if self.submitted(student).is_dir()}
+        senders = read_senders(self.root, self.topic)
+        return {student: sender for student, sender in senders.items() if self.submitted(student).is_dir()}
 
     def _manifests(self, files: Iterable[Path], extracted: Path) -> Iterator[tuple[PurePosixPath, Manifest]]:
         """Those that can be read, by their folders below `extracted`; one that lies there itself is of no zip."""
@@ -260,30 +266,33 @@ def collect_extracted(app: Any, process: Callable[[Any], None]) -> None:
     """
     extractor, collector = app.extractor_plugin_inst, app.collector_plugin_inst
     extracted = Path(app._format_collect_path(app.extracted_directory))
-    if not isinstance(collector, OfTheTopic) or not isinstance(extractor, EachAlone):
+    if not isinstance(collector, TopicCollector) or not isinstance(extractor, TolerantExtractor):
         process(app)
         return
     try:
         if collector.is_ours and extracted.is_dir():
             collector.decide(extracted)
         process(app)
-        collector.note_owners()
+        collector.note_senders()
     except OSError as error:
-        sys.exit(f"nbgrader zip_collect: {told(error) or error}; then run it again with --force, which begins anew")
+        sys.exit(
+            f"nbgrader zip_collect: {advice_for(error) or error}. Then run it again with --force, which "
+            "starts from the beginning"
+        )
     for note in collector.notes():
         print(note)
     if left := "\n".join([*extractor.left, *collector.uncollected(extracted)]):
-        sys.exit(f"nbgrader zip_collect: everything is in submitted/ but this (files as in {extracted})\n{left}")
+        sys.exit(f"nbgrader zip_collect: everything is in submitted/ except these files of {extracted}\n{left}")
 
 
 def transfer(app: Any, copy: Callable[[Any, dict[str, dict]], None], collected: dict[str, dict]) -> None:
     """Do what `copy`, a method of nbgrader's application, does with what is `collected`, and keep what it replaces."""
     collector = app.collector_plugin_inst
-    copy(app, collector.make_room(collected) if isinstance(collector, OfTheTopic) else collected)
+    copy(app, collector.make_room(collected) if isinstance(collector, TopicCollector) else collected)
 
 
-def _sender(owner: Owner | None) -> str:
-    return f", from {owner.label}" if owner is not None and owner.label else ""
+def _sender(sender: Sender | None) -> str:
+    return f", from {sender.label}" if sender is not None and sender.label else ""
 
 
 def _is_a_name(student: str) -> bool:
@@ -304,9 +313,9 @@ def _uncollectable(path: Path, file: PurePosixPath) -> str:
     if file.name == MANIFEST:
         return ""
     if path.is_file() and path.stat().st_size > LARGEST:
-        return f"larger than {LARGEST // 2**20} MB, which is more than is graded"
+        return f"larger than the {LARGEST // 2**20} MB that are graded. Ask for a smaller file"
     if reason := unfit(path.name) or unfit(file.as_posix()):
-        return f"not collected, because {reason}; if its notebook needs it, put it into submitted/ yourself"
+        return f"not collected, because {reason}. If its notebook needs it, put it into submitted/ yourself"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""A course goes out: notebooks without solutions, the wheel, and proof that the tests test."""
+"""Release a course: notebooks without solutions, the wheel, and proof that the tests test."""

@@ -1,4 +1,4 @@
-"""Reads a topic's notebook as an editor would: what a machine can notice before a student does."""
+"""Find faults in a topic's notebook that a program can notice before a student does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def lint_topic(root: Path, topic: Topic) -> list[Complaint]:
     """All complaints about the topic's source and, where there is one, about its release."""
     source = source_path(root, topic)
     if not source.is_file():
-        return [Complaint(str(source.relative_to(root)), f"{topic.named_in} has this topic, but here is no source")]
+        return [
+            Complaint(str(source.relative_to(root)), f"there is no source for this topic, which {topic.named_in} names")
+        ]
     try:
         notebook = build(source, topic)
     except Problem as problem:
@@ -110,7 +112,7 @@ def _predictions(topic: Topic, notebook: NotebookNode) -> Iterator[str]:
         if calls[f'predict("{name}")'] != 1:
             yield f'the prediction {name!r} needs one cell in the notebook, predict("{name}")'
     for call in calls.keys() - {f'predict("{name}")' for name in topic.predictions}:
-        yield f"a cell asks for what {topic.named_in} does not name: {call}"
+        yield f"a cell asks for a prediction that {topic.named_in} does not name: {call}"
 
 
 def _question_hints(topic: Topic) -> Iterator[str]:
@@ -120,11 +122,11 @@ def _question_hints(topic: Topic) -> Iterator[str]:
     try:
         declared = question_hints(topic)
     except ModuleNotFoundError:
-        yield f"there is no course/hidden/{topic.name}/question.py: write it, with HINTS for the written question"
+        yield f"there is no course/hidden/{topic.name}/question.py. Write it, with HINTS for the written question"
         return
     for name, hints in declared.items():
         if not isinstance(hints, tuple) or len(hints) not in QUESTION_HINTS:
-            yield f"HINTS in course/hidden/{topic.name}/question.py is no tuple of two or three hints for {name}"
+            yield f"HINTS in course/hidden/{topic.name}/question.py must be a tuple of two or three hints for {name}"
         elif not all(hint.strip() for hint in hints):
             yield f"a hint in course/hidden/{topic.name}/question.py is empty"
 
@@ -154,10 +156,10 @@ def lint_release(released: NotebookNode, solved: NotebookNode, name: str) -> lis
     for index, cell in enumerate(released.cells):
         where = f"{name}, cell {index + 1}"
         if BEGIN in cell.source or END in cell.source:
-            found.append(Complaint(where, "a solution's marker is left"))
+            found.append(Complaint(where, "a solution's marker was not removed"))
         strange = [line.strip() for line in cell.source.splitlines() if line.strip() not in allowed]
         if strange:
-            what = f"this line is given nowhere in the source, or the release is old: {strange[0]!r}"
+            what = f"the source does not give students this line, or the release is old: {strange[0]!r}"
             found.append(Complaint(where, what))
         if not all(map(is_still, cell.get("outputs", ()))):
             found.append(Complaint(where, "it has outputs"))
@@ -195,9 +197,9 @@ def _titles(cells: Sequence[NotebookNode], topic: Topic) -> Found:
         yield 0, "the notebook does not open with a title"
         return
     if titles[0][1] != (wanted := f"{topic.number} {topic.title}"):
-        yield 0, f"the title is {titles[0][1]!r}; by {topic.named_in} it is {wanted!r}"
+        yield 0, f"the title is {titles[0][1]!r}, but {topic.named_in} says {wanted!r}"
     for index, title in titles[1:]:
-        yield index, f"a second title, {title!r}: sections begin with ##"
+        yield index, f"{title!r} is a second title. Begin sections with ##"
     last = 1
     for index, line in _markdown_lines(cells):
         level = len(line) - len(line.lstrip("#"))
@@ -215,7 +217,7 @@ def _stated_time(cells: Sequence[NotebookNode], topic: Topic) -> Found:
     stated, planned = stated_minutes("\n".join(lines)), sum(item.minutes for item in topic.items)
     if stated and not stated[0] - NEAR <= planned <= stated[1] + NEAR:
         said = " to ".join(dict.fromkeys(map(str, stated)))
-        yield 0, f"the notebook says that it takes {said} minutes; by {topic.named_in} it takes {planned}"
+        yield 0, f"the notebook says that it takes {said} minutes, but {topic.named_in} says {planned}"
 
 
 def _imports(cells: Sequence[NotebookNode]) -> Found:
@@ -223,7 +225,7 @@ def _imports(cells: Sequence[NotebookNode]) -> Found:
     for position, (index, cell) in enumerate(code):
         tree = parsed(cell.source)
         if tree is None:
-            yield index, "this is no Python"
+            yield index, "this is not Python"
             continue
         kinds = [isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body]
         if position == 0 and not all(kinds):
@@ -232,7 +234,7 @@ def _imports(cells: Sequence[NotebookNode]) -> Found:
             yield index, "imports belong in the first code cell"
         for module in imported_modules(tree):
             if _is_private(module):
-                yield index, f"a notebook has no business importing {module}"
+                yield index, f"a notebook must not import {module}, which students do not have"
 
 
 def imported_modules(tree: ast.AST) -> Iterator[str]:
@@ -271,7 +273,7 @@ def _check_cells(cells: Sequence[NotebookNode], topic: Topic) -> Found:
                 yield index, f"the question {name!r} has no prompt in the cell above"
         elif marks.get("grade"):
             if not re.fullmatch(rf'check\("{re.escape(name)}", [\w.]+\)', cell.source):
-                yield index, f'a check cell is one line, check("{name}", ...)'
+                yield index, f'a check cell must be one line, check("{name}", ...)'
             above = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells[max(0, index - 2) : index]]
             near = above if name.endswith("_task") else above[-1:]
             if name + SOLUTION_SUFFIX not in near:
@@ -286,18 +288,18 @@ def _solution_markers(cells: Sequence[NotebookNode]) -> Found:
         if is_answer and (not balanced or (not marks and cell.cell_type == "code")):
             yield index, f"a solution cell needs lines {BEGIN!r} and {END!r}, in pairs"
         elif marks and not is_answer:
-            yield index, "solution markers outside a solution cell"
+            yield index, "solution markers stand outside a solution cell"
         elif not marks and ("BEGIN SOLUTION" in cell.source or "END SOLUTION" in cell.source):
-            yield index, f"nbgrader would take this for a marker; write {BEGIN!r} on a line of its own"
+            yield index, f"nbgrader would read this as a marker. Write {BEGIN!r} on a line of its own"
 
 
 def _lengths(cells: Sequence[NotebookNode]) -> Found:
     for index, cell in enumerate(cells):
         if cell.cell_type == "code" and not is_setup(cell) and (count := _code_lines(cell)) > LONGEST_CELL:
-            yield index, f"{count} lines of code; {LONGEST_CELL} fit a screen"
+            yield index, f"the cell has {count} lines of code, but only {LONGEST_CELL} fit a screen"
         widest = max((len(line) for line in cell.source.splitlines()), default=0)
         if cell.cell_type == "code" and widest > WIDEST_LINE:
-            yield index, f"a line of {widest} characters; {WIDEST_LINE} fit a screen"
+            yield index, f"a line has {widest} characters, but only {WIDEST_LINE} fit a screen"
 
 
 def _code_lines(cell: NotebookNode) -> int:
@@ -316,10 +318,10 @@ def pictures_without_text(cells: Sequence[NotebookNode]) -> Found:
     for index, line in _markdown_lines(cells):
         for image in re.findall(r"!\[([^\]]*)\]\(", line):
             if not image.strip():
-                yield index, "a picture without alt text"
+                yield index, "a picture has no alt text"
         for image in re.findall(r"<img\b[^>]*>", line):
             if not re.search(r"""\balt=["'][^"']""", image):
-                yield index, "an <img> without alt text"
+                yield index, "an <img> has no alt text"
 
 
 def dangling_links(cells: Sequence[NotebookNode], folders: Sequence[Path]) -> Found:
@@ -343,7 +345,7 @@ def _boxes(cells: Sequence[NotebookNode]) -> Found:
             found = list(faults(cell.source, known))
             yield from ((index, fault) for fault in found)
             if not found and "nbgrader" in cell.metadata and fitted(cell.source, known) != cell.source:
-                yield index, "a graded cell holds a box that depends on topics: put it into a cell of its own"
+                yield index, "a graded cell holds a box that depends on topics. Put it into a cell of its own"
 
 
 def _anchor(heading: str) -> str:

@@ -15,7 +15,7 @@ from course.grading.authoring.source import refresh
 from course.grading.catalogue import counted
 from course.grading.course_folder import release_path, source_path
 from course.grading.kernel_edition import answer_key
-from course.grading.machine.faults import told
+from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.config_file import load_config
 from course.grading.nbgrader_bridge.log_capture import quiet, reason_of
 from course.grading.problem import Problem
@@ -53,8 +53,8 @@ def _without_source(root: Path, topic: Topic) -> str:
     path = source_path(root, topic)
     ours = Path(__file__).parents[3] / "solutions" / path.name
     where = ours if ours.is_file() else f"{path.name} from solutions/ of the course's repository"
-    what = "write it first" if topic.own or OUTLINE is None else f"copy {where} there"
-    return f"there is no {path} to release {topic.folder} from: {what}"
+    what = "Write it first" if topic.own or OUTLINE is None else f"Copy {where} there"
+    return f"there is no {path}, which {topic.folder} is released from. {what}"
 
 
 def register(root: Path, topic: Topic, db_url: str | None = None) -> None:
@@ -100,9 +100,9 @@ def _refuse_if_worked_in(notebook: Path) -> None:
     try:
         worked_in = is_worked_in(notebook)
     except Exception as error:
-        raise Problem(f"{notebook} cannot be read as a notebook; move it away or use --force") from error
+        raise Problem(f"{notebook} cannot be read as a notebook. Move it away, or use --force to replace it") from error
     if worked_in:
-        raise Problem(f"somebody has worked in {notebook}; move it away, or use --force to replace it")
+        raise Problem(f"somebody has worked in {notebook}. Move it away, or use --force to replace it")
 
 
 def _generate(
@@ -141,7 +141,7 @@ def _generate(
                 try:
                     converter.start()
                 except (NbGraderException, SystemExit) as error:
-                    reason = told(said.cause) or reason_of(said, error)
+                    reason = advice_for(said.cause) or reason_of(said, error)
                     if reason.startswith("Cannot add or remove cells"):
                         raise Problem(_already_graded(root, topic, coursedir.db_url)) from error
                     raise Problem(f"nbgrader could not release {topic.folder}: {reason}") from error
@@ -167,9 +167,9 @@ def _already_graded(root: Path, topic: Topic, db_url: str) -> str:
     ]
     changed = f" ({'; '.join(told)})" if told else ""
     return (
-        f"submissions of {topic.folder} are in the gradebook, and so its exercises must stay as they are{changed}: "
-        "put new ones into another topic. `nbgrader db assignment remove "
-        f"{topic.folder} --force` forgets all grades of this one, also those given by hand"
+        f"submissions of {topic.folder} are in the gradebook, so its exercises must stay as they are{changed}. "
+        "Put new ones into another topic, or delete all grades of this one, also those given by hand, with "
+        f"`nbgrader db assignment remove {topic.folder} --force`"
     )
 
 

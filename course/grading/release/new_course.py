@@ -57,10 +57,10 @@ def begin(folder: Path, topics: Sequence[Topic]) -> str:
         Problem: the folder is not empty, or this is no course of ours to start from.
     """
     if OUTLINE is not None:
-        raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside of it")
+        raise Problem(f"this folder belongs to the course in {OUTLINE.path.parent}. Run `course new` outside it")
     repository = _ours()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Problem(f"{folder} is not empty: name a folder that is, or that does not exist yet")
+        raise Problem(f"{folder} is not empty. Name an empty folder, or one that does not exist yet")
     root = folder.resolve()
     demand_fit(root)
     for name in ("solutions", "exercises"):

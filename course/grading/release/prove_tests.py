@@ -73,26 +73,26 @@ def _faults(exercise: Exercise, key: Key) -> Iterator[str]:
         return
     verdict = judge(key, lambda script: run(script, exercise.reference), 1)
     if verdict.kind != "passed":
-        yield f"{key.name}: its own right answer is judged {verdict.kind}: {verdict.message}"
+        yield f"{key.name}: its reference gets the verdict {verdict.kind}: {verdict.message}"
     if not any(held.case.public for held in key.cases):
-        yield f"{key.name}: no case is public=True, so `check` would have nothing to run"
+        yield f"{key.name}: no case is public=True, so `check` has nothing to run"
     for mistake in exercise.misconceptions:
         name = mistake.name
         if fault := _misfit(mistake.wrong, *demanded):
-            yield f"{key.name}: the mistake {name} cannot be called as the right answer is: {fault}"
+            yield f"{key.name}: the mistake {name} cannot be called like the reference: {fault}"
             continue
         verdict = judge(key, lambda script, answer=mistake.wrong: run(script, answer), 1)  # type: ignore[misc]
         if verdict.kind == "passed":
-            yield f"{key.name}: the mistake {name} earns full marks: a case is missing that tells it apart"
+            yield f"{key.name}: the mistake {name} earns full marks. Add a case in which it differs"
         elif verdict.misconception != name:
-            yield f"{key.name}: the mistake {name} is taken for {verdict.misconception or 'none of your mistakes'}"
+            yield f"{key.name}: the mistake {name} is recognised as {verdict.misconception or 'no mistake'}"
 
 
 def _misused_laws(key: Key) -> Iterator[str]:
     for held in key.cases:
         for use in held.case.laws:
             if fault := _misfit(LAWS[use.name].holds, {}, **params_of(use)):
-                yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be used so: {fault}"
+                yield f"{key.name}, case {held.case.title!r}: the law {use.name} cannot be called like this: {fault}"
 
 
 def _misfit(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

@@ -30,7 +30,7 @@ def build_wheel(root: Path, folder: Path) -> Path:
         Problem: hatchling is not installed, or its build failed.
     """
     if find_spec("hatchling") is None:
-        raise Problem("building a wheel needs hatchling: pip install hatchling")
+        raise Problem("building a wheel needs hatchling. Run pip install hatchling")
     folder = folder.resolve()
     with _buildable(root) as place:
         keys = place / "course" / "keys"

@@ -1,4 +1,4 @@
-"""Checkpoints as files of students': their table of tensors, the record of a training, a name for the weights in them.
+"""Read checkpoints that students handed in: their table of tensors, the training's record, a digest of the weights.
 
 Nothing they say of themselves is believed: sizes are compared with the file, and numbers are read one block at a time.
 """

@@ -43,7 +43,7 @@ def detours(
     """
     if not forbidden:
         return
-    known = of_the_notebook(written)
+    known = notebook_names(written)
     needed = rests_on(written, exercise, others)
     if unbound(needed, written):  # a text that was run may have bound it
         needed = [*needed, *(one for one in written if one not in needed and any(as_text(one, known)))]
@@ -60,19 +60,19 @@ def as_text(statement: Statement, known: Mapping[str, str]) -> Iterator[Noticed]
     for node in ast.walk(statement.node):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
             if node.id == "__import__":
-                yield "imports a module by a text: __import__", statement.line(node)
+                yield "imports a module by a string: __import__", statement.line(node)
         elif isinstance(node, ast.Call):
             called = node.func
             name = called.id if isinstance(called, ast.Name) else dotted(called, known).removeprefix("builtins.")
             if name in AS_CODE and not (isinstance(called, ast.Name) and called.id in known):
-                yield f"runs a text as code: {name}", statement.line(node)
+                yield f"runs a string as code: {name}", statement.line(node)
             elif name == "importlib.import_module":
-                yield "imports a module by a text: importlib.import_module", statement.line(node)
+                yield "imports a module by a string: importlib.import_module", statement.line(node)
             elif isinstance(called, ast.Attribute) and called.attr in RUNS_CELLS and "get_ipython" in ast.dump(called):
-                yield f"runs a text as code: get_ipython().{called.attr}", statement.line(node)
+                yield f"runs a string as code: get_ipython().{called.attr}", statement.line(node)
 
 
-def of_the_notebook(written: Sequence[Statement]) -> dict[str, str]:
+def notebook_names(written: Sequence[Statement]) -> dict[str, str]:
     """What the names of a notebook stand for, outside its functions and classes."""
     own = {node.name: "" for node in (one.node for one in written) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return {**own, **aliases(one.node for one in written if not isinstance(one.node, ast.FunctionDef | ast.ClassDef))}
@@ -151,7 +151,7 @@ class _Reader(ast.NodeVisitor):
             lines = self.statement.source.splitlines()
             line = next((line.strip()[:160] for line in lines if name in line), "")
             if line not in told:
-                self.found.append((f"{name} is forbidden here, and stands in code that the answer rests on", line))
+                self.found.append((f"{name} is forbidden here, and the code that the answer calls uses it", line))
         return list(dict.fromkeys(self.found))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -178,11 +178,11 @@ class _Reader(ast.NodeVisitor):
         """`getattr(owner, name)`, of an owner that is nobody known or of a name that is made while it runs."""
         if _is_torchs(owner):
             if name is None:
-                self._note(f"picks a name of {owner} while it runs", node)
+                self._note(f"chooses an attribute of {owner} at run time", node)
             else:
                 self._judge(f"{owner}.{name}", node)
         elif name in self.last:
-            self._note(f"asks for {name}, forbidden here, by a text", node)
+            self._note(f"gets {name}, forbidden here, by a string", node)
 
     def _judge(self, name: str, node: ast.AST) -> None:
         if not _is_torchs(name):
@@ -190,11 +190,11 @@ class _Reader(ast.NodeVisitor):
         _, *parts = name.split(".")
         beside = next((place for place in UNWATCHED if f"{name}.".startswith(f"{place}.")), "")
         if any(part.startswith("_") and part not in HARMLESS for part in parts):
-            self._note(f"goes by {name}, which torch keeps to itself", node)
+            self._note(f"uses {name}, which is private to torch", node)
         elif beside == "torch.ops" or (beside and not self.is_task):
-            self._note(f"goes by {name}, where calls are not watched", node)
+            self._note(f"uses {name}, where calls are not watched", node)
         elif self._is_forbidden(_found(name)) and not self._seen(node):
-            self._note(f"{name} is forbidden here, and reached by another name", node)
+            self._note(f"{name} is forbidden here, and is called under another name", node)
 
     def _is_forbidden(self, thing: Any) -> bool:
         if isinstance(thing, type):

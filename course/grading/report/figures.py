@@ -68,7 +68,7 @@ def effort(graded: Sequence[Graded]) -> Markup:
         y = HEIGHT - BOTTOM - high * work.memory / 2**20 / largest
         title = escape(f"{work.student}: {work.seconds:.1f} s, {work.memory / 2**20:.0f} MB")
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{title}</title></circle>')
-    return _figure(parts, f"Seconds and memory of {len(graded)} submissions; the table below has the largest.")
+    return _figure(parts, f"Seconds and memory of {len(graded)} submissions. The table below has the largest.")
 
 
 def _axis(title: str, ticks: Sequence[tuple[float, str]]) -> str:

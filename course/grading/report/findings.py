@@ -29,14 +29,14 @@ from course.grading.intake.check_submission import examine, read_document
 from course.grading.intake.copied_cells import choose_by_marks
 from course.grading.intake.untouched import marks_of
 from course.grading.intake.untrusted import plain_files
-from course.grading.machine.faults import told
+from course.grading.machine.faults import advice_for
 from course.grading.nbgrader_bridge.log_capture import quiet
 from course.grading.problem import Problem
 from course.grading.release.make_release import render
 from course.grading.report.alike_code import Likeness, compare
 from course.grading.report.alike_weights import Kin, alike_checkpoints
 from course.grading.report.tampering import Sign, signs
-from course.grading.report.training_signs import of_trainings
+from course.grading.report.training_signs import training_signs
 from course.source import parsed
 from course.syllabus import Item, Topic
 
@@ -133,10 +133,10 @@ def collect(classroom: Classroom) -> Findings:
     if not submissions and (locked_up := classroom.handed_in.misnamed()):
         raise Problem(locked_up[0].reason)
     if not submissions:
-        raise Problem(f"nothing was handed in for {folder}: submissions are looked for in submitted/*/{folder}")
+        raise Problem(f"nothing was handed in for {folder}. Put submissions into submitted/*/{folder}")
     graded = tuple(_became_if_readable(classroom, student, place) for student, place in submissions.items())
     if not any(work.scores for work in graded):
-        raise Problem(f"nothing of {folder} is graded yet: run `course grade {folder}` first")
+        raise Problem(f"nothing of {folder} is graded yet. Run `course grade {folder}` first")
     release = _release(classroom)
     locked, given = _locked(release), _given(release)
     notebooks = {student: read_or_none(place / f"{folder}.ipynb") for student, place in submissions.items()}
@@ -146,7 +146,7 @@ def collect(classroom: Classroom) -> Findings:
     for work in graded:
         notebook = notebooks[work.student] if work.scores is not None else None  # nothing else was put right
         noticed += signs(work.student, notebook, locked, given, work.verdicts, forbidden)
-        noticed += of_trainings(work, submissions[work.student], notebook, classroom.topic.items)
+        noticed += training_signs(work, submissions[work.student], notebook, classroom.topic.items)
     prose = frozenset(item.name for item in classroom.topic.items if item.kind == "question")
     return Findings(
         classroom.topic,
@@ -164,7 +164,7 @@ def _became_if_readable(classroom: Classroom, student: str, place: Path) -> Grad
     try:
         return _became(classroom, student, place)
     except OSError as error:
-        return Graded(student, reason=told(error) or str(error))
+        return Graded(student, reason=advice_for(error) or str(error))
 
 
 def _became(classroom: Classroom, student: str, place: Path) -> Graded:
@@ -198,7 +198,7 @@ def _as_nbgrader_reads(classroom: Classroom, student: str, place: Path) -> Task 
 def _fault(classroom: Classroom, student: str) -> str:
     """Why the grading machine could not grade a submission, from what it noted last."""
     fault = Timings.of(classroom.root, classroom.topic).fault(student)
-    return f"a fault of the grading machine: {fault}" if fault else ""
+    return f"the grading machine failed: {fault}" if fault else ""
 
 
 def _release(classroom: Classroom) -> NotebookNode:

@@ -1,4 +1,4 @@
-"""What in a submission's code is worth a second look.
+"""Find code in a submission that is worth a second look.
 
 That is edited tests, forbidden calls and detours round them, code that reaches for the grader, and weights that are
 read from a file or written out.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from course.grading.cells import grade_id
-from course.grading.report.detours import as_text, detours, dotted, of_the_notebook
+from course.grading.report.detours import as_text, detours, dotted, notebook_names
 from course.grading.report.statements import COURSE_OWN, Statement, imported, statements, targets
 from course.judge.verdict import Verdict
 
@@ -101,7 +101,9 @@ def signs(
     """
     for verdict in verdicts.values():
         if verdict.kind == "forbidden":
-            yield Sign(student, f"a forbidden call, which earned nothing: {verdict.message}", exercise=verdict.exercise)
+            yield Sign(
+                student, f"made a forbidden call, which earned nothing: {verdict.message}", exercise=verdict.exercise
+            )
     if notebook is None:
         return
     yield from _edited(student, notebook, locked)
@@ -112,7 +114,7 @@ def signs(
             for what, line in dict.fromkeys(detours(written, exercise, calls, forbidden or {})):
                 told.add((what, line))
                 yield Sign(student, what, line, exercise)
-    known = of_the_notebook(written)
+    known = notebook_names(written)
     for statement in written:
         for what, line in dict.fromkeys(_reaching(statement, known)) if statement.own else ():
             if (what, line) not in told:
@@ -130,9 +132,9 @@ def _edited(student: str, notebook: NotebookNode, locked: Mapping[str, str]) -> 
     tagged = [name for name in locked if name in found and found[name].metadata.get("tags")]
     for names, what in ((changed, "edited"), (missing, "deleted"), (tagged, "tagged")):
         if names and len(names) < len(locked) + (what != "deleted"):
-            yield Sign(student, f"{what} {_listed(names, 'locked cell')}; put right before grading")
+            yield Sign(student, f"{what} {_listed(names, 'locked cell')}, which grading restored")
     if missing and len(missing) == len(locked):
-        yield Sign(student, "every locked cell had lost its marks; put back before grading")
+        yield Sign(student, "every locked cell had lost nbgrader's metadata, which grading restored")
 
 
 def _reaching(statement: Statement, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -174,9 +176,9 @@ def _told_by_text(value: str | bytes) -> Iterator[str]:
     if place and "\n" not in text:
         yield f"names the path {place}"
     if len(longest := max(text.split(), key=len, default="")) > LONGEST_WORD:
-        yield f"holds a text of {len(longest):,} characters without a blank"
+        yield f"holds a string of {len(longest):,} characters without a space"
     elif len(text) > LONGEST_WORD and sum(map(str.isdigit, text)) > len(text) / 3:
-        yield f"holds a text of {len(text):,} characters, most of them numbers"
+        yield f"holds a string of {len(text):,} characters, most of them digits"
 
 
 def _numbers(node: ast.AST) -> Iterator[ast.Constant]:

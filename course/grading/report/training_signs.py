@@ -1,4 +1,4 @@
-"""What can be known of how a trained model came to be, where it earned points: a sign where that does not fit `fit`.
+"""Signs that `fit` did not train a model that earned points.
 
 Where the weights are found was noted while grading; the record of the training stands in the checkpoint, which is a
 student's file: it can be made up, but rarely is it made up well.
@@ -22,9 +22,10 @@ from course.notebook.provenance import defined, outdated
 from course.syllabus import Budget, Item
 
 ORIGINS = {
-    "none": "what was checked has no weights, and is nothing that fit trained",
-    "elsewhere": "the model that was checked has other weights than the checkpoint of fit",
-    "replaced": "the checkpoint handed in does not fit the model, or was replaced: one written at grading was judged",
+    "none": "the object that was checked has no weights, so fit did not train it",
+    "elsewhere": "the weights of the model that was checked differ from those that fit saved",
+    "replaced": "the checkpoint handed in does not fit the model, or was replaced, so the weights written "
+    "during grading were judged",
 }
 """What is said of where a model's weights come from; of the other origins there is nothing to say."""
 
@@ -38,7 +39,7 @@ FALLEN = 0.95
 """A loss that ends above so much of what it began with has not fallen: in the four tasks measured it halves."""
 
 
-def of_trainings(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
+def training_signs(work: Graded, folder: Path, notebook: NotebookNode | None, items: Sequence[Item]) -> Iterator[Sign]:
     """What is worth a second look about the trained models of one submission.
 
     Args:
@@ -64,7 +65,7 @@ def of_trainings(work: Graded, folder: Path, notebook: NotebookNode | None, item
 def _of_record(checkpoint: Checkpoint, name: str, budget: Budget) -> Iterator[str]:
     record = checkpoint.record
     if not record:
-        yield "the checkpoint holds no record of a training, and fit writes one"
+        yield "the checkpoint holds no record of a training, although fit writes one"
         return
     if record.get("name") != name:
         yield f"the checkpoint's record is of another training: {str(record.get('name'))[:60]!r}"
@@ -73,14 +74,14 @@ def _of_record(checkpoint: Checkpoint, name: str, budget: Budget) -> Iterator[st
     device = str(record.get("device"))[:20]
     allowed = budget.cpu if device == "cpu" else budget.gpu
     if examples is None or seconds is None or losses is None:
-        yield "the checkpoint's record is not one that fit writes: examples, seconds or losses are no numbers"
+        yield "fit did not write the checkpoint's record, because examples, seconds or losses in it are not numbers"
         return
     if examples > MORE * allowed:
-        yield f"the record says {examples:,.0f} examples on {device}, and fit hands out {allowed:,} there"
+        yield f"the record says {examples:,.0f} examples on {device}, but fit hands out only {allowed:,} there"
     if len(losses) > examples:
         yield f"the record has {len(losses):,} losses for {examples:,.0f} examples"
     elif seconds < FASTEST * len(losses):
-        yield f"the record says {len(losses):,} steps took {seconds:.3g} s: no machine is that fast"
+        yield f"the record says {len(losses):,} steps took {seconds:.3g} s, but no machine is that fast"
     if len(losses) >= 20 and not _fell(losses):
         yield f"the loss in the record begins near {_begin(losses):.3g} and does not fall"
 
@@ -93,7 +94,10 @@ def _of_code(checkpoint: Checkpoint, notebook: NotebookNode) -> Iterator[str]:
     code = defined(cell.source for cell in notebook.cells if cell.get("cell_type") == "code")
     changed, gone = outdated(checkpoint.record.get("code"), code)
     if changed or gone:
-        yield f"it was trained with other code than was handed in: {', '.join(map(str, [*changed, *gone]))[:80]}"
+        yield (
+            "the model was trained with other code than was handed in, because these differ: "
+            f"{', '.join(map(str, [*changed, *gone]))[:80]}"
+        )
 
 
 def _begin(losses: Sequence[float]) -> float:

@@ -23,19 +23,21 @@ def update_roster(root: Path, path: Path, id_column: str | None = None) -> tuple
     """
     from course.grading.gradebook.students import update_students
     from course.grading.nbgrader_bridge.config_file import load_config
-    from course.grading.nbgrader_bridge.patches import economise, one_gradebook
+    from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_transaction
     from course.grading.roster.people import read_people
     from course.grading.roster.table import Table
 
     listed = read_people(Table.read(path), id_column)
     config = load_config(root)
     db_url = config.CourseDirectory.db_url
-    economise()
-    with one_gradebook(db_url):
+    cache_lookups()
+    with gradebook_transaction(db_url):
         changes = update_students(db_url, listed.people, config)
     notes = list(listed.notes)
     if changes.unlisted:
-        notes.append(f"in the gradebook and not in {path.name}: {_some(changes.unlisted)}. They stay as they are")
+        notes.append(
+            f"these are in the gradebook but not in {path.name}, and stay unchanged: {_some(changes.unlisted)}"
+        )
     whole = listed.id_column if listed.is_whole else f"{listed.id_column}, without the @ and what follows"
     return list(_told(changes, path, whole)), notes
 

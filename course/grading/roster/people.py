@@ -60,14 +60,14 @@ def read_people(table: Table, id_column: str | None = None) -> ClassList:
     is_canvas = _is_canvas(table)
     students, notes = _without_canvas_own(table) if is_canvas else (table, [])
     if not students.lines:
-        raise Problem(f"{table.path} has no student below its first line: is it the file you mean?")
+        raise Problem(f"{table.path} has no student below its first line. Check that it is the right file")
     column = _chosen(table, called, id_column) if id_column else _id_column(students, called, is_canvas)
     people: dict[str, tuple[Person, int]] = {}
     for person, number in _people(students, called, column, is_canvas):
         earlier, line = people.setdefault(person.id.casefold(), (person, number))
         if earlier != person:
             twice = f"{table.path} has {person.id} twice with different entries, in lines {line} and {number}"
-            raise Problem(f"{twice}: delete one of them, or choose another column by --id")
+            raise Problem(f"{twice}. Delete one of them, or choose another column with --id")
     return ClassList(tuple(person for person, _ in people.values()), column, (*table.notes(), *notes))
 
 
@@ -119,7 +119,7 @@ def _id_column(table: Table, called: dict[str, str], is_canvas: bool) -> str:
             return called[name]
     there = ", ".join(printable(column) for column in table.columns[:8])
     raise Problem(
-        f"{table.path} has no column with ids that is known here: name one by --id. Its first line has {there:.300}"
+        f"{table.path} has no known column with ids. Choose one with --id from its first line, which has {there:.300}"
     )
 
 
@@ -133,7 +133,9 @@ def _chosen(table: Table, called: dict[str, str], wanted: str) -> str:
         return wanted
     if _plain(wanted) in called:
         return called[_plain(wanted)]
-    raise Problem(f"{table.path} has no column {wanted}: it has {', '.join(map(printable, table.columns[:8])):.300}")
+    raise Problem(
+        f"{table.path} has no column {wanted}. Its columns are {', '.join(map(printable, table.columns[:8])):.300}"
+    )
 
 
 def _refuse_id(name: str, where: str, column: str) -> None:
@@ -143,14 +145,16 @@ def _refuse_id(name: str, where: str, column: str) -> None:
         Problem: it is empty, or cannot name a student's folder.
     """
     if not name:
-        raise Problem(f"{where} has no id, as its {column} is empty: fill it in, or choose another column by --id")
+        raise Problem(
+            f"{where} has no id, because its {column} is empty. Fill it in, or choose another column with --id"
+        )
     try:
         refuse_name(name)
     except Problem:
         name = f"{name}/"
     if "/" in name:
         told = f"{where} has {printable(name.removesuffix('/')):.60} for an id, which cannot name a student's folder"
-        raise Problem(f"{told}: correct it, or choose another column by --id")
+        raise Problem(f"{told}. Correct it, or choose another column with --id")
 
 
 def _is_canvas(table: Table) -> bool:

@@ -28,7 +28,7 @@ NO_TABLES = {
 }
 """How files begin that people take for a table, and what they are."""
 
-AS_CSV = 'save it as "CSV UTF-8"'
+AS_CSV = 'Save it as "CSV UTF-8"'
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Table:
         text, delimiter = _without_mark(text)
         numbered = list(_numbered(text, delimiter, path))
         if not numbered:
-            raise Problem(f"{path} is empty: export it again")
+            raise Problem(f"{path} is empty. Export it again")
         (_, columns), *rest = numbered
         lines = tuple(line + ("",) * (len(columns) - len(line)) for _, line in rest)
         return cls(path, columns, lines, tuple(number for number, _ in rest), delimiter, encoding)
@@ -81,7 +81,7 @@ class Table:
         cells = (" ".join(cell.split()) for line in (self.columns, *self.lines) for cell in line if not cell.isascii())
         example = next(cells, "")
         told = f"{self.path.name} is not in UTF-8 and was read as {WINDOWS}"
-        return [f"{told}. Look whether this is right: {example:.60}"]
+        return [f"{told}. Check that this looks right: {example:.60}"]
 
     def place(self, column: str) -> int:
         """Where the values of a column stand in a line, of several with one name the last."""
@@ -96,7 +96,8 @@ class Table:
         missing = [name for name in names if name not in self.columns]
         if missing:
             raise Problem(
-                f"{self.path} has no column {' and no column '.join(missing)}: is it the file downloaded there?"
+                f"{self.path} has no column {' and no column '.join(missing)}, so it is not the file that "
+                "the platform exports. Download it again"
             )
 
     def only(self, keep: Callable[[Sequence[str]], bool]) -> Table:
@@ -121,7 +122,7 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
     """
     for beginning, kind in NO_TABLES.items():
         if data.lstrip().startswith(beginning):
-            raise Problem(f"{path} is {kind} and no CSV file: {AS_CSV}, and name that file")
+            raise Problem(f"{path} is {kind}, not a CSV file. {AS_CSV}, and name that file")
     for codec, name in _codecs(data):
         try:
             text = data.decode(codec)
@@ -129,7 +130,7 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
             continue
         if not re.search(r"[\x00-\x08\x0e-\x1f]", text):
             return text.lstrip("\ufeff"), name
-    raise Problem(f"{path} is no CSV file, as it is not even text: {AS_CSV}, and name that file")
+    raise Problem(f"{path} is not a CSV file, because it is not text. {AS_CSV}, and name that file")
 
 
 def _codecs(data: bytes) -> Sequence[tuple[str, str]]:
@@ -165,4 +166,4 @@ def _numbered(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Line
                 yield done, tuple(line)
     except csv.Error as error:
         where = f"{path} cannot be read from line {done + 1} on ({error})"
-        raise Problem(f"{where}: look there for a quotation mark too many, or export it again") from None
+        raise Problem(f"{where}. Remove the extra quotation mark there, or export it again") from None

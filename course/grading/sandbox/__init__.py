@@ -1,1 +1,1 @@
-"""What keeps a student's code from the rest of the machine: namespaces, rights, refused system calls, limits."""
+"""Confine a student's code: namespaces, rights, refused system calls, limits."""

@@ -1,4 +1,4 @@
-"""The last thing a process does before a student's code runs in it: it gives up, for good, what it could do."""
+"""Confine this process for good, just before a student's code runs in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Root's powers in pieces, and the giving up of all of them."""
+"""Give up all capabilities, the pieces of root's powers."""
 
 from __future__ import annotations
 

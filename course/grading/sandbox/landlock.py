@@ -126,7 +126,7 @@ def restrict(
         raise Unsupported("this kernel has no Landlock, or it is switched off")
     threads = Path("/proc/self/task").stat().st_nlink - 2  # one link a folder; listing it may be forbidden already
     if version < 8 and threads > 1:
-        raise RuntimeError(f"Landlock holds one thread, and this process has {threads}: restrict it before they start")
+        raise RuntimeError(f"Landlock holds one thread, but this process has {threads}. Restrict it before they start")
     grants = [(path, READ) for path in readable]
     grants += [(path, READ | MAKE | CHANGE | Right.RESOLVE_UNIX) for path in writable]
     grants += [(path, Right.READ_FILE | Right.READ_DIR) for path in (*FACTS, *OF_ITSELF)]

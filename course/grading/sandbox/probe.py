@@ -1,4 +1,4 @@
-"""Which sandbox this machine can give, found out by a real run of each, strongest first."""
+"""Find the strongest sandbox that works on this machine, by a real run of each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Tier:
 def how_executed(label: str) -> str:
     """What every report says of the way it came about."""
     if label == NOT_ISOLATED:
-        return f"Executed {NOT_ISOLATED}: with no sandbox around the student's code."
+        return f"Executed {NOT_ISOLATED}, with no sandbox around the student's code."
     return f"Executed in a sandbox ({label})."
 
 
@@ -72,7 +72,7 @@ def strongest() -> Tier:
     """The strongest sandbox there is on this machine; `COURSE_SANDBOX` names a weaker one to be used."""
     wanted = os.environ.get("COURSE_SANDBOX", "")
     if wanted and wanted not in TIERS:
-        raise Problem(f"COURSE_SANDBOX is {wanted!r}; it can be {', '.join(TIERS)}")
+        raise Problem(f"COURSE_SANDBOX is {wanted!r}. Set it to one of {', '.join(TIERS)}")
     reasons: list[str] = []
     for name in TIERS[TIERS.index(wanted) if wanted else 0 :]:
         reason = probe_tier(name)
@@ -91,7 +91,7 @@ def required() -> Tier:
     tier = strongest()
     if tier.name == "none":
         why = "; ".join(tier.reasons) or "COURSE_SANDBOX asks for none"
-        raise Problem(f"a sandbox is required, and there is none on this machine ({why})")
+        raise Problem(f"a sandbox is required, but this machine has none ({why})")
     return tier
 
 

@@ -66,10 +66,10 @@ class Marked:
         lost = (verdict for verdict in self.verdicts if verdict.earned < verdict.points)
         tried = [verdict.exercise for verdict in lost if verdict.kind not in ("missing", "not-graded")]
         if tried:
-            yield f'hint("{tried[0]}") in the notebook helps on; `course solution {tried[0]}` shows how it can be done.'
+            yield f'hint("{tried[0]}") in the notebook helps you on. `course solution {tried[0]}` shows a solution.'
         for item in self.topic.items:
             if item.kind == "question":
-                yield f"{item.name} is read by a person: compare yours with `course solution {item.name}`."
+                yield f"{item.name} is graded by a person. Compare yours with `course solution {item.name}`."
 
 
 def grade_notebook(path: Path, policy: str = "checkpoint", seed: int = 1) -> Marked:
@@ -176,7 +176,7 @@ def files_beside(folder: Path) -> dict[str, bytes]:
 def grade_one(path: Path, policy: str) -> int:
     """Grade one notebook, print what the judge says, and return the exit status."""
     if sys.stderr.isatty():
-        print(f"Running {path.name} and its hidden tests. The first time, corpora are prepared, too.", file=sys.stderr)
+        print(f"Running {path.name} and its hidden tests. The first time, this also prepares corpora.", file=sys.stderr)
     marked = grade_notebook(path, policy)
     print(marked.text())
     return int(any(verdict.kind == "not-graded" for verdict in marked.verdicts))

@@ -29,7 +29,7 @@ def show(name: str, asked: bool = False) -> int:
     if asked or _has_tried(topic, item):
         print(text(topic, item))
     else:
-        print(f'Good. `hint("{name}")` in the notebook gives a next, stronger hint each time.')
+        print(f'Good. `hint("{name}")` in the notebook gives a stronger hint each time.')
     return 0
 
 
@@ -55,7 +55,7 @@ def _sections(topic: Topic, item: Item) -> Iterator[tuple[str, str]]:
     if note := inspect.getdoc(declared.make_cases):
         yield "What is examined", note
     if declared.misconceptions:
-        yield "Wrong turns, and what shows them", "\n".join(map(_turn, declared.misconceptions))
+        yield "Known mistakes, and an experiment that shows each", "\n".join(map(_turn, declared.misconceptions))
 
 
 def _turn(misconception: Any) -> str:
@@ -79,11 +79,14 @@ def _cell(topic: Topic, grade_id: str) -> str:
     return "\n".join(lines)
 
 
+LISTED = ". `course list 3` names the exercises of topic 3"
+
+
 def _item(name: str) -> tuple[Topic, Item]:
     try:
         return find_item(name)
     except KeyError as error:
-        raise Problem(f"{error.args[0]}{near(name)} (`course list 3` names those of topic 3)") from None
+        raise Problem(f"{error.args[0]}{near(name) or LISTED}") from None
 
 
 def _address(path: str) -> str:
@@ -96,12 +99,12 @@ def _has_tried(topic: Topic, item: Item) -> bool:
     if known.get("kind") == "passed":
         return True
     if not sys.stdin.isatty():
-        raise Problem("it asks first whether you have tried, and nobody is there to answer: add --yes")
+        raise Problem("it asks whether you have tried, but nobody is there to answer. Add --yes")
     try:
         answer = input(f"{_question(item, known)} [y/N] ")
     except EOFError:
         print()
-        raise Problem("it asks first whether you have tried, and nobody answered: add --yes") from None
+        raise Problem("it asks whether you have tried, but nobody answered. Add --yes") from None
     return answer.strip().lower() in ("y", "yes")
 
 
@@ -111,8 +114,8 @@ def _question(item: Item, known: dict[str, Any]) -> str:
     hints = int(known.get("hints", 0))
     taken = f" and asked for {hints} hint{'s' * (hints != 1)}" if hints else ""
     if known.get("kind") in (None, "missing"):
-        return f"Here you have not tried {item.name} yet{taken}: it takes about {item.minutes} minutes. Show it anyway?"
-    return f"You have tried{taken}; {known.get('passed', 0)} of {known.get('of', '?')} public checks pass. Show it?"
+        return f"You have not tried {item.name} here yet{taken}. It takes about {item.minutes} minutes. Show it anyway?"
+    return f"You have tried{taken}, and {known.get('passed', 0)} of {known.get('of', '?')} public checks pass. Show it?"
 
 
 def _known(topic: Topic) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What worker processes are forked from: one thread, all imported and found out that executing any notebook takes.
+"""Preloaded by the fork server: everything a worker imports, on one thread.
 
 Imported by the fork server of `start_early`, or, where there is none, by each worker.
 """
@@ -9,15 +9,15 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-from course.grading.machine.lasting_imports import uncollected
+from course.grading.machine.lasting_imports import exempt_from_gc
 
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-with uncollected():
+with exempt_from_gc():
     import nbformat
 
     import course
-    from course.grading.freshness.engine_fingerprint import decisive_files, said_by
+    from course.grading.freshness.engine_fingerprint import content_hash, decisive_files
     from course.grading.freshness.exercise_fingerprint import shared_by_all
 
     for name in ("course.grading.execution.execute", "course.judge.session", "matplotlib", "IPython.paths"):
@@ -26,4 +26,4 @@ with uncollected():
         nbformat.validate(nbformat.from_dict({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": []}))
     shared_by_all(Path(course.__file__).parent)
     for path in decisive_files(Path(course.__file__).parent, frozenset()):
-        said_by(path)
+        content_hash(path)

@@ -1,4 +1,4 @@
-"""What takes seconds, begun while the grader still imports and reads: where workers come from, and where kernels do."""
+"""Start the fork server and the zygote early, while the grader still imports and reads."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def get_ready(topic: Topic, policy: str) -> None:
     ensure_running()
 
     from course.grading.kernels.environment import environment
-    from course.grading.kernels.zygote_client import nursery
+    from course.grading.kernels.zygote_client import zygote_for
 
     with tempfile.TemporaryDirectory() as home:
-        nursery(environment(Path(home), edition, None, policy))
+        zygote_for(environment(Path(home), edition, None, policy))
 
 
 def origin_of_workers() -> Any:

@@ -24,9 +24,9 @@ from typing import Any, Protocol
 
 from course.grading.execution.task import Outcome, Task
 from course.grading.intake.untrusted import remove
-from course.grading.machine.faults import SHORT, Fault, told
+from course.grading.machine.faults import SHORT, Fault, advice_for
 from course.grading.machine.resources import cores_at_hand, memory_at_hand
-from course.grading.machine.shutdown import held_back, pass_over, undisturbed
+from course.grading.machine.shutdown import delay_signals, do_nothing, ignore_signals
 from course.grading.problem import Problem
 from course.grading.workers.start_early import FORKS, HANDS, origin_of_workers
 
@@ -131,7 +131,7 @@ def _result(future: Future[bytes], task: Task) -> tuple[bytes, bool]:
     except BrokenProcessPool:
         return Outcome(task.notebook, fault="the worker process died").to_bytes(), True
     except Exception as error:  # Dask's KilledWorker among them, and whatever a worker could not do
-        fault = told(error) or f"{type(error).__name__}: {error}"
+        fault = advice_for(error) or f"{type(error).__name__}: {error}"
         return Outcome(task.notebook, fault=fault).to_bytes(), False
 
 
@@ -145,11 +145,11 @@ class LocalCrew:
     """
 
     def __init__(self, size: int, environment: dict[str, str] | None = None) -> None:
-        from course.grading.kernels.zygote_client import nursery
+        from course.grading.kernels.zygote_client import zygote_for
 
         self.size = size
-        self.nursery = nursery(environment) if environment and FORKS else None
-        self._address = (self.nursery.address, environment) if self.nursery and environment else None
+        self.zygote = zygote_for(environment) if environment and FORKS else None
+        self._address = (self.zygote.address, environment) if self.zygote and environment else None
         self._folder = tempfile.mkdtemp(prefix="crew-")  # short: sockets lie in it
         try:
             Path(self._folder, EXPECTED).mkdir()
@@ -164,17 +164,17 @@ class LocalCrew:
         Raises:
             Fault: none can be begun.
         """
-        if self.nursery:
-            self.nursery.mend()
+        if self.zygote:
+            self.zygote.mend()
         for seconds in (*PAUSES, None):
             try:
-                with held_back():  # a process that is begun halfway is nobody's to end
+                with delay_signals():  # a process that is begun halfway is nobody's to end
                     return self.pool.submit(_execute, task)
             except (BrokenProcessPool, EOFError, ConnectionError):  # the server they are forked from may have ended
                 if seconds is not None:
                     time.sleep(seconds)
                     self._begin_anew()
-        raise Fault("worker processes end as soon as they begin, perhaps for want of memory: fewer --workers need less")
+        raise Fault("worker processes end as soon as they start, perhaps because memory is short. Use fewer --workers")
 
     def renew(self) -> None:
         """Start all processes anew, unless that happened since they broke."""
@@ -192,8 +192,8 @@ class LocalCrew:
             for process in multiprocessing.active_children():
                 process.kill()
         self.pool.shutdown(wait=True, cancel_futures=True)
-        if self.nursery:
-            self.nursery.close()
+        if self.zygote:
+            self.zygote.close()
         remove(Path(self._folder))
 
     def _start(self) -> ProcessPoolExecutor:
@@ -203,8 +203,8 @@ class LocalCrew:
         except OSError as error:
             if error.errno in SHORT:
                 raise
-            needs = "they need /dev/shm, a file system in memory that can be written"
-            raise Problem(f"worker processes cannot be begun ({error.strerror or error}): {needs}") from error
+            needs = "They need /dev/shm, a file system in memory that can be written"
+            raise Problem(f"worker processes cannot be started ({error.strerror or error}). {needs}") from error
 
 
 ANSWERS_WITHIN = 10.0
@@ -219,7 +219,7 @@ class DaskCrew:
             from distributed import Client
             from distributed.comm import get_address_host_port
         except ImportError as error:
-            raise Problem('a scheduler needs Dask: pip install "sequence-course[cluster]"') from error
+            raise Problem('a scheduler needs Dask. Run pip install "sequence-course[cluster]"') from error
         try:
             get_address_host_port(address)  # a client of an address without a port does not come to an end
             self._client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
@@ -261,7 +261,7 @@ def crew(
         yield made
         made.close()
     except BaseException:
-        with undisturbed():
+        with ignore_signals():
             made.close(at_once=True)
         raise
 
@@ -279,13 +279,13 @@ def _begin(variables: dict[str, str], zygote: tuple[str, dict[str, str]] | None,
     """What a worker process does first: the grader's environment, an end with it, its hands, what is shared."""
     os.environ.clear()
     os.environ.update(variables)
-    signal.signal(signal.SIGINT, pass_over)  # a terminal sends it to everybody: the grader says when it is over
+    signal.signal(signal.SIGINT, do_nothing)  # a terminal sends it to everybody: the grader says when it is over
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     tempfile.tempdir = folder
     if zygote is not None:
-        from course.grading.kernels.zygote_client import Nursery, share
+        from course.grading.kernels.zygote_client import ZygoteClient, share
 
-        share(Nursery(*zygote))
+        share(ZygoteClient(*zygote))
     import_module(HANDS)
     import_module("course.judge.expected").share(Path(folder, EXPECTED))
 

@@ -194,5 +194,5 @@ def test_what_else_pip_cannot_do_is_what_it_said(has_wheel: bool, elsewhere: Pat
     told = "ERROR: no space left on device\n\n"
     if has_wheel:
         _wheel(elsewhere / "sequence_course-0.1.0-py3-none-any.whl", "0.1.0")
-        told = "pip could not install the course: no space left on device. Mend that, and then run this cell again.\n"
+        told = "pip could not install the course: no space left on device. Fix that, and then run this cell again.\n"
     assert _set_up(OURS, elsewhere) == (told, "")

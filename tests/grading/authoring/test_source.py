@@ -190,7 +190,7 @@ def test_a_pasted_picture_is_an_edit(edited: Path) -> None:
         (
             f"![](attachment:a.png)\n{BEGIN}\nx\n{END}",
             3,
-            "a.png cannot be read: paste it again",
+            "a.png cannot be read. Paste it again",
         ),
     ],
 )
@@ -218,7 +218,7 @@ def test_what_nothing_could_be_built_from_is_not_written(root: Path, edited: Pat
     marks["points"] = 7
     nbformat.write(notebook, edited)
     assert notebook_source.update_source(edited).notes == (
-        "double stays at 2 points: change them in course/syllabus.py, and not in the notebook",
+        "double stays at 2 points. Change them in course/syllabus.py, not in the notebook",
     )
     before = source_path(root, SAMPLE).read_bytes()
     notebook.cells.append(own("double(3)", "double", code=True, grade_id="sample_question"))
@@ -279,7 +279,7 @@ def test_an_edited_notebook_is_not_built_anew_and_all_others_are(root: Path) -> 
     edited = built.read_bytes()
     _outdate(root)
     second.unlink()
-    with pytest.raises(Problem, match=r"was edited since .*`course source .*99_sample\.ipynb") as caught:
+    with pytest.raises(Problem, match=r"was edited after .*`course source .*99_sample\.ipynb") as caught:
         notebook_source.refresh(root, (SAMPLE, other))
     assert "\n" not in str(caught.value)
     assert built.read_bytes() == edited and second.is_file()
@@ -326,7 +326,7 @@ def test_a_notebook_without_a_record_is_built_anew(root: Path) -> None:
         ('# %% check="double"', '# %% [markdown] check="double"', "markdown"),
         ('question="sample_question"', 'question="double"', "exercise"),
         ('check="double"', 'check="double" solution="double"', "solution and check"),
-        ('check="double"', 'nbgrader={"grade_id": "mine", "grade": yes}', "marks cannot be read .*write them as JSON"),
+        ('check="double"', 'nbgrader={"grade_id": "mine", "grade": yes}', "marks cannot be read .*Write them as JSON"),
     ],
 )
 def test_wrong_metadata_is_told_in_a_sentence(tmp_path: Path, old: str, new: str, complaint: str) -> None:

@@ -41,7 +41,7 @@ def test_a_class_reads_the_boxes_for_its_topics(text: str, topics: set[str], lef
         (TEXT, ""),
         (
             "<!-- needs: 05_bahdanau -->\nText.",
-            "'05_bahdanau', which is no topic; did you mean '05_bah",
+            "'05_bahdanau', which is no topic. Did you mean '05_bah",
         ),
         ("<!--needs: 03_rnn-->\nText.", "a mark is the first line of a paragraph"),
         ("<!-- needs: 03_rnn --> Text.", "a mark is the first line of a paragraph"),

@@ -41,7 +41,7 @@ def test_only_tasks_that_earn_less_are_named():
     handed_in = {"rnn_task": Verdict("rnn_task", "passed", 5, 5), "rnn_cell": Verdict("rnn_cell", "passed", 2, 2)}
     anew = (Verdict("rnn_task", "partial", 3, 5), Verdict("rnn_cell", "wrong", 0, 2))
     lines = worse_tasks(Graded("bo", verdicts=handed_in), Outcome(b"", anew), {"rnn_task"})
-    assert len(lines) == 1 and lines[0].startswith("rnn_task earns 3 of 5 when it is trained anew, and 5 with")
+    assert len(lines) == 1 and lines[0].startswith("rnn_task earns 3 of 5 when it is trained again, and 5 with")
     same = Outcome(b"", (Verdict("rnn_task", "passed", 5, 5),))
     assert worse_tasks(Graded("bo", verdicts=handed_in), same, {"rnn_task"}) == []
 
@@ -50,7 +50,7 @@ def test_only_tasks_that_earn_less_are_named():
 def test_a_share_that_is_none_gets_one_sentence(share, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["grade", "03_rnn", f"--spot-check={share}"])
-    assert stop.value.code == 2 and "is no share of a class" in capsys.readouterr().err
+    assert stop.value.code == 2 and "is not a share of a class" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -53,8 +53,8 @@ def test_what_the_machine_could_not_judge_is_said():
     fault = graded("eve", Verdict("bptt", "not-graded", 0, 5, "the judge failed"))
     assert not fault.complete
     assert summary.not_graded([*CLASS, fault]) == [
-        "dan: not graded: 03_rnn.ipynb is not valid JSON (line 1)",
-        "eve: bptt not graded: the judge failed",
+        "dan (not graded): 03_rnn.ipynb is not valid JSON (line 1)",
+        "eve (bptt not graded): the judge failed",
     ]
 
 
@@ -79,7 +79,15 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
     monkeypatch.setattr(builtins, "__import__", importing)
     summary.show(TOPIC, CLASS)
     said = capsys.readouterr().out.replace("\u00a0", " ")
-    for word in ("ada", "1.5", "rnn_cell", "no bias", "copies of bptt", "3 of 4 submissions graded", "dan: not graded"):
+    for word in (
+        "ada",
+        "1.5",
+        "rnn_cell",
+        "no bias",
+        "copies of bptt",
+        "3 of 4 submissions graded",
+        "dan (not graded)",
+    ):
         assert word in said
     table = said.partition("Misunderstandings")[0]
     assert max(map(len, table.splitlines())) <= 200
@@ -90,8 +98,8 @@ def test_it_prints_within_the_terminal(monkeypatch, capsys, columns, rich):
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 def test_kernels_that_started_cold_are_told_once():
     cold = [dataclasses.replace(work, why_cold="the zygote ended") for work in CLASS[:2]]
-    assert "2 kernels started cold, which costs time alone: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
-    assert "1 kernel started cold, which costs time alone: the zygote ended" in summary.notes(cold[:1])
+    assert "2 kernels started slowly, which changes no grade: the zygote ended" in summary.notes([*cold, *CLASS[2:]])
+    assert "1 kernel started slowly, which changes no grade: the zygote ended" in summary.notes(cold[:1])
     assert not any("cold" in note for note in summary.notes(CLASS))
 
 

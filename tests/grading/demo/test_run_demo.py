@@ -10,7 +10,7 @@ import pytest
 
 from course.grading.classroom.graded import Graded
 from course.grading.course_folder import notebook_path
-from course.grading.demo.made_up_students import Expected, Pupil, pupils
+from course.grading.demo.made_up_students import Expected, MadeUpStudent, made_up_students
 from course.grading.demo.run_demo import make_class, make_course
 from course.grading.gradebook.scores import Scores
 from course.grading.intake.check_submission import examine
@@ -35,7 +35,7 @@ def test_everybody_is_there(repository, tmp_path):
     refresh(repository, (TOPIC,))
     solution = nbformat.read(notebook_path(repository, TOPIC), as_version=4)
     release = nbformat.read(render(repository, TOPIC, tmp_path), as_version=4)
-    group = pupils(TOPIC, solution, release, find)
+    group = made_up_students(TOPIC, solution, release, find)
     names = [pupil.name for pupil in group]
     assert len(names) == len(set(names)) >= 14
     kinds = {"perfect", "blank", "half_done", "raises", "endless_loop", "edits_the_tests", "copied_cell", "no_notebook"}
@@ -54,14 +54,14 @@ def test_everybody_is_there(repository, tmp_path):
     ],
 )
 def test_a_wrong_verdict_is_noticed(expected, verdict, score, surprise):
-    pupil = Pupil("ada", "", {"softmax": expected})
+    pupil = MadeUpStudent("ada", "", {"softmax": expected})
     graded = Graded("ada", Scores(score, 2, {"softmax": score}, {"softmax": 2}), {"softmax": verdict})
     told = pupil.surprises(graded)
     assert (surprise in told[0]) if surprise else not told
 
 
 def test_a_refusal_is_expected_with_its_reason():
-    pupil = Pupil("ada", "", refused="is not valid JSON")
+    pupil = MadeUpStudent("ada", "", refused="is not valid JSON")
     assert not pupil.surprises(Graded("ada", reason="x.ipynb is not valid JSON (line 1)"))
     assert pupil.surprises(Graded("ada", reason="there is no x.ipynb"))
     assert pupil.surprises(Graded("ada"))

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course.grading.authoring.source import build
 from course.grading.course_folder import source_path
-from course.grading.execution.skippable_cells import needless, unsure
+from course.grading.execution.skippable_cells import skippable, unsure
 from course.grading.nbgrader_bridge.judged_execute import plain_sources
 from course.syllabus import TOPICS
 
@@ -36,7 +36,7 @@ def plain(*cells: str) -> nbformat.NotebookNode:
 
 def left_out(*plain: str, solution: str = SOLUTION, given: set[str] | None = None) -> list[str]:
     nb = notebook(*plain, solution=solution)
-    return [nb.cells[index].source for index in needless(nb, set(plain) if given is None else given)]
+    return [nb.cells[index].source for index in skippable(nb, set(plain) if given is None else given)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_only_shows_something_is_left_out(cell):
 )
 def test_a_comprehension_has_variables_of_its_own(taken, out):
     nb = notebook("shift = slow()", solution=f"{taken}\ndef softmax(x, dim):\n    return total")
-    assert needless(nb, {"shift = slow()"}) == ((1,) if out else ())
+    assert skippable(nb, {"shift = slow()"}) == ((1,) if out else ())
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_dependence_passes_through_other_cells():
 
 
 def test_what_is_bound_only_after_its_last_use_is_left_out():
-    assert needless(plain("a = 1", "b = a", "a = 3", "print(b)"), {"a = 1", "a = 3", "b = a"}) == (2,)
+    assert skippable(plain("a = 1", "b = a", "a = 3", "print(b)"), {"a = 1", "a = 3", "b = a"}) == (2,)
 
 
 def test_a_function_needs_what_is_bound_after_it():
     cells = ("def f():\n    return a", "a = 3", "b = 3", "print(f())")
-    assert needless(plain(*cells), set(cells[:3])) == (2,)
+    assert skippable(plain(*cells), set(cells[:3])) == (2,)
 
 
 @pytest.mark.parametrize(
@@ -128,23 +128,23 @@ def test_a_function_needs_what_is_bound_after_it():
 def test_what_changes_a_thing_that_has_other_names_runs(change):
     """The student's `layers` are the model's, so it matters what becomes of it afterwards."""
     cells = ("model = Net()", "layers = model.layers", change, "print(layers)")
-    assert needless(plain(*cells), {cells[0], change}) == ()
+    assert skippable(plain(*cells), {cells[0], change}) == ()
 
 
 @pytest.mark.parametrize("change", ["sys.path.append('helpers')", "os.environ['WAY'] = 'x'", "random.seed(3)"])
 def test_what_changes_a_module_runs(change):
     cells = (f"import {change.split('.', 1)[0]}", change, "print(shift)")
-    assert needless(plain(*cells), set(cells[:2])) == ()
+    assert skippable(plain(*cells), set(cells[:2])) == ()
 
 
 def test_a_cell_that_is_no_python_makes_everything_run():
     cells = ("data = 1", "%%time\nmodel = fit(data)", "b = 2", "print(model)")
-    assert needless(plain(*cells), set(cells[:3])) == ()
+    assert skippable(plain(*cells), set(cells[:3])) == ()
 
 
 def test_a_function_that_is_called_like_a_comprehension_is_a_function():
     cells = ("def listcomp():\n    return a", "a = 3", "listcomp()")
-    assert needless(plain(*cells), {"a = 3"}) == ()
+    assert skippable(plain(*cells), {"a = 3"}) == ()
 
 
 NAMES = st.sampled_from("abcd")
@@ -177,7 +177,7 @@ def test_what_a_student_sees_is_the_same_with_and_without_what_is_left_out(cells
         for noted in [", ".join(sorted({letter for letter in "abcd" if f"{letter} =" in cell} | {"a"}))]
     ]
     nb = plain(begin, *written)
-    out = needless(nb, given)
+    out = skippable(nb, given)
     everything = [cell.source for cell in nb.cells]
     assert seen([cell for index, cell in enumerate(everything) if index not in out]) == seen(everything)
 
@@ -248,7 +248,7 @@ def with_own_test(*plain: str, test: str) -> list[str]:
     """What of the given cells runs where an instructor tests something below them."""
     nb = notebook(*plain)
     nb.cells.append(new_code_cell(test, metadata={"nbgrader": {"grade_id": "mine", "grade": True, "locked": True}}))
-    out = needless(nb, set(plain), {len(nb.cells) - 1})
+    out = skippable(nb, set(plain), {len(nb.cells) - 1})
     return [cell for index, cell in enumerate(plain, 1) if index not in out]
 
 
@@ -301,9 +301,9 @@ def test_an_own_test_of_an_exercise_has_no_demonstration_run(topic, tmp_path):
     given = plain_sources(tmp_path / "nb.ipynb", 0)
     name = next(item.name for item in topic.items if item.kind == "exercise")
     marks = {"nbgrader": {"grade_id": "mine", "grade": True, "locked": True}}
-    before = set(needless(nb, given))
+    before = set(skippable(nb, given))
     nb.cells.append(new_code_cell(f"assert callable({name})", metadata=marks))
-    assert len(needless(nb, given, {len(nb.cells) - 1})) >= 0.8 * len(before)
+    assert len(skippable(nb, given, {len(nb.cells) - 1})) >= 0.8 * len(before)
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.folder)
@@ -312,7 +312,7 @@ def test_every_notebook_of_the_course_leaves_some_of_its_showing_out(topic, tmp_
     path = tmp_path / "nb.ipynb"
     nbformat.write(nb, path)
     given = plain_sources(path, 0)
-    out = needless(nb, given)
+    out = skippable(nb, given)
     assert len(out) > len(given) / 5
     sources = [nb.cells[index].source for index in out]
     assert not any("import " in source.splitlines()[0] for source in sources)

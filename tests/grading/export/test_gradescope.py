@@ -21,7 +21,7 @@ import pytest
 import course
 from course.grading.classroom.graded import Graded
 from course.grading.export import autograder as autograders
-from course.grading.export.autograder import hand_in, told
+from course.grading.export.autograder import advice_for, hand_in
 from course.grading.export.gradescope import write_autograder
 from course.grading.gradebook.scores import Scores
 from course.grading.kernel_edition import ANSWER_KEYS, answer_key
@@ -132,7 +132,7 @@ def test_the_judge_there_says_what_it_says_here(autograder, graded_class):
         assert tests[name]["max_score"] == verdict["points"]
     assert "Look here: What is exp(1000)" in tests["softmax"]["output"]
     assert results["extra_data"]["misconceptions"]["softmax"] == "overflows"
-    assert "Graded by a person: self_attention_question" in results["output"]
+    assert "Your instructor grades these: self_attention_question" in results["output"]
     text = json.dumps(results, ensure_ascii=False)
     hidden = [case for verdict in here["verdicts"].values() for case in verdict["cases"] if not case["public"]]
     assert hidden and any(not case["passed"] for case in hidden)
@@ -222,7 +222,7 @@ def test_of_copies_the_outermost_is_graded_and_the_others_named(tmp_path):
     submission = uploaded(tmp_path / "submission", f"work/{NAME}.ipynb", f"a/old/{NAME}.ipynb")
     notes = hand_in(submission, tmp_path / "place", TOPIC)
     assert (tmp_path / "place" / f"{NAME}.ipynb").read_text() == f"work/{NAME}.ipynb"
-    assert notes == [f"work/{NAME}.ipynb is graded, and not a/old/{NAME}.ipynb"]
+    assert notes == [f"work/{NAME}.ipynb is graded. a/old/{NAME}.ipynb is not"]
 
 
 def test_one_copy_needs_no_note(tmp_path):
@@ -231,7 +231,7 @@ def test_one_copy_needs_no_note(tmp_path):
 
 def test_copies_side_by_side_are_refused(tmp_path):
     submission = uploaded(tmp_path / "submission", f"a/{NAME}.ipynb", f"b/{NAME}.ipynb")
-    with pytest.raises(Problem, match=rf"several {NAME}.ipynb, a/{NAME}.ipynb, b/{NAME}.ipynb: upload the one"):
+    with pytest.raises(Problem, match=rf"several {NAME}.ipynb, a/{NAME}.ipynb, b/{NAME}.ipynb. Upload only the one"):
         hand_in(submission, tmp_path / "place", TOPIC)
     assert not (tmp_path / "place").exists()
 
@@ -288,7 +288,7 @@ def test_hidden_cases_are_counted_and_not_told():
     )
     verdict = Verdict("softmax", "wrong", 0.0, 2.0, "at [3, 1] it is 17", "overflows", "Look.", cases=cases)
     graded = Graded("ada", Scores(0, 2, {"softmax": 0.0}, {"softmax": 2.0}), {"softmax": verdict})
-    (test,) = told(TOPIC, graded, "after_due_date")["tests"]
+    (test,) = advice_for(TOPIC, graded, "after_due_date")["tests"]
     assert test["visibility"] == "after_due_date"
     assert "a public one: 2 was expected" in test["output"] and "1 hidden check fails" in test["output"]
     assert "secret" not in test["output"] and "17" not in test["output"]
@@ -297,12 +297,12 @@ def test_hidden_cases_are_counted_and_not_told():
 def test_what_waits_for_a_person_has_the_points_of_the_tests_until_then():
     verdict = Verdict("attention_for_one", "partial", 0.5, 2, rests_on="softmax", cannot_tell=True).under("keep")
     scores = Scores(0.5, 2, {"attention_for_one": 0.5}, {"attention_for_one": 2.0}, waiting=("attention_for_one",))
-    said = told(TOPIC, Graded("ada", scores, {"attention_for_one": verdict}), "visible")
+    said = advice_for(TOPIC, Graded("ada", scores, {"attention_for_one": verdict}), "visible")
     assert said["tests"][0]["score"] == 0.5 and "0.5 of 2 points so far" in said["tests"][0]["output"]
     assert "Your instructor decides" in said["tests"][0]["output"]
-    assert "Graded by a person: attention_for_one" in said["output"]
+    assert "Your instructor grades these: attention_for_one" in said["output"]
 
 
 def test_a_student_is_not_told_to_ask_whoever_handed_in():
-    graded = Graded("ada", reason=f"{NAME}.ipynb is the notebook of 02_cbow: ask for the right one")
-    assert told(TOPIC, graded, "visible")["output"].endswith("is the notebook of 02_cbow: upload the right one.")
+    graded = Graded("ada", reason=f"{NAME}.ipynb is the notebook of 02_cbow. Ask for the right one")
+    assert advice_for(TOPIC, graded, "visible")["output"].endswith("is the notebook of 02_cbow. Upload the right one.")

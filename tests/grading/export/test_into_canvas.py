@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course.grading.export.canvas import write_canvas
-from course.grading.gradebook.grades import Grade, Grades, Pupil
+from course.grading.gradebook.grades import Grade, Grades, StudentGrades
 from course.grading.problem import Problem
 from tests.grading.lesson import NAME, TOPIC
 
@@ -47,7 +47,7 @@ def test_by_login_or_number_and_never_by_a_name_two_share(tmp_path):
         ["Twin, Dan", "103", "b9", "x@example.org", "B", "N/A", "-"],
         ["Student, Test", "199", "", "d3f0", "A", "2.00", ""],
     ]
-    assert notes[1:] == ["not in from.csv, and so left out: dan, eve"]
+    assert notes[1:] == ["left out, because from.csv does not have them: dan, eve"]
 
 
 def test_a_gradebook_that_a_spreadsheet_program_saved_is_read_in_its_encoding(tmp_path):
@@ -59,7 +59,9 @@ def test_a_gradebook_that_a_spreadsheet_program_saved_is_read_in_its_encoding(tm
 
 
 def one(*grades: tuple[str, float], points: float = 22.0) -> Grades:
-    return Grades((TOPIC,), {NAME: points}, tuple(Pupil(name, grades={NAME: Grade(score)}) for name, score in grades))
+    return Grades(
+        (TOPIC,), {NAME: points}, tuple(StudentGrades(name, grades={NAME: Grade(score)}) for name, score in grades)
+    )
 
 
 def test_who_is_excused_in_canvas_stays_so_though_graded_here(tmp_path):
@@ -108,8 +110,8 @@ def test_of_several_columns_the_one_of_just_that_name(tmp_path, columns, chosen)
     with pytest.raises(Problem) as told:
         filled(tmp_path, text, one(("ada", 11.0)))
     assert str(told.value).endswith(
-        f"from.csv has several columns for {NAME}: {', '.join(columns)}. "
-        "Keep the one you mean and delete the others from that file"
+        f"from.csv has several columns for {NAME}: {', '.join(columns)}. Keep the one you mean and delete the others "
+        "from that file"
     )
     assert not (tmp_path / "canvas.csv").exists()
 
@@ -120,7 +122,7 @@ def test_a_column_of_the_students_own_is_no_assignment(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("worth", "says"), [("(read only)", "is read only in Canvas"), ("ten", "write a plain number")]
+    ("worth", "says"), [("(read only)", "is read-only in Canvas"), ("ten", "Write a plain number")]
 )
 def test_points_that_are_none(tmp_path, worth, says):
     with pytest.raises(Problem, match=says):
@@ -136,7 +138,7 @@ def test_with_semicolons_and_a_mark_at_its_beginning_and_names_in_two_columns(tm
         "Boole;Bea;7;;x@example.org;;uni.example.org;A;;1,50\n"
         "Byron, Lady;Ada;8;;y@example.org;;uni.example.org;A;;2,50\n"
     )
-    bea = Pupil("b42", "Bea", "Boole", grades={NAME: Grade(10.0)})
+    bea = StudentGrades("b42", "Bea", "Boole", grades={NAME: Grade(10.0)})
     notes = write_canvas(
         Grades((TOPIC,), {NAME: 22.0}, (bea,)), tmp_path / "to.csv", written(tmp_path / "from.csv", text)
     )

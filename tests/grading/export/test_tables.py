@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from course import cli
 from course.grading.export.canvas import write_canvas
 from course.grading.export.moodle import most_points, write_moodle
-from course.grading.gradebook.grades import Grade, Grades, Pupil, read_grades
+from course.grading.gradebook.grades import Grade, Grades, StudentGrades, read_grades
 from course.grading.nbgrader_bridge.quoted_csv import QuotedCsv
 from course.grading.problem import Problem
 from course.syllabus import find_topic
@@ -24,11 +24,13 @@ CLASS = Grades(
     (TOPIC, RNN),
     {NAME: 22.0, RNN.folder: 20.0},
     (
-        Pupil("ada", "Ada", "Lovelace, Countess", "ada@analytical.org", {NAME: Grade(21.5), RNN.folder: Grade(20.0)}),
-        Pupil("b42", "Béa", 'O"Hara', "bea@example.org", {NAME: Grade(1 / 3, waiting=1)}),
-        Pupil("cy", "", "", "", {}),
-        Pupil("dan", "Dan", "Twin", "dan@example.org", {NAME: Grade(5.0)}),
-        Pupil("eve", "Dan", "Twin", "eve@example.org", {NAME: Grade(6.0)}),
+        StudentGrades(
+            "ada", "Ada", "Lovelace, Countess", "ada@analytical.org", {NAME: Grade(21.5), RNN.folder: Grade(20.0)}
+        ),
+        StudentGrades("b42", "Béa", 'O"Hara', "bea@example.org", {NAME: Grade(1 / 3, waiting=1)}),
+        StudentGrades("cy", "", "", "", {}),
+        StudentGrades("dan", "Dan", "Twin", "dan@example.org", {NAME: Grade(5.0)}),
+        StudentGrades("eve", "Dan", "Twin", "eve@example.org", {NAME: Grade(6.0)}),
     ),
 )
 
@@ -54,8 +56,8 @@ def test_canvas(tmp_path):
         ["Twin, Dan", "", "", "eve", "", "6", ""],
     ]
     assert notes == [
-        f"{NAME}: 1 submission with answers to be graded by hand, counted as nothing",
-        f"{RNN.folder}: 3 students have no grade, and importing an empty cell removes what Canvas has. "
+        f"{NAME}: 1 submission with answers that you have not graded yet, which count as 0 points",
+        f"{RNN.folder}: 3 students have no grade, and importing an empty cell deletes the grade that Canvas has. "
         "To keep it, export one topic at a time",
     ]
 
@@ -85,7 +87,7 @@ def test_moodle_worksheet(tmp_path):
     assert (bea[0], bea[4]) == ("Participant 12", "0.166667")
     assert (gus[0], gus[4]) == ("Participant 13", "1"), "whom we do not know keeps what they have"
     assert "scaled from 22 points to Moodle's 11" in notes
-    assert "not in worksheet.csv, and so left out: dan, eve" in notes
+    assert "left out, because worksheet.csv does not have them: dan, eve" in notes
 
 
 COMMENTED = (
@@ -112,7 +114,7 @@ def test_moodle_keeps_all_else_of_a_worksheet(tmp_path):
     expected[3].append("")
     assert rows(tmp_path / "moodle.csv") == [line for line in expected if line]
     assert notes == [
-        "Moodle skips grades above its maximum: ada. Raise the maximum grade there",
+        "Moodle skips grades above its maximum: ada. Raise the maximum grade in Moodle",
         "Moodle skips grades that are locked or overridden in its gradebook: bea",
     ]
 
@@ -140,12 +142,12 @@ def test_a_worksheet_in_german_comes_back_as_it_was(tmp_path, delimiter, encodin
     assert "scaled from 22 points to Moodle's 11" in notes
 
 
-def one(*pupils: Pupil, points: float = 20.0) -> Grades:
+def one(*pupils: StudentGrades, points: float = 20.0) -> Grades:
     return Grades((TOPIC,), {NAME: points}, pupils)
 
 
-def graded(name: str, score: float, first: str = "", last: str = "", email: str = "") -> Pupil:
-    return Pupil(name, first, last, email, {NAME: Grade(score)})
+def graded(name: str, score: float, first: str = "", last: str = "", email: str = "") -> StudentGrades:
+    return StudentGrades(name, first, last, email, {NAME: Grade(score)})
 
 
 def from_moodle(tmp_path: Path, grades: Grades, *lines: str) -> tuple[list[str], list[str]]:
@@ -189,8 +191,8 @@ def test_a_grade_goes_to_one_row_of_canvas(tmp_path):
     scores, notes = from_canvas(tmp_path, class_, *lines)
     assert scores == ["", "", "", "", "3"]
     assert notes == [
-        "not in in.csv, and so left out: js",
-        "not to be told from others in in.csv, and so left out: ada",
+        "left out, because in.csv does not have them: js",
+        "left out, because several rows of in.csv could be theirs: ada",
     ]
 
 
@@ -207,7 +209,7 @@ def test_an_id_of_two_rows_is_nobodys(tmp_path):
     lines = ["Ada Lovelace,ada,", "Ada Byron,ada,ada@gmail.com", "Bea Boole,bea,", "Bea Bright,b2,boole@uni.edu"]
     scores, notes = from_moodle(tmp_path, class_, *lines)
     assert scores == ["", "", "", ""]
-    assert notes == ["not to be told from others in in.csv, and so left out: ada, bea"]
+    assert notes == ["left out, because several rows of in.csv could be theirs: ada, bea"]
 
 
 def test_an_email_all_share_does_no_harm(tmp_path):
@@ -228,7 +230,7 @@ def test_a_name_shared_in_the_gradebook_tells_nothing(tmp_path):
     """Not even when the one of that name is known by the id: the other row may be somebody else's."""
     class_ = one(graded("john1", 7.0, "John", "Smith"), graded("js", 8.0, "John", "Smith"))
     scores, notes = from_moodle(tmp_path, class_, "John Smith,john1,", "John Smith,john2,")
-    assert (scores, notes) == (["7", ""], ["not in in.csv, and so left out: js"])
+    assert (scores, notes) == (["7", ""], ["left out, because in.csv does not have them: js"])
 
 
 def test_a_topic_of_no_points(tmp_path):
@@ -250,11 +252,11 @@ def test_a_name_is_no_formula(tmp_path):
         (
             write_canvas,
             "Student,ID,Section,Quiz (7)\n",
-            f"has no column for {NAME}: name the assignment in Canvas {NAME}",
+            f"has no column for {NAME}. Name the assignment in Canvas {NAME}",
         ),
-        (write_canvas, "", "is empty: export it again"),
+        (write_canvas, "", "is empty. Export it again"),
         (write_moodle, "Identifier,Full name,Grade\n", "has no column Last modified (grade)"),
-        (write_moodle, "Identifiant,Note\n", "Those in English and German are read"),
+        (write_moodle, "Identifiant,Note\n", "no grading worksheet in English or German"),
         (write_moodle, f"{COLUMNS.replace('Maximum grade', 'Scale')},Last modified (grade)\n", "a scale of words"),
     ],
 )
@@ -270,7 +272,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(Problem, match="cannot be read: No such file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "none.csv")
     (tmp_path / "picture.csv").write_bytes(b"\xff\xd8\xff\xe0")
-    with pytest.raises(Problem, match="is a picture and no CSV file"):
+    with pytest.raises(Problem, match="is a picture, not a CSV file"):
         write_canvas(CLASS, tmp_path / "out.csv", tmp_path / "picture.csv")
     with pytest.raises(Problem, match="holds one assignment"):
         write_moodle(CLASS, tmp_path / "out.csv", written(tmp_path / "worksheet.csv", WORKSHEET))
@@ -317,7 +319,7 @@ def test_the_commands(graded_class, tmp_path, monkeypatch, capsys):
         said = capsys.readouterr()
         path = Path(said.out.strip())
         assert path == root / "exports" / f"{platform}.csv"
-        assert "5 submissions with answers to be graded by hand" in said.err
+        assert "5 submissions with answers that you have not graded yet" in said.err
         assert [row for row in rows(path) if {"ada", "7" if platform != "csv" else "7.0"} <= set(row)]
     own = tmp_path / "own.csv"
     output_of(root, "nbgrader", "export", "--to", str(own))
@@ -348,8 +350,8 @@ def test_the_commands_that_fill_in_what_a_platform_gave(graded_class, tmp_path, 
         "6.00",
     ]
     assert capsys.readouterr().err.splitlines() == [
-        f"course export: {NAME}: 5 submissions with answers to be graded by hand, counted as nothing",
-        "course export: not in gradebook.csv, and so left out: cy, dan, eve",
+        f"course export: {NAME}: 5 submissions with answers that you have not graded yet, which count as 0 points",
+        "course export: left out, because gradebook.csv does not have them: cy, dan, eve",
         f"course export: {NAME}: scaled from {most:g} points to Canvas's 44",
         f"course export: {NAME}: EX in Canvas stays for bea",
     ]
@@ -369,20 +371,20 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
     monkeypatch.chdir(make_course(tmp_path / "course"))
     for argv, says in (
         (["csv", "nope"], "no topic is called 'nope'"),
-        (["canvas", "6"], f"nothing of {NAME} is graded yet: run `course grade {NAME}` first"),
+        (["canvas", "6"], f"nothing of {NAME} is graded yet. Run `course grade {NAME}` first"),
         (["moodle", "3"], "nothing of 03_rnn is graded yet"),
-        (["gradescope", "3"], "03_rnn.py to make an autograder of"),
+        (["gradescope", "3"], "03_rnn.py, which an autograder is made from"),
     ):
         assert cli.main(["export", *argv]) == 2
         told = capsys.readouterr()
         assert says in told.err and told.err.count("\n") == 1 and told.out == ""
     shutil.copy(graded_class / "gradebook.db", "gradebook.db")
     assert cli.main(["export", "csv", "6", "--into", "x.csv"]) == 2
-    assert "leave --into out" in capsys.readouterr().err
+    assert "Leave --into out" in capsys.readouterr().err
     for argv, says in (
-        (["gradescope", "6", "--into", "x.csv"], "only canvas and moodle have files to fill in: leave --into out"),
-        (["moodle", "6", "--visibility", "hidden"], "only Gradescope knows --visibility: leave it out"),
-        (["csv", "6", "--without-sandbox"], "only Gradescope knows --without-sandbox: leave it out"),
+        (["gradescope", "6", "--into", "x.csv"], "only canvas and moodle have files to fill in. Leave --into out"),
+        (["moodle", "6", "--visibility", "hidden"], "only Gradescope knows --visibility. Leave it out"),
+        (["csv", "6", "--without-sandbox"], "only Gradescope knows --without-sandbox. Leave it out"),
     ):
         assert cli.main(["export", *argv]) == 2
         assert says in capsys.readouterr().err
@@ -392,7 +394,7 @@ def test_bad_input_gets_one_sentence(graded_class, tmp_path, monkeypatch, capsys
 
 @pytest.mark.parametrize("told", ["1,000.00", "Satisfactory", "-5", "nan", "inf", "-", "0,00"])
 def test_what_is_no_number_of_points_is_not_guessed(told):
-    with pytest.raises(Problem, match=r"write a plain number|has 0 points"):
+    with pytest.raises(Problem, match=r"Write a plain number|has 0 points"):
         most_points({"Maximum grade": told}, 22.0)
 
 

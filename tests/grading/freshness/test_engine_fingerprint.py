@@ -47,7 +47,7 @@ def package(tmp_path: Path, monkeypatch) -> Iterator[Path]:
 
 def states(*topics: str) -> dict[str, str]:
     engine_fingerprint.fingerprint.cache_clear()
-    engine_fingerprint.said_by.cache_clear()
+    engine_fingerprint.content_hash.cache_clear()
     return {topic: engine_fingerprint.fingerprint(frozenset({topic})) for topic in topics}
 
 

@@ -190,7 +190,7 @@ def test_a_fault_of_the_machine_leaves_what_is_stale_as_it_is(graded_class, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(classrooms, "execute_all", fail)
         (work,) = grade(root, stale=True)
-    assert "no memory" in work.reason and "its earlier grading stays" in work.reason
+    assert "no memory" in work.reason and "Its earlier grading stays" in work.reason
     (again,) = grade(root, stale=True)
     assert again.verdicts["attention_cost"].kind == "passed"
 
@@ -213,4 +213,4 @@ def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys):
     assert cli.main(["grade", "--stale"]) == 2
     assert "nothing is graded yet, so nothing can be stale" in capsys.readouterr().err
     assert cli.main(["grade"]) == 2
-    assert "say what to grade" in capsys.readouterr().err
+    assert "nothing was named to grade" in capsys.readouterr().err

@@ -8,19 +8,19 @@ import sys
 
 import pytest
 
-from course.grading.gradebook.topic_lock import is_sole_grader, sole_grader
+from course.grading.gradebook.topic_lock import holds_topic_lock, topic_lock
 from course.grading.problem import Problem
 
 
 def test_the_second_is_told(tmp_path):
-    with sole_grader(tmp_path, "03_rnn"):
-        assert is_sole_grader(tmp_path, "03_rnn") and not is_sole_grader(tmp_path, "04_lstm_gru")
-        with pytest.raises(Problem, match="03_rnn is being graded by another process"), sole_grader(tmp_path, "03_rnn"):
+    with topic_lock(tmp_path, "03_rnn"):
+        assert holds_topic_lock(tmp_path, "03_rnn") and not holds_topic_lock(tmp_path, "04_lstm_gru")
+        with pytest.raises(Problem, match="03_rnn is being graded by another process"), topic_lock(tmp_path, "03_rnn"):
             pass
-        with sole_grader(tmp_path, "04_lstm_gru"):
+        with topic_lock(tmp_path, "04_lstm_gru"):
             pass
-    assert not is_sole_grader(tmp_path, "03_rnn")
-    with sole_grader(tmp_path, "03_rnn"):
+    assert not holds_topic_lock(tmp_path, "03_rnn")
+    with topic_lock(tmp_path, "03_rnn"):
         pass
 
 
@@ -33,6 +33,6 @@ def test_a_disk_without_locks_is_one_sentence(tmp_path, monkeypatch, number):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("fcntl.flock", flock)
-    told = r"03_rnn\.lock cannot be locked .*: put the course on a disk with locks"
-    with pytest.raises(Problem, match=told), sole_grader(tmp_path, "03_rnn"):
+    told = r"03_rnn\.lock cannot be locked .*. Move the course to a disk that supports locks"
+    with pytest.raises(Problem, match=told), topic_lock(tmp_path, "03_rnn"):
         pass

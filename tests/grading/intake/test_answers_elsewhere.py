@@ -155,4 +155,4 @@ def test_a_blank_notebook_below_takes_no_points(graded: dict[str, Graded]) -> No
     cy = graded["cy"]
     assert cy.scores is not None and cy.scores.cells["softmax"] == cy.scores.maxima["softmax"]
     (note,) = cy.notes
-    assert note.startswith("of the copied cells, the last changed copy is graded: softmax-solution (cell ")
+    assert note.startswith("cells were copied, and the last changed copy of each is graded: softmax-solution (cell ")

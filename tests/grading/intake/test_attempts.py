@@ -9,7 +9,7 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 
-from course.grading.execution.hidden_from_students import of_the_class
+from course.grading.execution.hidden_from_students import class_paths
 from course.grading.intake.attempts import keep, keep_folder
 from course.grading.nbgrader_bridge.patches import guard_exchange
 
@@ -77,4 +77,4 @@ def test_nbgraders_own_collect_keeps_what_it_replaces(tmp_path: Path) -> None:
 def test_it_is_no_students_to_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "attempts").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert tmp_path / "attempts" in of_the_class()
+    assert tmp_path / "attempts" in class_paths()

@@ -126,11 +126,11 @@ def test_a_copy_of_an_earlier_release_is_blank_too(given: NotebookNode, gradeboo
 def test_the_note_names_the_cells_that_count(given: NotebookNode) -> None:
     nb = solved_and(given, find(given, "softmax-solution"), find(given, "softmax"))
     at = nb.cells.index(find(nb, "softmax-solution")) + 1
-    told = f"of the copied cells, the last changed copy is graded: softmax-solution (cell {at})"
+    told = f"cells were copied, and the last changed copy of each is graded: softmax-solution (cell {at})"
     assert list(notes_on_copies(nb.cells)) == [told]
     assert list(notes_on_copies(given.cells)) == []
     (blank,) = notes_on_copies([*given.cells, find(given, QUESTION)])
-    assert blank.endswith(f"the last copy is graded: {QUESTION} (cell {len(given.cells) + 1})")
+    assert blank.endswith(f"the last copy of each is graded: {QUESTION} (cell {len(given.cells) + 1})")
 
 
 def test_one_notebook_alone_and_the_report_read_the_same_copies(given: NotebookNode) -> None:

@@ -41,7 +41,7 @@ assert double(4) == 8
 TEXT, SET_UP, ANSWER, TEST, END = range(5)
 """The cells of the built lesson."""
 
-MENDED = "its file was mended, and no code or text changed "
+MENDED = "its file was repaired without changing code or text "
 Document = dict[str, Any]
 Edit = Callable[[Document], Any]
 

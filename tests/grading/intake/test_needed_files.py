@@ -75,11 +75,11 @@ def test_what_goes_along(cell: NotebookNode, files: list[str] | None, folder: Pa
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        (text("![a](figs/gone.png)"), "figs/gone.png (cell 1) is not there: put the file there, or correct its name"),
+        (text("![a](figs/gone.png)"), "figs/gone.png (cell 1) is not there. Put the file there, or correct its name"),
         (code("open('gone.csv')"), "gone.csv (cell 1) is not there"),
         (text("![a](/home/ada/a.png)"), "/home/ada/a.png (cell 1) is an absolute path, which only your machine has"),
         (code("Image.open(r'C:\\Users\\ada\\a.png')"), "a.png (cell 1) is an absolute path"),
-        (code("open('../above.csv')"), "../above.csv (cell 1) lies above the notebook's folder: move it"),
+        (code("open('../above.csv')"), "../above.csv (cell 1) lies above the notebook's folder. Move it"),
         (code("x = '../above.csv'"), "../above.csv (cell 1) lies above the notebook's folder"),
         (code("open('link.csv')"), "link.csv (cell 1) is a symbolic link, or lies behind one"),
         (text("![a](linked/mine.png)"), "linked/mine.png (cell 1) is a symbolic link, or lies behind one"),
@@ -100,7 +100,7 @@ def test_an_absolute_path_to_a_file_of_ones_own_is_named_and_the_systems_are_not
 
 def test_a_path_that_only_windows_understands(folder: Path) -> None:
     found = gather([code(r"open('figs\\mine.png')")], folder, MEGABYTE)
-    assert list(found.files) == ["figs/mine.png"] and "write figs/mine.png" in found.left[0]
+    assert list(found.files) == ["figs/mine.png"] and "Write figs/mine.png" in found.left[0]
 
 
 def test_what_is_too_large_is_named_and_the_smaller_files_go(folder: Path) -> None:

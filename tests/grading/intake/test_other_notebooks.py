@@ -56,7 +56,7 @@ def test_the_notebook_with_the_work_is_named(name: str, folder: Path, given: Not
     write(folder / name, given, SOFTMAX)
     (note,) = examine(folder, NAME)
     assert f"none of its answers was changed, but {name} holds changed answers" in note
-    assert note.endswith(f"If that is the work, it has to be named {NAME}.ipynb")
+    assert note.endswith(f"If that is the submission, rename it to {NAME}.ipynb")
 
 
 def test_other_answers_beside_answered_work_are_told_quietly(folder: Path, given: NotebookNode) -> None:
@@ -64,7 +64,7 @@ def test_other_answers_beside_answered_work_are_told_quietly(folder: Path, given
     write(folder / "backup.ipynb", given, SOFTMAX)
     assert examine(folder, NAME) == [], "the same answers"
     write(folder / "older.ipynb", given, {"softmax": "def softmax(x, dim):\n    return x"})
-    assert examine(folder, NAME) == [f"{NAME}.ipynb is graded; older.ipynb beside it holds other answers"]
+    assert examine(folder, NAME) == [f"{NAME}.ipynb is graded, but older.ipynb beside it holds other answers"]
 
 
 def test_nothing_is_said_of_what_is_no_work(folder: Path, given: NotebookNode) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from course.grading.intake.manifest import Manifest
 from course.grading.intake.ownership import Conflict, HandIn, find_conflicts, find_hand_ins, newest
-from course.grading.intake.platforms import Owner
+from course.grading.intake.platforms import Sender
 from course.grading.intake.submit import ARCHIVE, archive_head
 from tests.grading.lesson import NAME
 
@@ -29,7 +29,7 @@ def unpacked(*folders: str, manifests: dict[str, str] | None = None) -> list[Han
     return find_hand_ins(files, said, [NAME, "01_markov_ngrams"])
 
 
-def disputed(found: list[HandIn], collected: dict[str, Owner] | None = None) -> list[Conflict]:
+def disputed(found: list[HandIn], collected: dict[str, Sender] | None = None) -> list[Conflict]:
     return find_conflicts(found, collected or {})
 
 
@@ -68,21 +68,21 @@ def test_a_manifest_that_contradicts_the_name() -> None:
     folder = f"{ADA}/{zipped('ada')}"
     found = unpacked(folder, f"{BOB}/{zipped('bob')}", manifests={folder: "bob"})
     (conflict,) = disputed(found)
-    assert conflict.reason == "A zip is named ada, and a manifest in it says bob."
+    assert conflict.reason == "A zip is named for ada, but a manifest in it says bob."
     assert list(conflict.hand_ins) == found[:1] and found[0].student == "bob"
     (conflict,) = disputed(unpacked(folder, manifests={f"{folder}/work": "bob"}))
     assert "a manifest in it says bob" in conflict.reason, "in a folder of the zip, too"
 
 
 def test_somebody_elses_work_was_collected_before() -> None:
-    before = {"root": Owner("Moodle", "101", "Ada_101")}
+    before = {"root": Sender("Moodle", "101", "Ada_101")}
     (conflict,) = disputed(unpacked(f"{BOB}/{zipped('root')}"), before)
     assert conflict.reason == "Ada_101 and Bob_102 handed in as root." and conflict.collected == ("root",)
     assert disputed(unpacked(f"{ADA}/{zipped('root', LATE)}"), before) == []
     (conflict,) = disputed(unpacked(f"{ADA}/{zipped('ada', LATE)}"), before)
     assert conflict.reason == "Ada_101 handed in as root and ada." and conflict.collected == ("root",)
-    assert disputed(unpacked(zipped("root")), {"root": Owner("Canvas", "5", "ada_5")}), "a login, and no sender"
-    assert disputed(unpacked(zipped("ada")), {"ada": Owner("Canvas", "5", "ada_5")}) == [], "mailed, and put there"
+    assert disputed(unpacked(zipped("root")), {"root": Sender("Canvas", "5", "ada_5")}), "a login, and no sender"
+    assert disputed(unpacked(zipped("ada")), {"ada": Sender("Canvas", "5", "ada_5")}) == [], "mailed, and put there"
 
 
 def test_a_machines_login_tells_nobody_from_anybody() -> None:

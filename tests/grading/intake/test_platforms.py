@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from course.grading.intake.platforms import is_companion, owner_of, typed_by
+from course.grading.intake.platforms import is_companion, sender_of, typed_by
 
 ZIP = "06_self_attention-jd1234-20270131T230029Z"
 
@@ -52,19 +52,19 @@ ZIP = "06_self_attention-jd1234-20270131T230029Z"
     ],
 )
 def test_the_sender_is_read(folder: str, before: str, platform: str, key: str, label: str) -> None:
-    owner = owner_of(PurePosixPath(folder), before)
-    assert owner is not None and (owner.platform, owner.key, owner.label) == (platform, key, label)
+    sender = sender_of(PurePosixPath(folder), before)
+    assert sender is not None and (sender.platform, sender.key, sender.label) == (platform, key, label)
 
 
 @pytest.mark.parametrize("folder", [f"week_1_2_all/{ZIP}", f"submission_1/{ZIP}", f"2027-01 - all - in/{ZIP}", ZIP])
 def test_folders_of_ones_own_name_nobody(folder: str) -> None:
-    assert owner_of(PurePosixPath(folder), "") is None
+    assert sender_of(PurePosixPath(folder), "") is None
 
 
 def test_the_platforms_folder_counts_and_not_what_a_student_packed() -> None:
     folder = PurePosixPath(f"Ada_101_assignsubmission_file_/{ZIP}/Bob_102_assignsubmission_file_/{ZIP}")
-    owner = owner_of(folder, "")
-    assert owner is not None and owner.label == "Ada_101"
+    sender = sender_of(folder, "")
+    assert sender is not None and sender.label == "Ada_101"
 
 
 def test_what_a_platform_adds_is_known() -> None:
@@ -88,5 +88,5 @@ def test_what_a_platform_adds_is_known() -> None:
     ],
 )
 def test_what_was_typed_on_a_platform_is_known_with_its_sender(name: str, label: str) -> None:
-    owner = typed_by(PurePosixPath(name))
-    assert (owner.label if owner else "") == label
+    sender = typed_by(PurePosixPath(name))
+    assert (sender.label if sender else "") == label

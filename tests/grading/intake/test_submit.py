@@ -80,7 +80,7 @@ def test_a_blank_notebook_is_packed_where_that_is_meant(
     refused = f"{NAME}.ipynb holds no answer, so nothing was packed. Save your work in Jupyter first, or add --blank"
     assert refused in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", lambda prompt: prompt == "Pack it all the same? [y/N] " and "n")
+    monkeypatch.setattr("builtins.input", lambda prompt: prompt == "Pack it anyway? [y/N] " and "n")
     assert cli.main(["submit", "6", "--student", "ada"]) == 2
     assert not list(work.parent.rglob("*.zip"))
     monkeypatch.setattr("builtins.input", lambda prompt: "y")
@@ -158,8 +158,8 @@ def test_what_the_notebook_refers_to_is_packed_and_listed(work: Path, capsys: py
     assert archive.namelist() == [f"{NAME}.ipynb", "figs/mine.png", "helpers.py", "submission.json"]
     listed = [file["name"] for file in json.loads(archive.read("submission.json"))["files"]]
     assert listed == archive.namelist()[:-1]
-    assert "with the files that the notebook refers to; a submission may have 100.0 MB" in said
-    assert f"  - figs/lost.png (cell {len(nb.cells) - 1}) is not there: put the file there" in said
+    assert "These include the files that the notebook refers to. A submission may have 100.0 MB" in said
+    assert f"  - figs/lost.png (cell {len(nb.cells) - 1}) is not there. Put the file there" in said
 
 
 def test_others_may_read_what_is_handed_in(work: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_full_notebook_lacks_nothing(course: Path, tmp_path: Path) -> None:
         ),
         (answers({"softmax": "  # nothing\n"}), "the cell is empty"),
         (deleted("softmax-solution"), "the cell for your answer is gone"),
-        (deleted("softmax"), "its check is gone"),
+        (deleted("softmax"), "its check cell is gone"),
         (copied("softmax-solution"), "only the last one that you changed counts"),
     ],
 )
@@ -223,16 +223,16 @@ def test_checkpoints_that_are_missing_broken_or_older_than_the_code(tmp_path: Pa
     assert _task_gaps(tmp_path, TRAIN) == []
     assert _task_gaps(tmp_path, TRAIN.replace("  # once", "  # twice")) == [], "a comment trains nothing"
     (gap,) = _task_gaps(tmp_path, TRAIN.replace("pass  # once", "model.eval()"))
-    assert "older than your code: since then train changed; run the cell with fit('deed_task', …)" in gap
+    assert "older than your code, because since then train changed. Run the cell with fit('deed_task', …)" in gap
     (gap,) = _task_gaps(tmp_path, TRAIN.replace("class Net", "class Other"))
-    assert "since then Net went" in gap
+    assert "since then Net disappeared" in gap
     assert _task_gaps(tmp_path, TRAIN, TRAIN.replace("pass  # once", "model.eval()")) == [], "two of one name"
     save(path, torch.nn.Linear(2, 3), {})
     assert _task_gaps(tmp_path, TRAIN) == [], "of a time when no code was noted"
     safetensors.torch.save_file({"weight": torch.zeros(2)}, path, metadata={"record": "[" * 100_000})
-    assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0], "nested without end"
+    assert "deed_task.safetensors is not a checkpoint" in _task_gaps(tmp_path, TRAIN)[0], "nested without end"
     path.write_bytes(b"\x80 no weights")
-    assert "deed_task.safetensors is no checkpoint" in _task_gaps(tmp_path, TRAIN)[0]
+    assert "deed_task.safetensors is not a checkpoint" in _task_gaps(tmp_path, TRAIN)[0]
 
 
 def test_a_notebook_under_another_name_gets_its_own(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,7 +273,7 @@ def test_the_student_edition_submits(work: Path) -> None:
         text=True,
     )
     assert ran.returncode == 1 and "Still missing:" in ran.stdout, ran.stderr
-    assert "--student says another" in ran.stdout
+    assert "(change this with --student)" in ran.stdout
 
 
 def _handed_in(course: Path, student: str, edit, capsys: pytest.CaptureFixture[str], folder: Path) -> Path:
@@ -346,7 +346,7 @@ def test_one_bad_archive_does_not_keep_the_others_from_being_collected(
         outer.write(good, f"Cy_1_assignsubmission_file_/{good.name}")
         outer.writestr(f"Dan_2_assignsubmission_file_/{NAME}-dan-20261122T003000Z.zip", "cut off")
     said = output_of(course, "nbgrader", "zip_collect", NAME, status=1)
-    told = said.partition("nbgrader zip_collect: everything is in submitted/ but this ")[2].splitlines()[1:]
+    told = said.partition("nbgrader zip_collect: everything is in submitted/ except these ")[2].splitlines()[1:]
     assert [line.partition(":")[0] for line in told] == [
         f"{NAME}-{name}-20261122T003000Z.zip cannot be unpacked" for name in ("ann", "bad", "bomb", "dan")
     ]
@@ -372,15 +372,13 @@ def test_what_nobody_can_be_given_is_told_last_and_a_manifest_says_whose_a_renam
         outer.writestr(f"__MACOSX/ivy_3_5_{NAME}-ivy-20261122T003000Z/._{NAME}.ipynb", "")
     told = (
         output_of(course, "nbgrader", "zip_collect", NAME, status=1)
-        .partition("in submitted/ but this ")[2]
+        .partition("in submitted/ except these ")[2]
         .splitlines()[1:]
     )
-    reasons = [line.partition(";")[0] for line in told[::2]]
+    reasons = [line.partition(". ")[0] for line in told[::2]]
     assert dict(zip(reasons, told[1::2], strict=True)) == {
-        "nothing says whose it is, neither a zip's name nor a manifest": (
-            "  all/Gil_2_assignsubmission_file_/notebook.ipynb"
-        ),
-        f"packed for 01_markov_ngrams and not for {NAME}": (
+        "neither a zip's name nor a manifest says whose it is": ("  all/Gil_2_assignsubmission_file_/notebook.ipynb"),
+        f"packed for 01_markov_ngrams, not for {NAME}": (
             f"  all/hal_3_4_01_markov_ngrams-hal-20261122T003000Z/{NAME}.ipynb"
         ),
         "not collected, because it is a program": f"  all/ivy_3_5_{NAME}-ivy-20261122T003000Z/setup.exe",
@@ -402,7 +400,7 @@ def test_a_name_is_one_persons_however_a_system_writes_its_letters() -> None:
 def test_a_login_that_machines_give_is_nobodys_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for login in ("root", "jovyan", "Student", "kaggle"):
         monkeypatch.setattr("getpass.getuser", lambda login=login: login)
-        with pytest.raises(Problem, match=f"^{login} is a login that machines give to everybody: add --student "):
+        with pytest.raises(Problem, match=f"^{login} is a login that machines give to everybody. Add --student "):
             name_in_zip(None)
         assert name_in_zip(login) == login, "somebody's own words count"
     monkeypatch.setattr("getpass.getuser", lambda: "jd1234")

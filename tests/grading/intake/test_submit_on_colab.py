@@ -69,5 +69,8 @@ def test_a_notebook_under_another_name_is_named(folder: str, content: Path, caps
     other = (content if folder else Path()) / folder / f"Copy of {NAME}.ipynb"
     _place(other)
     status, said = _submit(capsys)
-    assert status == 2 and f"there is no {NAME}.ipynb here: is it `course submit {shlex.quote(str(other))}`?" in said
+    assert (
+        status == 2
+        and f"there is no {NAME}.ipynb here. Did you mean `course submit {shlex.quote(str(other))}`?" in said
+    )
     assert _submit(capsys, str(other))[0] == 1 and len(list(content.glob("*.zip"))) == 1

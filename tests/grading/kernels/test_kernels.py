@@ -31,12 +31,11 @@ from course.grading.cells import notebook_bytes
 from course.grading.execution import corpora_cache, notebook_run
 from course.grading.execution import execute as execution
 from course.grading.execution.execute import execute
-from course.grading.execution.hidden_from_students import of_the_class
+from course.grading.execution.hidden_from_students import class_paths
 from course.grading.execution.task import Limits, Outcome, Task
 from course.grading.kernel_edition import assemble
 from course.grading.kernels import environment as kernels
-from course.grading.kernels import provisioner
-from course.grading.kernels import zygote_client as nurseries
+from course.grading.kernels import provisioner, zygote_client
 from course.grading.kernels.protocol import Order
 from course.grading.problem import Problem
 from course.grading.sandbox import probe as tiers
@@ -122,15 +121,15 @@ def test_parallel_operations_work_in_a_fork():
     assert printed(product) == "tensor(600.)\n"
 
 
-class Broken(nurseries.Nursery):
+class Broken(zygote_client.ZygoteClient):
     """A zygote that never answers."""
 
     def kernel(self, order):
-        raise nurseries.NoKernel("broken on purpose")
+        raise zygote_client.NoKernel("broken on purpose")
 
 
 def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
+    monkeypatch.setattr(provisioner, "zygote_for", lambda environment: Broken(str(tmp_path / "none"), environment))
     outcome, (text,) = run("import os; print(6 * 7, os.getpid() > 0)")
     assert outcome.why_cold == "broken on purpose"
     assert outcome.isolation == strongest().label
@@ -140,7 +139,7 @@ def test_where_no_zygote_answers_a_kernel_starts_cold_and_says_so(monkeypatch, t
 @pytest.mark.parametrize("warm", [True, False])
 def test_files_beside_a_notebook_are_its_own_and_in_nobodys_place(warm, monkeypatch, tmp_path):
     if not warm:
-        monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
+        monkeypatch.setattr(provisioner, "zygote_for", lambda environment: Broken(str(tmp_path / "none"), environment))
     files = {"mine.py": b"x = 42", "ipykernel.py": b"raise SystemExit", "logging.py": b"raise SystemExit"}
     outcome, (text,) = run("import mine; print(mine.x)", files=files)
     assert printed(text) == "42\n" and bool(outcome.why_cold) is not warm
@@ -151,9 +150,9 @@ def test_a_zygote_that_is_gone_is_not_waited_for(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # short: a socket's address has 107 letters at most
     with socket.socket(socket.AF_UNIX) as ended:
         ended.bind("zygote")
-    monkeypatch.setattr(nurseries.time, "sleep", lambda seconds: pytest.fail("it waited"))
-    with pytest.raises(nurseries.NoKernel, match="refused"):
-        nurseries.Nursery("zygote", {}).kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), {}))
+    monkeypatch.setattr(zygote_client.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    with pytest.raises(zygote_client.NoKernel, match="refused"):
+        zygote_client.ZygoteClient("zygote", {}).kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), {}))
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -161,21 +160,21 @@ def test_a_zygote_that_dies_while_it_imports_is_not_waited_for(monkeypatch, tmp_
     """Neither by who started it nor by workers, who only know its address; and no other is tried in vain."""
     (tmp_path / "numpy.py").write_text("raise MemoryError('no room for numpy')")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    nurseries.close_all()
-    begun = nurseries.nursery(environment)
-    asked = nurseries.Nursery(begun.address, environment) if shared else begun
-    with pytest.raises(nurseries.NoKernel, match=r"ended while it imported .*no room for numpy"):
+    zygote_client.close_all()
+    begun = zygote_client.zygote_for(environment)
+    asked = zygote_client.ZygoteClient(begun.address, environment) if shared else begun
+    with pytest.raises(zygote_client.NoKernel, match=r"ended while it imported libraries .*no room for numpy"):
         asked.kernel(Order("none", Confines(str(tmp_path)), str(tmp_path), environment))
-    assert nurseries.nursery(environment) is begun
-    nurseries.close_all()
+    assert zygote_client.zygote_for(environment) is begun
+    zygote_client.close_all()
 
 
 def test_after_a_class_the_next_one_begins_a_zygote_of_its_own():
     environment = dict(os.environ)
-    nurseries.nursery(environment).close()  # as whoever hired a class's workers does in the end
-    begun = nurseries.nursery(environment)
+    zygote_client.zygote_for(environment).close()  # as whoever hired a class's workers does in the end
+    begun = zygote_client.zygote_for(environment)
     assert not begun.gone and Path(begun.address).parent.is_dir()
-    nurseries.close_all()
+    zygote_client.close_all()
 
 
 @pytest.mark.parametrize(
@@ -398,7 +397,7 @@ def _with_accelerator() -> Outcome:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has an accelerator")
 def test_an_accelerator_that_is_not_there_is_a_fault_and_no_silent_run_on_the_processor():
-    assert "an accelerator is asked for" in _with_accelerator().fault
+    assert "an accelerator is required" in _with_accelerator().fault
 
 
 @pytest.mark.gpu
@@ -434,12 +433,12 @@ def _eventually(happened, seconds: float) -> bool:
     return False
 
 
-def test_a_kernel_whose_keeper_is_killed_is_a_fault_of_the_machine():
+def test_a_kernel_whose_supervisor_is_killed_is_a_fault_of_the_machine():
     """The machine ran out of memory, say: nothing the notebook did, and so no verdict on it."""
     source = new_notebook(cells=[new_code_cell("import time; time.sleep(20)")])
     given = Task("nb", notebook_bytes(source), limits=Limits(30.0))
 
-    def kill_keepers() -> None:
+    def kill_supervisors() -> None:
         killed = 0
         deadline = time.monotonic() + 60
         while killed < 2 and time.monotonic() < deadline:  # it is tried a second time
@@ -450,11 +449,11 @@ def test_a_kernel_whose_keeper_is_killed_is_a_fault_of_the_machine():
                         killed += 1
             time.sleep(0.2)
 
-    killer = threading.Thread(target=kill_keepers)
+    killer = threading.Thread(target=kill_supervisors)
     killer.start()
     outcome = Outcome.from_bytes(execute(given.to_bytes()))
     killer.join()
-    assert "keeps the kernel" in outcome.fault and not outcome.final
+    assert "the kernel's supervisor ended" in outcome.fault and not outcome.final
 
 
 KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
@@ -489,7 +488,7 @@ def test_a_cold_kernel_does_not_see_the_folder_it_was_started_in(tier, tmp_path,
     if tiers.probe_tier(tier):
         pytest.skip(f"no {tier} here")
     monkeypatch.setattr("course.grading.execution.execute.strongest", lambda: tiers.Tier(tier, ()))
-    monkeypatch.setattr(provisioner, "nursery", lambda environment: Broken(str(tmp_path / "none"), environment))
+    monkeypatch.setattr(provisioner, "zygote_for", lambda environment: Broken(str(tmp_path / "none"), environment))
     (tmp_path / "gradebook.db").write_text("canary")
     monkeypatch.chdir(tmp_path)
     outcome, (seen,) = run(f"try: print(open({str(tmp_path / 'gradebook.db')!r}).read())\nexcept OSError: print('no')")
@@ -552,17 +551,17 @@ def test_the_courses_checkout_is_not_shown_wherever_a_class_is_graded(monkeypatc
     (tmp_path / "tests").mkdir()
     monkeypatch.chdir("/")
     monkeypatch.setattr("course.__file__", str(tmp_path / "course" / "__init__.py"))
-    assert tmp_path / "tests" not in of_the_class()  # as among the libraries, where others have tests
+    assert tmp_path / "tests" not in class_paths()  # as among the libraries, where others have tests
     (tmp_path / "solutions").mkdir()
     (tmp_path / "nbgrader_config.py").touch()
-    assert {tmp_path / "tests", tmp_path / "solutions"} <= set(of_the_class())
+    assert {tmp_path / "tests", tmp_path / "solutions"} <= set(class_paths())
 
 
 def test_an_accelerator_that_is_not_there_is_missed_before_anybody_is_graded(monkeypatch):
     monkeypatch.setattr(kernels, "ACCELERATOR", "True")
     kernels.demand_accelerator()
     monkeypatch.setattr(kernels, "ACCELERATOR", "False")
-    with pytest.raises(Problem, match="nothing was graded"):
+    with pytest.raises(Problem, match="Nothing was graded"):
         kernels.demand_accelerator()
 
 

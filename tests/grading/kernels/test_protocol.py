@@ -1,4 +1,4 @@
-"""What is said between whoever wants a kernel and its keeper arrives whole."""
+"""What is said between whoever wants a kernel and its supervisor arrives whole."""
 
 from __future__ import annotations
 

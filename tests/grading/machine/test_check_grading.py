@@ -14,7 +14,7 @@ from course.grading.machine.check_grading import own_course
     [
         ("[topics.03_rnn]\n", "fine", "1 topic"),
         ("[topics.03_rnn]\ndue = 31.01.2027\n", "wrong", "line 2 is 'due = 31.01.2027'"),
-        ("[topics.03_rnnn]\n", "wrong", "did you mean '03_rnn'?"),
+        ("[topics.03_rnnn]\n", "wrong", "Did you mean '03_rnn'?"),
     ],
 )
 def test_a_course_of_somebodys_own_is_read(tmp_path: Path, text: str, kind: str, says: str) -> None:

@@ -19,7 +19,7 @@ def test_a_broken_torch_is_told_in_a_line(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "torch.py").write_text("raise OSError('libtorch.so: cannot open shared object file')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = _one(check_torch.torch_works())
-    assert found.kind == "wrong" and "libtorch.so" in found.said and "install torch" in found.advice
+    assert found.kind == "wrong" and "libtorch.so" in found.said and "Install torch" in found.advice
 
 
 @pytest.mark.parametrize(

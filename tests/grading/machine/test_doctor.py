@@ -41,7 +41,7 @@ def test_the_student_edition_has_a_doctor_too(tmp_path: Path) -> None:
 def test_something_wrong_is_a_status_of_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(doctor, "examine", lambda folder: [Finding("wrong", "torch", "gone", "install it")])
     assert cli.main(["doctor"]) == 1
-    assert capsys.readouterr().out == "✗ torch        gone\n               → install it\n\n1 thing to mend.\n"
+    assert capsys.readouterr().out == "✗ torch        gone\n               → install it\n\n1 thing to fix.\n"
 
 
 def test_who_has_no_home_hears_what_to_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
@@ -52,5 +52,5 @@ def test_who_has_no_home_hears_what_to_set(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(doctor, "torch_works", list)
     assert cli.main(["doctor"]) == 1
     said = capsys.readouterr().out
-    assert "✗ home         HOME is not set" in said and "export HOME=" in said
-    assert " kernel " not in said and "1 thing to mend." in said
+    assert "✗ home         HOME is not set" in said and "Set HOME to" in said
+    assert " kernel " not in said and "1 thing to fix." in said

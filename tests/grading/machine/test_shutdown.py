@@ -74,7 +74,7 @@ def test_a_terminal_that_is_closed_may_say_so_twice(monkeypatch: pytest.MonkeyPa
 def test_what_is_held_back_is_heard_once_and_afterwards() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt):
-        with shutdown.held_back():
+        with shutdown.delay_signals():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGINT)
             done.append("before")
@@ -84,7 +84,7 @@ def test_what_is_held_back_is_heard_once_and_afterwards() -> None:
 
 @pytest.mark.usefixtures("heard")
 def test_what_is_held_back_is_heard_though_the_work_fails() -> None:
-    with pytest.raises(KeyboardInterrupt) as ended, shutdown.held_back():
+    with pytest.raises(KeyboardInterrupt) as ended, shutdown.delay_signals():
         signal.raise_signal(signal.SIGINT)
         raise ValueError("a fault")
     assert isinstance(ended.value.__context__, ValueError)

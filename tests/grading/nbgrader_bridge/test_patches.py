@@ -22,7 +22,7 @@ from course.grading.classroom.save import save
 from course.grading.execution.task import NOT_ISOLATED
 from course.grading.gradebook.released_notebook import read_released
 from course.grading.nbgrader_bridge.late_penalty import KeepLatePenalties
-from course.grading.nbgrader_bridge.patches import economise, one_gradebook
+from course.grading.nbgrader_bridge.patches import cache_lookups, gradebook_transaction
 from course.grading.nbgrader_bridge.sanitise import RestoreCells, RestoreKernelspec
 from course.grading.nbgrader_bridge.save_verdicts import SaveVerdicts
 from course.judge import Verdict
@@ -174,7 +174,7 @@ def test_what_was_never_released_is_missing(lesson):
 
 
 def test_a_gradebook_that_is_gone_is_made_anew(tmp_path):
-    economise()
+    cache_lookups()
     for _ in range(2):
         with Gradebook(url(tmp_path)) as gradebook:
             assert not gradebook.students
@@ -189,8 +189,8 @@ def students(root: Path) -> list[str]:
 
 
 def test_what_is_committed_to_one_gradebook_is_saved_at_the_end(tmp_path):
-    economise()
-    with one_gradebook(url(tmp_path)):
+    cache_lookups()
+    with gradebook_transaction(url(tmp_path)):
         for course, student in (("default_course", "ada"), ("another", "bea")):
             with Gradebook(url(tmp_path), course) as gradebook:
                 gradebook.add_student(student)
@@ -205,10 +205,10 @@ def test_what_is_committed_to_one_gradebook_is_saved_at_the_end(tmp_path):
 
 
 def test_what_fails_on_one_gradebook_saves_nothing(tmp_path):
-    economise()
+    cache_lookups()
     with Gradebook(url(tmp_path)) as gradebook:
         gradebook.add_student("ada")
-    with pytest.raises(RuntimeError), one_gradebook(url(tmp_path)):
+    with pytest.raises(RuntimeError), gradebook_transaction(url(tmp_path)):
         with Gradebook(url(tmp_path)) as gradebook:
             gradebook.add_student("bea")
         raise RuntimeError

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from traitlets.config import Config
 
 from course.grading.nbgrader_bridge import pictures
-from course.grading.nbgrader_bridge.safe_html import Harmless
+from course.grading.nbgrader_bridge.safe_html import SafeHtml
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -56,7 +56,7 @@ def shown(folder: Path, text: str, attachments: dict | None = None) -> str:
 def page(folder: Path, *cells) -> str:
     """What stands in the notebook's part of a page made with our steps."""
     config = Config()
-    config.HTMLExporter.preprocessors = ["course.grading.nbgrader_bridge.safe_html.Harmless"]
+    config.HTMLExporter.preprocessors = ["course.grading.nbgrader_bridge.safe_html.SafeHtml"]
     config.HTMLExporter.filters = {"markdown2html": "course.grading.nbgrader_bridge.safe_html.markdown2html"}
     resources = {"metadata": {"path": str(folder)}}
     made, _ = HTMLExporter(config=config, template_name="basic").from_notebook_node(
@@ -192,7 +192,7 @@ def test_pictures_without_end_take_no_time(folder):
 
 def test_a_notebook_from_nowhere(folder):
     nb = new_notebook(cells=[new_code_cell("", outputs=[new_output("display_data", {"text/html": "<img src=x.png>"})])])
-    (cell,) = Harmless(enabled=True)(nb, {})[0].cells
+    (cell,) = SafeHtml(enabled=True)(nb, {})[0].cells
     assert "[Picture not shown: x.png is not in the notebook's folder]" in html.unescape(
         cell.outputs[0].data["text/html"]
     )

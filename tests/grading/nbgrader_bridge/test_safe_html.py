@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course.grading.cells import METADATA
-from course.grading.nbgrader_bridge.safe_html import Harmless, clean
+from course.grading.nbgrader_bridge.safe_html import SafeHtml, clean
 from course.judge import report
 from course.judge.verdict import Verdict
 
@@ -88,7 +88,7 @@ def test_the_judges_own_report_stays_and_an_imitation_does_not_stand_in_a_cell_o
         cell = new_code_cell("check('softmax', softmax)", outputs=[output], metadata={"nbgrader": marks})
         nb = new_notebook(cells=[cell])
         nb.metadata[METADATA] = {"verdicts": verdicts}
-        return Harmless(enabled=True)(nb, {})[0].cells[0].outputs[0].data
+        return SafeHtml(enabled=True)(nb, {})[0].cells[0].outputs[0].data
 
     assert shown({"softmax": {}})["text/html"].startswith(judged)
     assert "script" not in shown({})["text/html"]
@@ -98,6 +98,6 @@ def test_outputs_that_act_are_told_in_words():
     acts = {"application/javascript": "run()", "application/vnd.jupyter.widget-view+json": {"model_id": "x"}}
     odd = new_output("display_data", {"image/png": '" onerror="run()'}, metadata={"image/png": {"width": "1 onload=x"}})
     nb = new_notebook(cells=[new_code_cell("", outputs=[new_output("display_data", acts), odd])])
-    first, second = Harmless(enabled=True)(nb, {})[0].cells[0].outputs
+    first, second = SafeHtml(enabled=True)(nb, {})[0].cells[0].outputs
     assert set(first.data) == set(second.data) == {"text/plain"} and "not shown" in first.data["text/plain"]
     assert not second.metadata["image/png"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.nbgrader_bridge.unpacking import EachAlone, unpack
+from course.grading.nbgrader_bridge.unpacking import TolerantExtractor, unpack
 from course.grading.problem import Problem
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
     with pytest.raises(Problem, match=r"^it holds .*, which does not stay in the archive's folder$"):
         unpack(archive, tmp_path / "out" / "work")
     assert not list(tmp_path.rglob("out.txt"))
-    extractor = EachAlone()
+    extractor = TolerantExtractor()
     extractor.extract(str(tmp_path / "inbox"), str(tmp_path / "all"))
     (left,) = extractor.left
     assert left.startswith("work.zip cannot be unpacked: it holds ") and left.endswith(". Ask for it again.")
@@ -71,14 +71,14 @@ def test_a_link_becomes_a_file_and_rights_are_ones_own(tmp_path: Path) -> None:
 def test_a_rar_or_7z_that_is_called_zip_is_told_to_be_one(mark: bytes, kind: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "work.zip").write_bytes(mark)
-    extractor = EachAlone()
+    extractor = TolerantExtractor()
     extractor.extract(str(tmp_path / "in"), str(tmp_path / "out"))
-    told = f"work.zip cannot be unpacked: it is a {kind} archive, whatever its name says. Ask for it again."
+    told = f"work.zip cannot be unpacked: it is a {kind} archive, although its name says otherwise. Ask for it again."
     assert extractor.left == [told]
 
 
 def test_capitals_end_a_zip_too(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     made(tmp_path, "a.ipynb").rename(tmp_path / "in" / "WORK.ZIP")
-    EachAlone().extract(str(tmp_path / "in"), str(tmp_path / "out"))
+    TolerantExtractor().extract(str(tmp_path / "in"), str(tmp_path / "out"))
     assert files(tmp_path / "out") == ["WORK/a.ipynb"]

@@ -71,28 +71,28 @@ def test_an_instructors_own_cells_are_nbgraders_and_a_picture_lies_beside_the_no
     ("old", "new", "complaint"),
     [
         ("# # 99 Doubling", "# Doubling", "does not open with a title"),
-        ("# # 99 Doubling", "# # 99 Trebling", "by the syllabus it is '99 Doubling'"),
+        ("# # 99 Doubling", "# # 99 Trebling", "but the syllabus says '99 Doubling'"),
         ("# ## Counting", "# # Counting", "a second title"),
         ("# ## Counting", "# #### Counting", "skips a level"),
         ("import torch\n", "import torch\n\nx = 1\n", "something besides imports"),
         ("double(torch.arange(3))", "import math\n\ndouble(torch.arange(3))", "imports belong in the first"),
-        ("import check, fit", "import check, fit, reference", "no business importing course.reference"),
-        ("import torch\n", "import torch\nfrom course.hidden import find\n", "no business importing course.hidden"),
+        ("import check, fit", "import check, fit, reference", "must not import course.reference"),
+        ("import torch\n", "import torch\nfrom course.hidden import find\n", "must not import course.hidden"),
         (CHECK, "", "'double' has no check cell"),
         (CHECK, CHECK + "\n" + CHECK, "'double' has 2 check cells"),
         ('solution="double"', "", "'double' has no solution cell"),
-        ('check("double", double)', 'check("double", double)\nprint(1)', "a check cell is one line"),
-        ('check("double", double)', 'check("Counter", double)', "a check cell is one line"),
+        ('check("double", double)', 'check("double", double)\nprint(1)', "a check cell must be one line"),
+        ('check("double", double)', 'check("Counter", double)', "a check cell must be one line"),
         (CHECK, "# %% [markdown]\n# Ready?\n\n" + CHECK, "does not stand right below"),
         ("### BEGIN SOLUTION", "# begin", "needs lines"),
         ("### BEGIN SOLUTION", "### BEGIN  SOLUTION", "needs lines"),
-        ("double(torch.arange(3))", "### BEGIN SOLUTION\n1\n### END SOLUTION", "outside a solution cell"),
-        ("double(torch.arange(3))", "# BEGIN SOLUTION", "would take this for a marker"),
+        ("double(torch.arange(3))", "### BEGIN SOLUTION\n1\n### END SOLUTION", "stand outside a solution cell"),
+        ("double(torch.arange(3))", "# BEGIN SOLUTION", "would read this as a marker"),
         ("double(torch.arange(3))", "\n".join(f"double({i})" for i in range(31)), "31 lines of code"),
-        ("double(torch.arange(3))", f"double({'1' * 93})", "a line of 101 characters"),
-        ("double(torch.arange(3))", "double(", "this is no Python"),
-        ("![a number and its double on a line]", "![]", "without alt text"),
-        ("# Triple.", '# <img src="data:x">', "without alt text"),
+        ("double(torch.arange(3))", f"double({'1' * 93})", "a line has 101 characters"),
+        ("double(torch.arange(3))", "double(", "this is not Python"),
+        ("![a number and its double on a line]", "![]", "has no alt text"),
+        ("# Triple.", '# <img src="data:x">', "has no alt text"),
         ("../../README.md", "../README.md", "leads nowhere"),
         ("#Counting", "#Countess", "no heading is called 'Countess'"),
         ("# %% [markdown]\n# ## In your own words\n#\n# Why is twice twice not three?\n\n", "", "no prompt"),
@@ -125,7 +125,10 @@ def test_a_missing_source_is_a_complaint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("left", "complaint"),
-    [("    twice_the_value = torch.add(x, x)", "given nowhere"), ("    ### BEGIN SOLUTION", "marker")],
+    [
+        ("    twice_the_value = torch.add(x, x)", "does not give students this line"),
+        ("    ### BEGIN SOLUTION", "marker"),
+    ],
 )
 def test_a_leftover_solution_is_found(tmp_path: Path, left: str, complaint: str) -> None:
     root = make_course(tmp_path / "course")
@@ -165,7 +168,7 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
     assert said[1:-1] == [
         f"99_sample: there is no course/hidden/sample/{item.name}.py: write it first" for item in topic.judged
     ]
-    assert said[-1].startswith("99_sample: there is no course/hidden/sample/question.py: write it, with HINTS")
+    assert said[-1].startswith("99_sample: there is no course/hidden/sample/question.py. Write it, with HINTS")
     for item in topic.judged:
         monkeypatch.setitem(sys.modules, f"course.hidden.sample.{item.name}", ModuleType(item.name))
         (tmp_path / "sample").mkdir(exist_ok=True)
@@ -179,8 +182,8 @@ def test_a_task_without_batches_and_exercises_without_tests_are_found(
 @pytest.mark.parametrize(
     ("hints", "fault"),
     [
-        (("Draw it.",), "no tuple of two or three hints for sample_question"),
-        ("Draw it.", "no tuple of two or three hints for sample_question"),
+        (("Draw it.",), "must be a tuple of two or three hints for sample_question"),
+        ("Draw it.", "must be a tuple of two or three hints for sample_question"),
         (("Draw it.", " "), "a hint in course/hidden/sample/question.py is empty"),
         (("Draw it.", "Begin with …"), ""),
     ],
@@ -223,7 +226,7 @@ def test_a_notebook_agrees_with_the_minutes_of_the_syllabus(time: str, is_near: 
     said = [
         str(complaint) for complaint in lint_topic(make_course(tmp_path / "c", source), replace(SAMPLE, items=items))
     ]
-    assert ["it takes 85" in one for one in said if "the notebook says" in one] == ([] if is_near else [True])
+    assert ["the syllabus says 85" in one for one in said if "the notebook says" in one] == ([] if is_near else [True])
 
 
 def test_boxes_depend_on_topics_there_are_and_stand_outside_answers(tmp_path: Path) -> None:
@@ -246,9 +249,9 @@ def test_predictions_are_declared_and_asked_once(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(f"{path}.TOPICS", (topic,))
     said = [str(complaint) for complaint in lint_topic(root, topic) if "predict" in str(complaint)]
     assert said == [
-        "99_sample: the prediction 'unasked' has 2 choices: give it 3 or 4",
+        "99_sample: the prediction 'unasked' has 2 choices. Give it 3 or 4",
         "99_sample: the prediction 'unasked' needs one cell in the notebook, predict(\"unasked\")",
-        '99_sample: a cell asks for what the syllabus does not name: predict("forgotten")',
+        '99_sample: a cell asks for a prediction that the syllabus does not name: predict("forgotten")',
     ]
     module.PREDICTIONS = ()  # type: ignore[attr-defined]
     said = [str(complaint) for complaint in lint_topic(root, topic) if "declares ()" in str(complaint)]

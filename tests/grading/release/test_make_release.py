@@ -204,7 +204,7 @@ def test_a_release_of_an_edited_notebook_that_is_outdated_is_refused(root: Path)
     built.write_text(built.read_text("utf-8").replace("Triple", "Quadruple"), "utf-8")
     os.utime(built, (0, 0))
     before = path.read_bytes()
-    with pytest.raises(Problem, match="was edited since it was built"):
+    with pytest.raises(Problem, match="was edited after it was built"):
         make_release.release(root, [SAMPLE])
     assert path.read_bytes() == before
     assert (
@@ -224,7 +224,7 @@ def test_an_exercise_that_is_added_after_submissions_came_in_gets_one_sentence(r
     source.write_text(source.read_text("utf-8") + more, "utf-8")
     longer = dataclasses.replace(SAMPLE, items=(*SAMPLE.items, Item("another_question", 1, 5, "question")))
     with pytest.raises(
-        Problem, match=r"must stay as they are \(another_question new\): put new ones into another topic"
+        Problem, match=r"must stay as they are \(another_question new\). Put new ones into another topic"
     ):
         make_release.release(root, [longer])
     assert path.read_bytes() == before

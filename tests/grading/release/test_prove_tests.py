@@ -76,11 +76,17 @@ def stumbles(rng):
 @pytest.mark.parametrize(
     ("make_cases", "says"),
     [
-        (hides_all, "softmax: no case is public=True, so `check` would have nothing to run"),
-        (asks_little, "softmax: the mistake sums earns full marks: a case is missing that tells it apart"),
+        (hides_all, "softmax: no case is public=True, so `check` has nothing to run"),
+        (asks_little, "softmax: the mistake sums earns full marks. Add a case in which it differs"),
         (knows_no_law, "the cases of softmax cannot be made: ValueError: no law is called 'as_it_should_be'"),
-        (forgets_what_a_law_needs, "softmax, case 'rows': the law shape_is cannot be used so: missing a required"),
-        (yields_a_number, "the cases of softmax cannot be made: TypeError: 5 is no case: one begins with call, build"),
+        (
+            forgets_what_a_law_needs,
+            "softmax, case 'rows': the law shape_is cannot be called like this: missing a required",
+        ),
+        (
+            yields_a_number,
+            "the cases of softmax cannot be made: TypeError: 5 is not a case. Begin a case with call, build",
+        ),
         (yields_nothing, "the cases of softmax cannot be made: TypeError: nothing is yielded"),
         (stumbles, "the cases of softmax cannot be made: IndexError: index 7 is out of bounds"),
     ],
@@ -102,8 +108,8 @@ def raises(x, dim):
     ("reference", "mistakes", "says"),
     [
         (raises, {}, "the right answer of softmax fails in the case 'rows': ValueError: not today, at `raise ValueErr"),
-        (mean, {"short": one_parameter_short}, "softmax: the mistake short cannot be called as the right answer is: t"),
-        (mean, {"one": sums, "other": sums}, "softmax: the mistake other is taken for one"),
+        (mean, {"short": one_parameter_short}, "softmax: the mistake short cannot be called like the reference: t"),
+        (mean, {"one": sums, "other": sums}, "softmax: the mistake other is recognised as one"),
     ],
 )
 def test_so_does_a_fault_of_the_answers(reference, mistakes, says, monkeypatch):
@@ -113,7 +119,7 @@ def test_so_does_a_fault_of_the_answers(reference, mistakes, says, monkeypatch):
 
 @pytest.mark.parametrize("single", [{"hints": "Average by hand."}, {"forbidden": ("F.avg_pool1d")}])
 def test_a_single_text_for_many_is_refused(single):
-    with pytest.raises(TypeError, match="is a single text: write a tuple, with a comma"):
+    with pytest.raises(TypeError, match=r"is a single string. Write a tuple, with a comma"):
         exercise(lambda x: x, name="moving_average", **single)
 
 
@@ -122,7 +128,7 @@ def test_a_right_answer_that_is_no_right_answer_is_shown_with_its_verdict(monkey
         yield call("rows", X, 1, public=True).law("shape_is", shape=(3,))
 
     complaints = proved(by_law, monkeypatch)
-    assert [line.partition(": ")[2][:38] for line in complaints] == ["its own right answer is judged wrong: "]
+    assert [line.partition(": ")[2][:38] for line in complaints] == ["its reference gets the verdict wrong: "]
 
 
 def test_what_the_right_answer_leaves_to_a_default_a_mistake_may_leave_out(monkeypatch):

@@ -49,22 +49,22 @@ def softmax(line: str) -> str:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("torch.ops.aten._softmax(x, dim, False)", "goes by torch.ops.aten._softmax, which torch keeps to itself"),
-        ("torch.ops.aten.softmax(x, dim)", "goes by torch.ops.aten.softmax, where calls are not watched"),
-        ("torch._C._nn.softmax(x, dim)", "goes by torch._C._nn.softmax, which torch keeps to itself"),
-        ("torch._VF.softmax(x, dim)", "goes by torch._VF.softmax, which torch keeps to itself"),
-        ("getattr(torch, 'soft' + 'max')(x, dim)", "torch.softmax is forbidden here, and reached"),
+        ("torch.ops.aten._softmax(x, dim, False)", "uses torch.ops.aten._softmax, which is private to torch"),
+        ("torch.ops.aten.softmax(x, dim)", "uses torch.ops.aten.softmax, where calls are not watched"),
+        ("torch._C._nn.softmax(x, dim)", "uses torch._C._nn.softmax, which is private to torch"),
+        ("torch._VF.softmax(x, dim)", "uses torch._VF.softmax, which is private to torch"),
+        ("getattr(torch, 'soft' + 'max')(x, dim)", "torch.softmax is forbidden here, and is called under"),
         ("getattr(F, 'xamtfos'[::-1])(x, dim)", "torch.nn.functional.softmax is forbidden here"),
         ("getattr(F, ''.join(['soft', 'max']))(x, dim)", "torch.nn.functional.softmax is forbidden here"),
-        ("getattr(torch, f'soft{chr(109)}ax')(x, dim)", "picks a name of torch while it runs"),
-        ("getattr(x, 'soft' + 'max')(dim)", "asks for softmax, forbidden here, by a text"),
-        ("torch.__dict__['soft' + 'max'](x, dim)", "goes by torch.__dict__, which torch keeps to itself"),
+        ("getattr(torch, f'soft{chr(109)}ax')(x, dim)", "chooses an attribute of torch at run time"),
+        ("getattr(x, 'soft' + 'max')(dim)", "gets softmax, forbidden here, by a string"),
+        ("torch.__dict__['soft' + 'max'](x, dim)", "uses torch.__dict__, which is private to torch"),
         ("vars(torch)['soft' + 'max'](x, dim)", "looks names up in vars(torch)"),
         ("F.torch.softmax(x, dim)", "torch.nn.functional.torch.softmax is forbidden here"),
         ("nn.modules.activation.Softmax(dim)(x)", "torch.nn.modules.activation.Softmax is forbidden here"),
-        ("torch.jit.CompilationUnit('def f(x): return x').f(x)", "goes by torch.jit.CompilationUnit, where"),
-        ("eval('torch.softmax(x, dim)')", "runs a text as code: eval"),
-        ("__import__('torch').softmax(x, dim)", "imports a module by a text: __import__"),
+        ("torch.jit.CompilationUnit('def f(x): return x').f(x)", "uses torch.jit.CompilationUnit, where"),
+        ("eval('torch.softmax(x, dim)')", "runs a string as code: eval"),
+        ("__import__('torch').softmax(x, dim)", "imports a module by a string: __import__"),
     ],
 )  # fmt: skip
 def test_a_detour_in_the_answer(line, what):
@@ -78,23 +78,27 @@ def test_a_detour_in_the_answer(line, what):
         (
             "import torch.nn.functional as G",
             "G.softmax(x, dim)",
-            "torch.nn.functional.softmax is forbidden here, and reached",
+            "torch.nn.functional.softmax is forbidden here, and is called under",
         ),
-        ("G = torch.nn.functional\nmine = G.softmax", "mine(x, dim)", "reached by another name"),
-        ("from torch import softmax as mine", "mine(x, dim)", "torch.softmax is forbidden here, and reached"),
-        ("def mine(x, d):\n    return torch.softmax(x, d)", "mine(x, dim)", "stands in code that the answer rests on"),
+        ("G = torch.nn.functional\nmine = G.softmax", "mine(x, dim)", "called under another name"),
+        ("from torch import softmax as mine", "mine(x, dim)", "torch.softmax is forbidden here, and is called under"),
+        (
+            "def mine(x, d):\n    return torch.softmax(x, d)",
+            "mine(x, dim)",
+            "the code that the answer calls uses it",
+        ),
         (
             "@torch.jit.script\ndef mine(x, d: int):\n    return x.softmax(d)",
             "mine(x, dim)",
-            "goes by torch.jit.script",
+            "uses torch.jit.script",
         ),
-        ("exec('mine = torch.softmax')", "mine(x, dim)", "runs a text as code: exec"),
-        ("import importlib", "importlib.import_module('torch').softmax(x, dim)", "imports a module by a text"),
-        ("%%time\nmine = torch._softmax", "mine(x, dim, False)", "goes by torch._softmax"),
+        ("exec('mine = torch.softmax')", "mine(x, dim)", "runs a string as code: exec"),
+        ("import importlib", "importlib.import_module('torch').softmax(x, dim)", "imports a module by a string"),
+        ("%%time\nmine = torch._softmax", "mine(x, dim, False)", "uses torch._softmax"),
         (
             "get_ipython().run_cell('mine = torch.softmax')",
             "mine(x, dim)",
-            "runs a text as code: get_ipython().run_cell",
+            "runs a string as code: get_ipython().run_cell",
         ),
     ],
 )
@@ -104,14 +108,14 @@ def test_a_detour_by_another_cell(cell, line, what):
 
 def test_the_name_that_is_checked_may_be_bound_elsewhere():
     told = noticed("softmax = None", "pass", "softmax = lambda x, dim: torch._softmax(x, dim, False)")
-    assert told == ["softmax: goes by torch._softmax, which torch keeps to itself"]
+    assert told == ["softmax: uses torch._softmax, which is private to torch"]
 
 
 def test_a_name_that_nothing_binds_may_come_from_a_text():
     """Where all names are bound, what runs a text belongs to no exercise."""
     runs = "exec('mine = torch.softmax')"
-    assert noticed(softmax("mine(x, dim)"), runs) == ["softmax: runs a text as code: exec"]
-    assert noticed(softmax("x.exp()"), runs) == ["runs a text as code: exec"]
+    assert noticed(softmax("mine(x, dim)"), runs) == ["softmax: runs a string as code: exec"]
+    assert noticed(softmax("x.exp()"), runs) == ["runs a string as code: exec"]
 
 
 @pytest.mark.parametrize(

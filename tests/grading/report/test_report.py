@@ -101,7 +101,7 @@ def test_scores_and_exercises(page):
     assert "5 graded submissions" in section(page, "scores")
     said = section(page, "exercises")
     assert re.search(r" softmax 3 2 0 0 \d+ % 2 partial", said), said
-    assert "For you to grade, in formgrader: 5 × self_attention_question" in said
+    assert "Grade these in formgrader: 5 × self_attention_question" in said
     assert re.search(r" usual 5 0 0 0 100 %", said), said
     everybody = section(page, "everybody")
     assert all(student in everybody for student in ("ada", "bea", "cy", "dan", "eve")) and "fay" not in everybody
@@ -123,13 +123,13 @@ def test_how_many_fail_with_the_answer_to_an_earlier_exercise(graded_class, tmp_
 
 
 def test_what_was_not_graded_and_why(page):
-    assert f"fay {NAME}.ipynb is not valid JSON (line 1): it may have been cut off" in section(page, "ungraded")
+    assert f"fay {NAME}.ipynb is not valid JSON (line 1), perhaps because saving" in section(page, "ungraded")
 
 
 def test_tampering_is_told_with_its_line(page):
     said = section(page, "signs")
     assert f"cy the notebook imports socket, which opens sockets import socket # {HOSTILE}" in said
-    assert "dan the notebook edited 1 locked cell (attention_cost); put right before grading" in said
+    assert "dan the notebook edited 1 locked cell (attention_cost), which grading restored" in said
     assert "ada" not in said and "bea" not in said
 
 
@@ -140,7 +140,7 @@ def test_a_detour_stands_beside_what_it_earned(graded_class, tmp_path):
     answers({"softmax": "def softmax(x, dim):\n    return torch.ops.aten._softmax(x, dim, False)"})(nb)
     nbformat.write(nb, path)
     said = section(write_report(root, TOPIC).read_text("utf-8"), "signs")
-    beside = "ada softmax 2 of 2 points goes by torch.ops.aten._softmax, which torch keeps to itself"
+    beside = "ada softmax 2 of 2 points uses torch.ops.aten._softmax, which is private to torch"
     assert f"{beside} return torch.ops.aten._softmax(x, dim, False)" in said
 
 
@@ -153,7 +153,7 @@ def test_near_equal_code_is_shown_side_by_side(page):
     assert re.search(r"\d+ %: dan and eve \(\d+ tokens, \d answers\)", said)
     assert said.count(" %: ") == 1, "nobody else is shown"
     assert "# every line my own" in said and "shifted = torch.subtract(rows, largest)" in said
-    assert "many wrote just the same: attention_cost (5 students)" in said
+    assert "many students wrote exactly the same: attention_cost (5 students)" in said
 
 
 def test_time_and_memory_are_told(page):
@@ -184,7 +184,7 @@ def test_work_that_was_taken_away_keeps_points_and_is_told(graded_class, tmp_pat
     root = shutil.copytree(graded_class, tmp_path / "course")
     (root / "submitted" / "bea").rename(root / "submitted" / "bea.b")
     said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
-    assert "no longer in submitted/" in said and "the old points: bea." in said and "handed in nothing" not in said
+    assert "no longer in submitted/" in said and "old points: bea." in said and "handed in nothing" not in said
 
 
 def test_changed_is_what_was_handed_in_and_not_its_date(graded_class, tmp_path):
@@ -208,7 +208,7 @@ def test_what_is_refused_before_it_runs_is_told_with_its_reason(graded_class, tm
     path.write_text(json.dumps(nb))
     shutil.rmtree(root / "autograded" / "bea")
     said = section(write_report(root, TOPIC).read_text("utf-8"), "ungraded")
-    assert "bea none of its graded cells is this assignment's" in said
+    assert "bea its graded cells (" in said
 
 
 def as_somebody_else(root: Path, act: Callable[[], object]) -> object:
@@ -240,10 +240,10 @@ def test_what_may_not_be_read_is_told_and_the_class_is_in_the_report(graded_clas
 
     page, graded = as_somebody_else(root, look)
     reasons = {
-        "ada": f"{root}/autograded/ada/{NAME}/{NAME}.ipynb may not be read or written by you: change its rights",
-        "bea": "the submission may not be read: change its rights",
-        "dan": "checkpoints may not be read: change its rights",
-        "cy": f"{root}/submitted/cy may not be read by you, so nobody knows whether work lies in it: change its rights",
+        "ada": f"{root}/autograded/ada/{NAME}/{NAME}.ipynb may not be read or written by you. Change its rights",
+        "bea": "the submission may not be read by you. Change its rights",
+        "dan": "checkpoints may not be read by you. Change its rights",
+        "cy": f"{root}/submitted/cy may not be read by you, so work in it is not graded. Change its rights",
     }
     assert all(f"{student} {reason}" in page for student, reason in reasons.items()), page
     reasons |= {"ada": reasons["ada"].replace(f"/{NAME}.ipynb", ""), "eve": ""}
@@ -273,7 +273,7 @@ def test_without_anything_to_report_it_says_so(graded_class, tmp_path, monkeypat
     assert "nothing was handed in for 06_self_attention" in capsys.readouterr().err
     shutil.copytree(graded_class / "submitted", "submitted")
     assert cli.main(["report", "6"]) == 2
-    assert "run `course grade 06_self_attention` first" in capsys.readouterr().err
+    assert "Run `course grade 06_self_attention` first" in capsys.readouterr().err
     assert cli.main(["report", "nope"]) == 2
     assert "no topic is called 'nope'" in capsys.readouterr().err
     assert not Path("reports").exists()

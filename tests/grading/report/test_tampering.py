@@ -43,8 +43,8 @@ def noticed(
         ("model.load_state_dict(torch.load('mine.pt'))", "reads numbers from a file: torch.load"),
         ("from safetensors.torch import load_file as get\nw = get('a.safetensors')", FROM_A_FILE),
         (f"w = {[number / 7 for number in range(300)]}", "holds 300 numbers, written out"),
-        (f"w = decode('{'QUJD' * 400}')", "holds a text of 1,600 characters without a blank"),
-        (f"w = '{'0.125 -3.5 ' * 200}'.split()", "holds a text of 2,200 characters, most of them numbers"),
+        (f"w = decode('{'QUJD' * 400}')", "holds a string of 1,600 characters without a space"),
+        (f"w = '{'0.125 -3.5 ' * 200}'.split()", "holds a string of 2,200 characters, most of them digits"),
     ],
 )
 def test_code_that_reaches_for_the_grader(source, what):
@@ -103,17 +103,15 @@ def test_what_was_given_out_is_left_alone():
 
 
 def test_locked_cells():
-    assert noticed(locked("1"), locked("check()", "cost")) == [
-        "edited 1 locked cell (softmax); put right before grading"
-    ]
+    assert noticed(locked("1"), locked("check()", "cost")) == ["edited 1 locked cell (softmax), which grading restored"]
     assert noticed(locked(CHECK + "\n"), locked("check()", "cost")) == []
-    assert noticed(locked()) == ["deleted 1 locked cell (cost); put right before grading"]
-    assert noticed(new_code_cell("1")) == ["every locked cell had lost its marks; put back before grading"]
+    assert noticed(locked()) == ["deleted 1 locked cell (cost), which grading restored"]
+    assert noticed(new_code_cell("1")) == ["every locked cell had lost nbgrader's metadata, which grading restored"]
     assert noticed(locked(tags=["skip-execution"]), locked("check()", "cost"))[0].startswith("tagged 1 locked cell")
 
 
 def test_forbidden_calls():
     verdict = Verdict("softmax", "forbidden", 0, 2, "`torch.softmax` is what this exercise is about.")
     assert noticed(locked(), locked("check()", "cost"), verdicts=(verdict,)) == [
-        "a forbidden call, which earned nothing: `torch.softmax` is what this exercise is about."
+        "made a forbidden call, which earned nothing: `torch.softmax` is what this exercise is about."
     ]

@@ -15,7 +15,7 @@ from torch import nn
 
 from course import fit
 from course.grading.classroom.graded import Graded
-from course.grading.report.training_signs import of_trainings
+from course.grading.report.training_signs import training_signs
 from course.judge.verdict import Verdict
 from course.notebook.provenance import digests
 from course.syllabus import find_item
@@ -30,7 +30,8 @@ FITS = {
     "device": "cpu",
     "code": {"train": digests(TRAIN)["train"]},
 }
-NO_NUMBERS = "the checkpoint's record is not one that fit writes: examples, seconds or losses are no numbers"
+NO_NUMBERS = "fit did not write the checkpoint's record, because examples, seconds or losses in it are not numbers"
+OTHER_CODE = "the model was trained with other code than was handed in, because these differ"
 PYTHON = ".".join(map(str, sys.version_info[:3]))
 
 
@@ -45,7 +46,7 @@ def noticed(
 ) -> list[str]:
     work = Graded("ada", verdicts={"rnn_task": Verdict("rnn_task", "passed", score, 5.0)}, origins={"rnn_task": origin})
     nb = new_notebook(cells=[new_code_cell(code)], metadata={"language_info": {"name": "python", "version": python}})
-    found = list(of_trainings(work, folder, nb, [TASK]))
+    found = list(training_signs(work, folder, nb, [TASK]))
     assert all((sign.student, sign.exercise) == ("ada", "rnn_task") for sign in found)
     return [sign.what for sign in found]
 
@@ -82,17 +83,17 @@ def test_what_fit_itself_leaves_behind(tmp_path, monkeypatch):
     ("changed", "what"),
     [
         ({"name": "cbow_task"}, "the checkpoint's record is of another training: 'cbow_task'"),
-        ({"examples": 600_000}, "the record says 600,000 examples on cpu, and fit hands out 150,000 there"),
+        ({"examples": 600_000}, "the record says 600,000 examples on cpu, but fit hands out only 150,000 there"),
         ({"examples": 900}, "the record has 3,000 losses for 900 examples"),
-        ({"seconds": 0.01}, "the record says 3,000 steps took 0.01 s: no machine is that fast"),
+        ({"seconds": 0.01}, "the record says 3,000 steps took 0.01 s, but no machine is that fast"),
         (
             {"losses": [0.031] * 300},
             "the loss in the record begins near 0.031 and does not fall",
         ),
         ({"examples": "many"}, NO_NUMBERS),
         ({"losses": {"a": 1}}, NO_NUMBERS),
-        ({"code": {"train": "0" * 16}}, "it was trained with other code than was handed in: train"),
-        ({"code": {"learn": "0" * 16}}, "it was trained with other code than was handed in: learn"),
+        ({"code": {"train": "0" * 16}}, f"{OTHER_CODE}: train"),
+        ({"code": {"learn": "0" * 16}}, f"{OTHER_CODE}: learn"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit(tmp_path, changed, what):
@@ -103,7 +104,7 @@ def test_what_does_not_fit(tmp_path, changed, what):
 @pytest.mark.parametrize("record", [None, {}, [], "a"])
 def test_a_checkpoint_that_fit_did_not_write(tmp_path, record):
     hand_in(tmp_path, record)
-    assert noticed(tmp_path) == ["the checkpoint holds no record of a training, and fit writes one"]
+    assert noticed(tmp_path) == ["the checkpoint holds no record of a training, although fit writes one"]
 
 
 @pytest.mark.parametrize("number", [math.inf, math.nan, 10**400, -1, True, None])
@@ -125,8 +126,8 @@ def test_only_the_same_python_can_tell_that_code_has_changed(tmp_path):
     ("origin", "part"),
     [
         ("none", "has no weights"),
-        ("elsewhere", "other weights than the checkpoint"),
-        ("replaced", "written at grading"),
+        ("elsewhere", "differ from those that fit saved"),
+        ("replaced", "written during grading"),
     ],
 )
 def test_where_the_weights_come_from(tmp_path, origin, part):

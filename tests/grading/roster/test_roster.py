@@ -100,27 +100,27 @@ def test_another_column_may_hold_the_ids(tmp_path):
 @pytest.mark.parametrize(
     ("text", "id_column", "says"),
     [
-        ("id,name\n", None, "list.csv has no student below its first line: is it the file you mean?"),
+        ("id,name\n", None, "list.csv has no student below its first line. Check that it is the right file"),
         (
             "Points,Section\n3,A\n",
             None,
-            "has no column with ids that is known here: name one by --id. Its first line has Points",
+            "has no known column with ids. Choose one with --id from its first line, which has Points",
         ),
-        ("Student,ID,Section\nAda,1,A\n", None, "has no column with ids that is known here: name one by --id"),
-        ("id,name\nada,A\n", "Login", "list.csv has no column Login: it has id, name"),
+        ("Student,ID,Section\nAda,1,A\n", None, "has no known column with ids. Choose one with --id"),
+        ("id,name\nada,A\n", "Login", "list.csv has no column Login. Its columns are id, name"),
         (
             "id,name\nada,A\n\n,B\n",
             None,
-            "list.csv, line 4 has no id, as its id is empty: fill it in, or choose",
+            "list.csv, line 4 has no id, because its id is empty. Fill it in, or choose",
         ),
-        ("id\na/b\n", None, "line 2 has a/b for an id, which cannot name a student's folder: correct it, or choose"),
+        ("id\na/b\n", None, "line 2 has a/b for an id, which cannot name a student's folder. Correct it, or choose"),
         ("id\n../x\n", None, "cannot name a student's folder"),
         ("id\n.ada\n", None, "cannot name a student's folder"),
         ("id\na*\n", None, "has a* for an id, which cannot name a student's folder"),
         (
             "id,name\nkim,Kim A\nada,A\nKim,Kim B\n",
             None,
-            "list.csv has Kim twice with different entries, in lines 2 and 4: delete one of them",
+            "list.csv has Kim twice with different entries, in lines 2 and 4. Delete one of them",
         ),
     ],
 )
@@ -153,10 +153,10 @@ def test_the_command_updates_the_gradebook(tmp_path, monkeypatch, capsys):
         "  updated: jm@uni.edu, first_name José María, last_name Núñez de la Vega, lms_user_id 102",
     ]
     assert said.err.splitlines() == [
-        "course roster: list.csv is not in UTF-8 and was read as Windows-1252. Look whether this is right: "
+        "course roster: list.csv is not in UTF-8 and was read as Windows-1252. Check that this looks right: "
         "Núñez de la Vega, José María",
         "course roster: Canvas's test student is left out",
-        "course roster: in the gradebook and not in list.csv: root. They stay as they are",
+        "course roster: these are in the gradebook but not in list.csv, and stay unchanged: root",
     ]
     assert cli.main(["roster", "emails.csv"]) == 0
     said = capsys.readouterr()

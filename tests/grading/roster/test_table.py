@@ -38,7 +38,7 @@ def test_every_encoding_and_delimiter_gives_the_same_table(tmp_path, codec, name
 def test_what_was_read_as_windows_1252_is_to_be_looked_at(tmp_path):
     (tmp_path / "list.csv").write_bytes("id,last_name\nada,Núñez\n".encode("cp1252"))
     assert Table.read(tmp_path / "list.csv").notes() == [
-        "list.csv is not in UTF-8 and was read as Windows-1252. Look whether this is right: Núñez"
+        "list.csv is not in UTF-8 and was read as Windows-1252. Check that this looks right: Núñez"
     ]
 
 
@@ -54,17 +54,20 @@ def test_blank_rows_are_none_and_lines_are_the_files(tmp_path):
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "is empty: export it again"),
-        (b"\xef\xbb\xbf\n;;\n", "is empty: export it again"),
-        (b"PK\x03\x04\x14\x00", 'is a workbook and no CSV file: save it as "CSV UTF-8", and name that file'),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is a workbook and no CSV file"),
-        (b"%PDF-1.7", "is a PDF and no CSV file"),
-        (b"\n<!DOCTYPE html>", "is a web page and no CSV file"),
-        (b"\x89PNG\r\n\x1a\n\x00\x81", "is a picture and no CSV file"),
-        (b"\x7fELF\x02\x01\x01\x00", "is no CSV file, as it is not even text"),
-        (b"id,name\nada,\x81\n", "is no CSV file, as it is not even text"),
-        (b"\xff\xfei\x00d\x00,", "is no CSV file, as it is not even text"),
-        (b'id,name\nada,A\n\nbob,"B\ncy,C\n', "cannot be read from line 4 on (unexpected end of data): look there for"),
+        (b"", "is empty. Export it again"),
+        (b"\xef\xbb\xbf\n;;\n", "is empty. Export it again"),
+        (b"PK\x03\x04\x14\x00", 'is a workbook, not a CSV file. Save it as "CSV UTF-8", and name that file'),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is a workbook, not a CSV file"),
+        (b"%PDF-1.7", "is a PDF, not a CSV file"),
+        (b"\n<!DOCTYPE html>", "is a web page, not a CSV file"),
+        (b"\x89PNG\r\n\x1a\n\x00\x81", "is a picture, not a CSV file"),
+        (b"\x7fELF\x02\x01\x01\x00", "is not a CSV file, because it is not text"),
+        (b"id,name\nada,\x81\n", "is not a CSV file, because it is not text"),
+        (b"\xff\xfei\x00d\x00,", "is not a CSV file, because it is not text"),
+        (
+            b'id,name\nada,A\n\nbob,"B\ncy,C\n',
+            "cannot be read from line 4 on (unexpected end of data). Remove the extra",
+        ),
         (b'id,name\nada,"A" L\n', "cannot be read from line 2 on"),
     ],
 )

@@ -310,7 +310,7 @@ def test_other_threads_would_stay_free(place: Path) -> None:
             done.set()
         return "restricted"
 
-    assert "2: restrict it before" in in_child(with_a_thread)
+    assert "2. Restrict it before" in in_child(with_a_thread)
 
 
 def test_rights_the_kernel_does_not_know_are_not_asked_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

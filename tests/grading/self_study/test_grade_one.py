@@ -132,7 +132,7 @@ def test_what_was_not_answered_takes_one_line():
 def test_it_says_where_to_go_from_here():
     wrong = Verdict("attention_cost", "wrong", 0, 1, message="a dict was expected, and a whole number came")
     said = _text(Verdict("softmax", "passed", 2, 2), wrong)
-    assert 'hint("attention_cost") in the notebook helps on; `course solution attention_cost` shows' in said
+    assert 'hint("attention_cost") in the notebook helps you on. `course solution attention_cost` shows' in said
 
 
 def test_nobody_is_sent_to_solutions_of_what_they_solved():

@@ -38,7 +38,7 @@ def test_every_exercise_has_its_solution(topic: Topic, item: Item) -> None:
     if item.kind == "exercise":
         assert first == f"The reference, from course/reference/{topic.name}.py"
         assert f"def {item.name}(" in rest[0] or rest[0].startswith(f"class {item.name}")
-        assert "Wrong turns, and what shows them" in rest
+        assert "Known mistakes, and an experiment that shows each" in rest
 
 
 def test_it_shows_the_reference_with_a_commentary(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_it_asks_who_has_not_tried_and_takes_no_for_an_answer(
     terminal: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["solution", "rnn_cell"]) == 0
-    assert terminal == ["Here you have not tried rnn_cell yet: it takes about 10 minutes. Show it anyway? [y/N] "]
+    assert terminal == ["You have not tried rnn_cell here yet. It takes about 10 minutes. Show it anyway? [y/N] "]
     said = capsys.readouterr().out
     assert LINE not in said and 'hint("rnn_cell")' in said
 
@@ -75,7 +75,7 @@ def test_a_question_nobody_answers(
     assert main(["solution", "rnn_cell"]) == 2
     said = capsys.readouterr()
     assert said.out == "\n" and said.err == (
-        "course solution: it asks first whether you have tried, and nobody answered: add --yes\n"
+        "course solution: it asks whether you have tried, but nobody answered. Add --yes\n"
     )
 
 
@@ -83,7 +83,7 @@ def test_a_question_nobody_answers(
 def test_it_knows_what_was_tried(terminal: list[str], tmp_path: Path, beside: str) -> None:
     _remember(tmp_path / beside, kind="partial", passed=1, of=2, hints=1)
     main(["solution", "rnn_cell"])
-    assert terminal == ["You have tried and asked for 1 hint; 1 of 2 public checks pass. Show it? [y/N] "]
+    assert terminal == ["You have tried and asked for 1 hint, and 1 of 2 public checks pass. Show it? [y/N] "]
 
 
 def test_it_knows_it_from_within_another_topic(
@@ -93,7 +93,7 @@ def test_it_knows_it_from_within_another_topic(
     (tmp_path / "assignments" / "01_markov_ngrams").mkdir()
     monkeypatch.chdir(tmp_path / "assignments" / "01_markov_ngrams")
     main(["solution", "rnn_cell"])
-    assert terminal == ["You have tried; 0 of 2 public checks pass. Show it? [y/N] "]
+    assert terminal == ["You have tried, and 0 of 2 public checks pass. Show it? [y/N] "]
 
 
 def test_who_has_passed_is_not_asked(terminal: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,13 +107,13 @@ def test_a_spoilt_memory_is_no_memory(terminal: list[str], tmp_path: Path, conte
     _remember(tmp_path)
     (tmp_path / ".course" / "progress.json").write_text(content)
     assert main(["solution", "rnn_cell"]) == 0
-    assert terminal[0].startswith("Here you have not tried")
+    assert terminal[0].startswith("You have not tried")
 
 
 def test_where_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     assert main(["solution", "lstm_cell"]) == 2
-    assert "add --yes" in capsys.readouterr().err
+    assert "Add --yes" in capsys.readouterr().err
 
 
 def test_an_installed_course_says_where_its_notebooks_solutions_are(
@@ -126,4 +126,4 @@ def test_an_installed_course_says_where_its_notebooks_solutions_are(
 
 def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solution", "rnn_sell", "--yes"]) == 2
-    assert "no exercise is called 'rnn_sell'; did you mean 'rnn_cell'" in capsys.readouterr().err
+    assert "no exercise is called 'rnn_sell'. Did you mean 'rnn_cell'" in capsys.readouterr().err

@@ -23,7 +23,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from course.grading.cells import notebook_bytes
 from course.grading.execution.task import Outcome, Task
 from course.grading.kernel_edition import assemble
-from course.grading.kernels import zygote_client as nurseries
+from course.grading.kernels import zygote_client
 from course.grading.kernels.environment import environment
 from course.grading.machine.faults import Fault
 from course.grading.problem import Problem
@@ -186,10 +186,10 @@ def test_a_crew_uses_what_was_got_ready(monkeypatch, tmp_path):
     """Even where a library has made the path longer meanwhile."""
     topic = find_topic("06_self_attention")
     get_ready(topic, "checkpoint")
-    begun = nurseries.known_nurseries[-1]
+    begun = zygote_client.known_zygotes[-1]
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/another")
     with crew(1, environment=lambda: environment(tmp_path, assemble([topic]), None, "checkpoint")) as hired:
-        assert hired._nursery is begun and not begun.gone
+        assert hired.zygote is begun and not begun.gone
     assert begun.gone
     assert not Path(begun.address).parent.exists()
 
@@ -200,9 +200,9 @@ def test_a_zygote_that_died_is_begun_anew_for_the_workers(tmp_path):
     one_cell = Task("nb", notebook_bytes(nb), client={"kernel_name": "python3"}).to_bytes()
     with crew(1, environment=lambda: environment(tmp_path, assemble(()), None, "checkpoint")) as hired:
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
-        assert hired.nursery is not None and hired.nursery.process is not None
-        hired.nursery.process.kill()
-        hired.nursery.process.wait()
+        assert hired.zygote is not None and hired.zygote.process is not None
+        hired.zygote.process.kill()
+        hired.zygote.process.wait()
         assert Outcome.from_bytes(hired.submit(one_cell).result()).why_cold == ""
 
 
@@ -273,7 +273,7 @@ def test_workers_that_cannot_be_begun_are_tried_again_and_then_told(monkeypatch,
         failures = iter([error, error])
         assert Outcome.from_bytes(hired.submit(task("s0").to_bytes()).result()).fault == ""
         failures = iter([error, error, error])
-        with pytest.raises(Fault, match="worker processes end as soon as they begin"):
+        with pytest.raises(Fault, match="worker processes end as soon as they start"):
             hired.submit(task("s0").to_bytes())
 
 
