@@ -17,7 +17,8 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.GatedClassifier,
     hints=(
-        "Start from your ElmanClassifier. Which line makes the next state, and how many states does your cell return?",
+        "Write the classifier with a plain recurrent cell first. Which line makes the next state? How many states does "
+        "your gated cell return?",
         "Print the shape of every parameter, and beside it the shape that your cell needs for W, U and b.",
         "Change the padding, and compare the logits. Then change the first token, and compare again.",
     ),
