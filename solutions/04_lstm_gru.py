@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 4 Gates: LSTM and GRU
 #
-# Elman's network overwrites its whole hidden state at every step. On the way back, it multiplies every gradient by the same matrix. So old content is lost, and so is the gradient that could teach the network to keep it. In this notebook you give the network a choice. At every step, each unit can keep its old value or replace it.
+# Elman's network, the simplest recurrent network, overwrites its whole hidden state at every step. On the way back, it multiplies every gradient by the same matrix. So old content is lost, and so is the gradient that could teach the network to keep it. In this notebook you give the network a choice. At every step, each unit can keep its old value or replace it.
 #
 # **You will**
 #
