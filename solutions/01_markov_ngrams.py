@@ -566,8 +566,11 @@ show.markov_ngrams.writer(models, alphabet)
 # - **More text.** `docstrings["train"]` holds about a million characters, and you used 150,000. Which $n$ is best for all of them? `data.load("hub:<id>")` brings
 #   any text of the Hugging Face hub, and `data.load("path/to/file.txt")` brings your own.
 # - **The original.** C. E. Shannon, *A Mathematical Theory of Communication* (1948), sections 2 and 3, is a pleasure to read.
-# - **Next.** To an n-gram model two contexts are equal, or they have nothing in common. Topic 02 gives words vectors, so that similar words are similar. Topic 03
-#   builds a network that carries a memory of its own along the text.
+# - **Next.** To an n-gram model two contexts are equal, or they have nothing in common. Word vectors make similar words similar, and a recurrent network carries a
+#   memory of its own along the text.
+#
+# <!-- needs: 02_cbow, 03_rnn -->
+# You learn word vectors in topic 02, and build a recurrent network in topic 03.
 #
 # `progress()` shows where you stand.
 

@@ -12,7 +12,11 @@
 # - write the cross-entropy loss and a CBOW model, and train it
 # - find similar words by cosine similarity.
 #
-# **You need** Python, matrix products, gradients in PyTorch, and n-gram models (topic 01).
+# **You need** Python, matrix products, gradients in PyTorch, and the idea of an n-gram model, which counts what follows
+# each short run of words.
+#
+# <!-- needs: 01_markov_ngrams -->
+# You built n-gram models in topic 01.
 #
 # Six short exercises, one training task and one written question take about 95 minutes. Are you stuck?
 # `hint("build_vocab")` gives a hint, and a stronger one each time you call it.
@@ -70,7 +74,8 @@ print(f"{len(train_text):,} words read; {sum(new) / len(new):.0%} of the held-ou
 # ### Exercise: `build_vocab` (about 10 minutes)
 #
 # Number the words. Frequent words come first, and equally frequent words stand in alphabetical order. The id 0 is kept for
-# `<unk>`, which stands for every word outside the vocabulary.
+# `<unk>`, which stands for every word outside the vocabulary. For example, the text *sun sky sea sun* gives *sun* the id 1,
+# *sea* 2 and *sky* 3.
 
 
 # %% solution="build_vocab"
@@ -93,8 +98,8 @@ check("build_vocab", build_vocab)
 # %% [markdown]
 # ## A bag of words
 #
-# Take the lecture's three sentences. Forget the order of the words and keep their counts. Each sentence becomes a column
-# of the table.
+# Take the lecture's three sentences. Forget the order of the words, and keep how often each word occurs. The lecture
+# writes the counts as a table with a row for each word and a column for each sentence.
 
 # %%
 lecture = ["yes , we have no bananas", "say yes for bananas", "no bananas , we say"]
@@ -105,8 +110,8 @@ print(vocab)
 # %% [markdown]
 # ### Exercise: `bag_of_words` (about 10 minutes)
 #
-# Make the same table with rows and columns exchanged. It has a row for each sentence and a column for each id, as
-# everywhere in this course. Count words outside the vocabulary in column 0. Capital letters matter, so `No` is not `no`.
+# Make this table with rows and columns exchanged, so that it has a row for each sentence and a column for each id. All
+# batches of this course have this form. Count words outside the vocabulary in column 0. Capital letters matter, so `No` is not `no`.
 
 
 # %% solution="bag_of_words"
@@ -130,9 +135,9 @@ table = bag_of_words(bananas, vocab)
 show.cbow.counts(table[:, [vocab[word] for word in by_alphabet]], by_alphabet)
 
 # %% [markdown]
-# That is the table of the lecture. You can compare texts with such bags, because similar texts share words. Where does
-# this fail? The next table compares five sentences by the cosine of their bags. It is 1 for bags in the same direction
-# and 0 for bags that share no word.
+# That is the table of the lecture. You can compare texts with such bags, because similar texts share words. The next
+# table compares five sentences by the cosine of the angle between their bags. It is 1 when two bags point in the same
+# direction, and it falls as the angle grows.
 
 # %%
 predict("similarity_of_two_bags")
@@ -149,9 +154,9 @@ vocab = build_vocab([word for sentence in five for word in sentence.split()])
 show.cbow.similarities(bag_of_words([sentence.split() for sentence in five], vocab), five)
 
 # %% [markdown]
-# The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. Later notebooks deal
-# with order. Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and
-# *fox* is as far from *dogs* as from any other word. You can mend this second fault today.
+# The bag has two faults. Sentences 4 and 5 have the same bag, so we no longer know who sees whom. No
+# bag can mend that. Sentences 2 and 3 share no word at all, so their similarity is 0. The bag has one axis for each word, and
+# *fox* is as far from *dogs* as from any other word. Today you mend this second fault.
 #
 # ## Known by its company
 #
@@ -211,8 +216,9 @@ for context, target in zip(contexts, targets):
 #
 # $$L = -\log \frac{e^{z_y}}{\sum_v e^{z_v}} .$$
 #
-# The mean over a batch is the **cross-entropy**. With natural logarithms its unit is the *nat*, and $e^L$ is the perplexity
-# of topic 01. You will meet it in every notebook from here on, so write it once yourself.
+# The mean over a batch is the **cross-entropy**. With natural logarithms its unit is the *nat*. And $e^L$ is the
+# **perplexity**, the number of equally likely words that would be as hard to guess. Nearly every network that chooses among
+# words or classes is trained with this loss, so write it once yourself.
 #
 # Take care with large logits. $e^{10000}$ overflows, and a probability that was rounded to zero has no finite logarithm.
 # Simplify the logarithm on paper before you write code.
@@ -236,8 +242,8 @@ check("cross_entropy", cross_entropy)
 
 # %% [markdown]
 # How low can the loss go? It cannot reach zero, because the text chooses between *dog* and *fox* at random. In this language
-# we can ask the grammar for the best possible guess from part of the context. Your loss of its log-probabilities is a
-# **floor**. No model that sees the same words can be below it on average.
+# we can ask the grammar for the best possible guess from part of the context. It answers with probabilities. Give their
+# logarithms to your `cross_entropy`, and you get a **floor**. No model that sees the same words can be below it on average.
 
 # %%
 contexts, targets = grammar.windows(4000, 2, torch.Generator().manual_seed(0))
@@ -255,8 +261,8 @@ floors = {
 show.cbow.ladder(floors)
 
 # %% [markdown]
-# Read it from the top. A reader who knows nothing pays $\log V$. The biggest step down comes from looking at the neighbours
-# at all. Their *order* adds little to their bag. So let us take the bag.
+# Read the bars from the top. A reader who knows nothing pays $\log V$. The biggest step down comes from looking at the
+# neighbours at all. Knowing their *order* as well gains little, so let us take the bag.
 #
 # ## The model
 #
@@ -342,7 +348,7 @@ print(f"y = {line.weight.item():.2f} x {line.bias.item():+.2f}")
 # logits and the loss, and make a step. Then call `batches.log(loss)`, which records the loss and draws the curve. The budget
 # is a million words on a CPU, which takes about ten seconds. It is larger on a GPU.
 #
-# In the class only one line is missing. Keep the names `E`, `W` and `b`, because **the judge calls `model(contexts)` for
+# In the class `CBOW` only one line is missing. Keep the names `E`, `W` and `b`, because **the judge calls `model(contexts)` for
 # logits and reads `model.E`**. It measures two things.
 #
 # - On windows of its own, the held-out loss should be at most 0.6 above the floor of the bag.
@@ -437,15 +443,15 @@ words = ["goat", "lamb", "bread", "baker", "cook", "eat"]
 show.cbow.between_two(E, words, ["animal sg", "food", "person sg", "verb about food pl"])
 
 # %% [markdown]
+# *Goat* points to the animals, and *bread* to the food. In our run, the vector of *lamb* leans towards both, with cosines of
+# 0.93 and 0.78. The vector of *cook* stands between persons and verbs, with 0.78 and 0.47. A word has only one vector, so
+# two meanings have to share it.
+#
 # ### Which neighbours does it need?
 #
 # The model found the classes through windows of two words on either side. Would one do? Would only the words before do, or
-# only those after? Train a model on each, with your own loop on the same text. Then count how many of the five nearest
-# neighbours are of the same class. `variant` keeps these weights apart from the graded ones. Each of the three trainings
-# takes as long as yours did.
-
-# %%
-predict("window_that_finds_classes")
+# only those after? Train a model on each, with your own loop on the same text. `variant` keeps these weights apart
+# from the graded ones. Each of the three trainings takes as long as yours did.
 
 
 # %%
@@ -467,8 +473,15 @@ for name, keep in {"one and one": [1, 2], "two before": [0, 1], "two after": [2,
     vectors[name] = other.model.cpu().E.detach()
 
 
+# %% [markdown]
+# Now take the five nearest neighbours of every word. How many of them are of the word's class?
+
 # %%
-def share_of_a_kind(E: Tensor) -> float:
+predict("window_that_finds_classes")
+
+
+# %%
+def share_of_same_class(E: Tensor) -> float:
     kinds = grammar.class_table().float()
     shares = []
     for index in range(1, V):
@@ -478,11 +491,12 @@ def share_of_a_kind(E: Tensor) -> float:
 
 
 for name, table in vectors.items():
-    print(f"{name:<12} {share_of_a_kind(table):.0%} of the neighbours are of the same class")
+    print(f"{name:<12} {share_of_same_class(table):.0%} of the neighbours are of the same class")
 
 # %% [markdown]
-# One word on either side does as well as two. In $E$ a word is a *neighbour* of the word to guess. The model of the third line learns a
-# word's vector only from what *follows* it, and that of the fourth line only from what *precedes* it. What precedes a word says more.
+# One word on either side does as well as two. The one-sided contexts do worse, and which side is which takes a moment.
+# `two before` reads only words that stand *before* the gap. So it learns a word's vector only from the words that *follow*
+# that word. With `two after` it is the other way round. Here what precedes a word says a little more about its class.
 #
 # Then why use a wider window? Real text has topics, and *hospital* and *doctor* seldom stand side by side. Small windows find
 # words that can replace each other. Wide windows find words that belong together.
@@ -494,17 +508,17 @@ for name, table in vectors.items():
 # task*, not to the formula, that could pull the two apart, and say why you expect it to. Five to eight sentences.
 
 # %% [markdown] question="cbow_question"
-# (a) It is no bug. A vector is learned only from what the word helps to guess, and *good* and *bad* stand among the same
-# words: a good film, a bad film; how good it was, how bad it was. Guessing the centre of such a window, the model gains
-# nothing by telling them apart, so their vectors are pushed the same way. Being near means *can stand in the same
-# places*, and opposites can, better than most synonyms. In our grammar the same happens: *sweet* and *bitter* are
-# neighbours, and rightly of one class.
+# (a) It is no bug. A word's vector is learned only from the words that it helps to guess. *Good* and *bad* stand among the
+# same words, as in *a good film* and *a bad film*. The model guesses the centre of such a window and gains nothing when it
+# tells them apart, so the loss pushes their vectors the same way. Being near means that two words can stand in the same
+# places, and opposites can do that better than most synonyms. The same happens in our grammar, where *sweet* and *bitter*
+# are neighbours and belong to one class.
 #
-# (b) The task has to contain something that depends on the difference. For instance, guess along with the centre the
-# rating of the review in which the window stands: then the gradient of the rating reaches $E$, and pushes *good* and
-# *bad* in opposite directions, while all that they share still comes from the windows. Or use windows as wide as a
-# paragraph: *bad* keeps company with *boring* and *waste*, *good* with *enjoyed*, further off than two words. I expect
-# less of that, since topics of reviews are mixed, and both words occur in most of them.
+# (b) The task has to contain something that depends on the difference. For instance, let the model guess the centre and also
+# the rating of the review in which the window stands. Then the gradient of the rating reaches $E$ and pushes *good* and
+# *bad* in opposite directions, while all that they share still comes from the windows. Another way is to use windows as
+# wide as a paragraph, because *bad* occurs together with *boring* and *waste*, and *good* with *enjoyed*, at more than two
+# words' distance. I expect less of that, since reviews mix their topics, and both words occur in most of them.
 
 # %% [markdown]
 # ## What you built
@@ -527,7 +541,11 @@ for name, table in vectors.items():
 # - **Read.** T. Mikolov, K. Chen, G. Corrado, J. Dean, [Efficient Estimation of Word Representations in Vector
 #   Space](https://arxiv.org/abs/1301.3781) (2013). O. Levy, Y. Goldberg, *Neural Word Embedding as Implicit Matrix
 #   Factorization* (2014), on why counts and a singular value decomposition find nearly the same vectors.
-# - **Next.** A bag has no order, and a window has an end. Topic 03 reads word after word and carries a hidden state along.
+# - **Next.** A bag has no order, and a window has an end. A recurrent network reads word after word and carries a hidden
+#   state along.
+#
+# <!-- needs: 03_rnn -->
+# You build a recurrent network in topic 03.
 
 # %%
 progress()

@@ -19,7 +19,10 @@
 # - see gradients vanish and explode, and clip those that explode
 # - train one network to read parentheses and another to write them, and measure where both fail.
 #
-# **You need** n-grams and the temperature (topic 01), and a training loop in PyTorch (topic 02). Two facts from mathematics help. The derivative of $\tanh$ is $1 - \tanh^2$, and the chain rule multiplies derivatives.
+# **You need** the idea of an n-gram, the softmax, and a training loop in PyTorch. Two facts from mathematics help. The derivative of $\tanh$ is $1 - \tanh^2$, and the chain rule multiplies derivatives.
+#
+# <!-- needs: 01_markov_ngrams, 02_cbow -->
+# You met n-grams in topic 01, and softmax and the training loop in topic 02.
 #
 # Seven short exercises, one training task and one written question take about 140 minutes. Are you stuck? `hint("rnn_cell")` gives a hint, and a stronger one each time you call it. Twice `predict` asks
 # you to guess a result before you see it. Your guess earns no points and costs none.
@@ -48,7 +51,7 @@ for row in corpus.select(range(8)):
 # A corrupted sequence is a balanced one in which two tokens changed places. The two are chosen with care. No count of tokens changes, and no two neighbours look wrong. So it does not help to know
 # *which* tokens are there. You need their *order*, and often you have to compare two tokens that stand far apart.
 #
-# Let us give the n-gram model of topic 01 every advantage. Suppose that it has read all the text there could ever be, and knows exactly which windows of $n$ tokens are possible. It calls a sequence
+# Let us give an n-gram model every advantage. Suppose that it has read all the text there could ever be, and knows exactly which windows of $n$ tokens are possible. It calls a sequence
 # corrupted when it sees an impossible window. How often is it right?
 
 
@@ -66,7 +69,7 @@ accuracy = [[best_window_accuracy(n, length) for n in sizes] for length in (16, 
 show.rnn.windows((16, 48), sizes, accuracy)
 
 # %% [markdown]
-# With up to three tokens it does no better than a coin. After that each further token helps less, and each multiplies the size of the table by ten. A table for $n = 8$ has $10^8$ entries.
+# With up to three tokens the model does no better than a coin. After that each further token helps less, and each multiplies the size of the table by ten. A table for $n = 8$ has $10^8$ entries.
 #
 # Yet *you* can solve the puzzle with a pencil. You read from left to right and keep a short note of what is still open. The network needs such a note too, and its hidden state is the place for it.
 #
@@ -81,7 +84,7 @@ show.rnn.windows((16, 48), sizes, accuracy)
 # | 2 | 0 | 0.762 | 1 · 0 + 0.5 · 0.762 = 0.381 | tanh(0.381) = 0.363 |
 # | 3 | 0 | 0.363 | 1 · 0 + 0.5 · 0.363 = 0.182 | tanh(0.182) = 0.180 |
 #
-# The cell read its last signal two steps ago, and there is still a trace of it in the state. For vectors the weights become matrices, and a bias $b$ is added.
+# The only signal came at step 1. Two steps later there is still a trace of it in the state. For vectors the weights become matrices, and a bias $b$ is added.
 #
 # $$h_t = \tanh(W_x\, x_t + W_h\, h_{t-1} + b)$$
 #
@@ -271,7 +274,7 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 show.rnn.turn_the_radius(bptt)
 
 # %% [markdown]
-# There is no simple remedy against vanishing gradients. Topic 04 changes the cell itself. Against exploding gradients there is one, called **gradient clipping** (Pascanu et al. 2013). If all gradients
+# Against vanishing gradients there is no simple remedy, because the cell itself has to change. Against exploding gradients there is one, called **gradient clipping** (Pascanu et al. 2013). If all gradients
 # *together* are longer than $c$, we shorten them to the length $c$ and keep their direction.
 #
 # Suppose that the gradients of two weights are (2, 0) and (1, 2). Together they have the length $\sqrt{4 + 0 + 1 + 4} = 3$. With $c = 1.5$ both are halved, which gives (1, 0) and (0.5, 1). With $c = 5$ they stay as
@@ -388,7 +391,7 @@ check("ElmanClassifier", ElmanClassifier)
 #
 # A recurrent network that predicts the *next* token can also write. It reads a start token, samples a token from its prediction, reads that token, and samples again.
 #
-# You know the **temperature** $\tau$ from topic 01. It divides the logits before the softmax. Here are three logits, 2, 1 and 0, at three temperatures.
+# A **temperature** $\tau$ makes the writer bolder or more careful. It divides the logits before the softmax. Here are three logits, 2, 1 and 0, at three temperatures.
 #
 # | temperature | probabilities |
 # |--:|---|
@@ -535,7 +538,7 @@ for p in (1.0, 0.75, 0.5, 0.0):
     print("          " + "".join("^" if other else " " for other in mixed != teacher))
 
 # %% [markdown]
-# Read the middle lines. The writer's own tokens answer what it has read. The teacher's tokens continue another text, of which the writer has read only a part. What does a writer learn from such lines? We train
+# Read the middle lines. Each of the writer's own tokens fits what the writer has read so far. The teacher's tokens come from another text, and they no longer fit. What does a writer learn from such lines? We train
 # a second one with $p = 0.9$ all the time, on the same sequences.
 
 
@@ -567,7 +570,7 @@ predict("own_tokens_in_training")
 show.rnn.scheduled_sampling({1.0: (after_truth, after_own), 0.9: impossible_tokens(second)})
 
 # %% [markdown]
-# The second writer does worse, after a true beginning and after its own tokens. At the last position after its own tokens, 38 to 45 % of its tokens are impossible for three different seeds. For the first
+# The second writer does worse, after a true beginning and after its own tokens. We tried three seeds. When it reads its own tokens, 38 to 45 % of its tokens at the last position are impossible. For the first
 # writer it was 24 to 31 %. Of the texts that the second writer writes, about one in a hundred is balanced. The first writer balances about one in ten.
 #
 # The replaced tokens leave parentheses without a partner, and the next target has little to do with what the writer read. Huszár (2015) showed that scheduled sampling can pull a model away from the true
@@ -619,7 +622,7 @@ check("rnn_task", record.model)
 # %% [markdown]
 # ## Where it fails
 #
-# Nine out of ten is far from chance. But did your reader learn the *rule*? The rule holds at any length, so ask it about longer sequences.
+# Nine right answers out of ten are far from chance. But did your reader learn the *rule*? The rule holds at any length, so ask it about longer sequences.
 
 # %%
 predict("accuracy_beyond_training_lengths")
@@ -644,9 +647,8 @@ show.rnn.accuracy_by_length(lengths, curves)
 # Within the lengths of training the reader is good, though less so near the longest ones. Beyond them it falls back to the level of a coin, below what even a narrow window knows. It did not build a stack. It
 # has a fixed set of numbers, rewrites them at each step, and has only ever practised with a few open parentheses.
 #
-# Watch it read. After every token the network says how sure it is that the text so far is balanced. The dots are full after an even number of tokens, if the last one closes. Training could have asked
-# only there. The hollow dots show its answers in the middle of something, where training never asked, so do not trust them. The answer after four tokens may be wrong as well, because no training sequence was
-# shorter than six.
+# Watch it read. After every token the network says how sure it is that the text so far is balanced. A dot is full where training could have asked, which is after an even number of tokens when the last one
+# closes. A hollow dot is an answer in the middle of something. Training never asked there, so do not trust it. The answer after four tokens may be wrong as well, because no training sequence was shorter than six.
 
 # %%
 show.rnn.reading(record.model.cpu(), show.rnn.parse("([{}])<>«()»"))
@@ -670,7 +672,7 @@ show.rnn.watch_it_read(record.model)
 #
 # As an experiment, I would train the same network on sequences of 32 to 64 tokens. I would plot accuracy against the distance of the exchanged pair, separately for small and for large depth. If the gradient is to
 # blame, accuracy falls with distance even where the nesting is shallow, and more hidden units do not help. If capacity is to blame, accuracy falls with depth at equal distance, and a wider state moves the limit. In
-# truth both play a part, and that is why topic 04 gates the state.
+# truth both play a part, and gates in the cell help against both.
 
 # %% [markdown]
 # ## What you built
@@ -693,7 +695,10 @@ show.rnn.watch_it_read(record.model)
 # - **Read.** J. Elman, *Finding Structure in Time* (1990) describes a network that discovers word classes while it predicts the next word. R. Pascanu, T. Mikolov and Y. Bengio wrote *On the difficulty of training
 #   recurrent neural networks* (2013). A. Karpathy wrote [The Unreasonable Effectiveness of Recurrent Neural Networks](https://karpathy.github.io/2015/05/21/rnn-effectiveness/) (2015). F. Huszár wrote
 #   [How (not) to train your generative model](https://arxiv.org/abs/1511.05101) (2015).
-# - **Next.** This network overwrites its state at every step. Topic 04 gives it gates, with which it decides what to keep.
+# - **Next.** This network overwrites its state at every step. With gates, a network decides what to keep.
+#
+# <!-- needs: 04_lstm_gru -->
+# You build gates in topic 04.
 
 # %%
 progress()

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 4 Gates: LSTM and GRU
 #
-# Elman's network overwrites its whole hidden state at every step. On the way back, it multiplies every gradient by the same matrix. So old content is lost, and so is the gradient that could teach the network to keep it. In this notebook you give the network a choice. At every step, each unit can keep its old value or replace it.
+# Elman's network, the simplest recurrent network, overwrites its whole hidden state at every step. On the way back, it multiplies every gradient by the same matrix. So old content is lost, and so is the gradient that could teach the network to keep it. In this notebook you give the network a choice. At every step, each unit can keep its old value or replace it.
 #
 # **You will**
 #
@@ -9,7 +9,10 @@
 # - measure how much of a gradient comes back over forty steps
 # - beat Elman's network on parentheses twice as long as any it was trained on.
 #
-# **You need** a training loop in PyTorch (topic 02), and the hidden state and the vanishing gradient (topic 03). One fact helps. The sigmoid $\sigma(a) = 1 / (1 + e^{-a})$ turns any number into one between 0 and 1, and $\sigma(0)$ is 0.5.
+# **You need** a training loop in PyTorch, the hidden state of a recurrent network, and its vanishing gradient. One fact helps. The sigmoid $\sigma(a) = 1 / (1 + e^{-a})$ turns any number into one between 0 and 1, and $\sigma(0)$ is 0.5.
+#
+# <!-- needs: 02_cbow, 03_rnn -->
+# You wrote a training loop in topic 02, and Elman's network in topic 03.
 #
 # Seven short exercises, one training task and one written question take about 140 minutes. Are you stuck? `hint("lstm_cell")` gives a hint, and a stronger one each time you call it.
 
@@ -24,7 +27,7 @@ from course.data import parentheses
 # %% [markdown]
 # ## What got lost
 #
-# Take two cells with random weights. Neither has learned anything. The first overwrites: it multiplies its state by a matrix and squashes the result, as in topic 03. The second only adds what it reads. How much of a gradient comes back to the first state?
+# Take two cells with random weights. Neither has learned anything. The first overwrites its state. It multiplies the state by a matrix and squashes the result, as Elman's network does. The second only adds what it reads. How much of a gradient comes back to the first state?
 
 # %%
 seed(3)
@@ -125,7 +128,7 @@ show.lstm_gru.lstm_step()
 #
 # The gates are called the **forget gate** $f$, the **input gate** $i$ and the **output gate** $o$. The lectures also write $\tilde c_t$ for the candidate $g_t$. Gers, Schmidhuber and Cummins added the forget gate three years later.
 #
-# The code stacks the four matrices into one, so a step needs one product with $x$ and one with $h$. $W$ is $(4H, D)$, $U$ is $(4H, H)$ and $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here. ONNX stores i, o, f, g. Weights loaded in the wrong order raise no error, because every shape fits.
+# The code stacks the four matrices $W_i, W_f, W_g, W_o$ into one, and so the matrices $U$ and the biases. Then a step needs one product with $x$ and one with $h$. $W$ is $(4H, D)$, $U$ is $(4H, H)$ and $b$ is $(4H,)$, in PyTorch's order **i, f, g, o**. Libraries differ here. ONNX stores i, o, f, g. Weights loaded in the wrong order raise no error, because every shape fits.
 #
 # ### Exercise: `lstm_cell` (about 20 minutes)
 #
@@ -153,7 +156,7 @@ check("lstm_cell", lstm_cell)
 # %% [markdown]
 # ## A tape
 #
-# The lecture has an example. A unit remembers whether the text speaks of a man or a woman, until a pronoun needs to know. Your cell now reads such a sentence. A man's name offers a candidate near $+1$, a woman's name offers one near $-1$, and every other word offers noise. The stars show where the unit is needed, and with which sign. All gates are half open, and both names have faded by then:
+# The lecture has an example. A unit remembers whether the text speaks of a man or a woman, until a pronoun needs to know. Your cell now reads such a sentence. A man's name offers a candidate near $+1$, a woman's name offers one near $-1$, and every other word offers noise. The stars show where the unit is needed, and with which sign. In the next figure all gates are half open, and each name has faded before its pronoun comes:
 
 # %%
 show.lstm_gru.tape(lstm_cell)
@@ -249,7 +252,7 @@ show.rnn.fading(curves, show.rnn.COMES_BACK, "What is left of the gradient?", (1
 # %% [markdown]
 # With a bias of 3, the gradient survives forty steps, while Elman's network has a billionth of it left. Along the cell state, only the forget gates act on the gradient. This direct path multiplies it by $f_1 \odot f_2 \odot \dots \odot f_T$. If every forget gate is $\sigma(3) = 0.95$, the product of forty is 0.14. If every gate is $\sigma(0) = 0.5$, the product is a trillionth. The LSTM of 1997 had no forget gate, so its product was exactly one, and its authors called this path the *constant error carousel*.
 #
-# More of the gradient comes back through $h$ and the gates. With random weights this can even be more than was sent. That is why the LSTM's line with bias 3 ends above one. The lines of the GRU and of the single gate lie close together, because both keep their state by one $z$.
+# Another part of the gradient comes back through $h$ and the gates. With random weights this part can even grow on its way. That is why the LSTM's line with bias 3 ends above one. The lines of the GRU and of the single gate lie close together, because both keep their state by one $z$.
 #
 # With a bias of 0, the LSTM's gradient vanishes too, only less steeply. Gates do not abolish the vanishing gradient. They let the network *decide* how much of it comes back.
 #
@@ -392,13 +395,16 @@ for D, width, layers, both in ((10, 64, 1, False), (10, 64, 1, True), (256, 512,
 #
 # ### Exercise: `GatedClassifier` (about 20 minutes)
 #
-# Write `ElmanClassifier` from topic 03 once more, now with your LSTM or your GRU, whichever you prefer. The constructor and `forward` take the same arguments. The logits come from the hidden state $h$ after each sequence's **last real token**. Use your own functions, because PyTorch's recurrent layers are not allowed.
+# Write a classifier with your LSTM or your GRU, whichever you prefer. It reads each token as a one-hot vector and starts from a state of zeros. `lengths` says how many tokens of each sequence are real, and the rest is padding. The logits come from the hidden state $h$ after each sequence's **last real token**. Use your own functions, because PyTorch's recurrent layers are not allowed.
+#
+# <!-- needs: 03_rnn -->
+# The constructor and `forward` take the same arguments as your `ElmanClassifier` of topic 03.
 #
 # How you *start* matters more than which cell you choose, and now you know why.
 #
 # - **The bias of the gate that keeps** (f or z). Begin at 1 or above, not at 0.
 # - **The weights of the token.** With one-hot inputs, a token picks one column of $W$. `nn.Embedding` draws such columns from $\mathcal N(0, 1)$. `nn.Linear` draws much smaller numbers, and with them the gates hardly notice a token. On this task we trained the same LSTM twice on 75,000 sequences. It is right 94 % of the time when $W$ starts from $\mathcal N(0, 1)$, and 74 % when $W$ starts as in `nn.LSTM`.
-# - **The weights of the state.** Keep them small, about $1/\sqrt H$, as always.
+# - **The weights of the state.** Keep them small, about $1/\sqrt H$.
 
 
 # %% solution="GatedClassifier"
@@ -436,7 +442,7 @@ check("GatedClassifier", GatedClassifier)
 # %% [markdown]
 # ## The task: beyond its own length (about 25 minutes)
 #
-# You know the coloured parentheses from topic 03. Now they are longer, with 6 to 24 tokens. A batch holds 128 sequences of similar lengths. So little work goes into padding, which saves a third of the time. On a CPU there are 100,000 sequences, or 782 batches, and they take about 15 seconds. On a GPU there are six times as many.
+# Your network reads parentheses in five colours. Tokens 0 to 4 open and tokens 5 to 9 close, and $j$ closes $i$ when $i + j = 9$. A sequence is balanced, or two of its tokens changed places. Sequences have 6 to 24 tokens. A batch holds 128 sequences of similar lengths. So little work goes into padding, which saves a third of the time. On a CPU there are 100,000 sequences, or 782 batches, and they take about 15 seconds. On a GPU there are six times as many.
 #
 # Write `reader`, which returns the model, and `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
 #
@@ -479,7 +485,7 @@ check("lstm_gru_task", record.model)
 # %% [markdown]
 # ## The lecture's figure, with your cells
 #
-# How much do gates help, and how much of that does one gate already give? The next cell trains two more networks on the same batches, in your own loop. `blocks.ElmanClassifier` is the network of topic 03. `blocks.OneGate` is the lecture's network with a single gate, and it uses your `gated_cell`.
+# How much do gates help, and how much of that does one gate already give? The next cell trains two more networks on the same batches, in your own loop. `blocks.ElmanClassifier` is Elman's network with a ReLU. `blocks.OneGate` is the lecture's network with a single gate, and it uses your `gated_cell`.
 
 # %%
 models = {
@@ -536,7 +542,10 @@ show.rnn.watch_it_read(record.model.cpu())
 #
 # - **Try it.** Build the classifier on the other cell. Start the forget gate's bias at 0, at 3, or at different values for different units. Tallec and Ollivier (2018) derive such values from the distances one expects. Leave out one gate after the other. Greff and others (2017) did so on a large scale, and found the forget gate and the output's tanh the most important.
 # - **Read.** S. Hochreiter, J. Schmidhuber, *Long Short-Term Memory* (1997). K. Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder* (2014). C. Olah, [Understanding LSTM Networks](https://colah.github.io/posts/2015-08-Understanding-LSTMs/) (2015), whose pictures the lecture shows. K. Greff et al., *LSTM: A Search Space Odyssey* (2017).
-# - **Next.** A gated network reads a sentence and keeps what it needs of it in one vector. In topic 05 it writes another sentence from that vector. You will see it fail when sentences grow long, and then you let it look back.
+# - **Next.** A gated network reads a sentence and keeps what it needs of it in one vector. A second network can write a translation from that vector. It fails when sentences grow long, unless it may look back.
+#
+# <!-- needs: 05_bahdanau_attention -->
+# In topic 05 you let it look back.
 
 # %%
 progress()

@@ -21,7 +21,7 @@
 # - measure where it looks, where one vector becomes too small, and what attention does not cure.
 #
 # You need to know what a GRU does, what softmax and cross-entropy are, and how sentences of different lengths share a
-# batch by padding. One fact from topic 04 matters most. A bidirectional network leaves one state at each position,
+# batch by padding. One fact matters most. A bidirectional network leaves one state at each position,
 # and that state has read the source from both sides.
 #
 # Seven short exercises, one training task and one written question take about 105 minutes. Are you stuck? Then
@@ -240,7 +240,7 @@ for name, (parameters, once, each) in costs.items():
 
 # %% [markdown]
 # The dot product has nothing to learn and nothing to prepare, and its step is the cheapest. Transformers use this
-# score and divide it by $\sqrt{D}$ (topic 06).
+# score and divide it by $\sqrt{D}$.
 #
 # ## From scores to a context vector
 #
@@ -685,23 +685,22 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # A key must say more than which character stands there. As plain embeddings, the two digits 4 would have equal keys
 # and equal values. The decoder could find *a* 4 and never know whether it belongs to the day, the month or the year.
 # The recurrent encoder puts the neighbours and the position into each key. So recurrence still supplies order and
-# context, and attention only replaces the transport through one vector. Topic 06 asks whether attention can also make
-# the context, and topic 08 asks what then becomes of order.
+# context, and attention only replaces the transport through one vector.
 
 # %% [markdown]
 # ## What you built
 #
 # The recipe is score, softmax, weighted sum. In these three steps the decoder fetches from the source what it needs
-# next, and the gradient alone teaches it where to look. The same three steps return in every notebook from here on.
+# next, and the gradient alone teaches it where to look. The same three steps are at the core of every Transformer.
 #
 # | you wrote | the field calls it | where you meet it next |
 # |---|---|---|
 # | `additive_scores` | additive or Bahdanau attention | `keras.layers.AdditiveAttention` |
-# | `dot_scores` | dot-product attention | `F.scaled_dot_product_attention`, topic 06 |
+# | `dot_scores` | dot-product attention | `F.scaled_dot_product_attention` |
 # | `general_scores` | general, bilinear or Luong attention | Luong and others (2015) |
 # | `attend` | soft attention with a padding mask | `nn.MultiheadAttention`, whose `key_padding_mask` is True where looking is *not* allowed |
 # | `shift_right` | the input for teacher forcing | `shift_tokens_right` in Hugging Face Transformers |
-# | `AttentionSeq2Seq` | encoder–decoder with cross-attention, greedy decoding | the Transformer, topic 10 |
+# | `AttentionSeq2Seq` | encoder–decoder with cross-attention, greedy decoding | the Transformer |
 # | `alignment_error_rate` | alignment error rate (AER) | Och and Ney (2003) |
 #
 # ## Going further
@@ -718,7 +717,7 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 #   Explanation](https://arxiv.org/abs/1902.10186) (2019) is answered by S. Wiegreffe and Y. Pinter, [Attention is not
 #   not Explanation](https://arxiv.org/abs/1908.04626) (2019).
 # - **Next.** The decoder now looks at the source in one step, but the encoder still reads one character after the
-#   other. Topic 06 lets the words of a sentence look at *each other* and drops the recurrence.
+#   other. Self-attention lets the words of a sentence look at *each other* and drops the recurrence.
 #
 # | mistake | dates right |
 # |---|--:|
@@ -726,6 +725,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # | softmax over the batch | under 1 % |
 # | no tanh, so that the query cannot choose where to look | 48 to 56 % |
 # | no mask | 99.9 % |
+#
+# <!-- needs: 06_self_attention -->
+# You write self-attention in topic 06.
 
 # %%
 progress()

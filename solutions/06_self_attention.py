@@ -19,8 +19,11 @@
 # - count what it costs beside a recurrent layer, and show what it cannot see
 # - train it on the puzzle above until it makes no mistakes.
 #
-# **You need** matrix products, a training loop in PyTorch (topic 02), the hidden state of a recurrent network (topic 03), and the idea of a weighted mean whose weights are learned (topic 05). One fact from statistics helps. The variance of a sum
+# **You need** matrix products, a training loop in PyTorch, the hidden state of a recurrent network, and the idea of a weighted mean whose weights are learned. One fact from statistics helps. The variance of a sum
 # of independent numbers is the sum of their variances.
+#
+# <!-- needs: 02_cbow, 03_rnn, 05_bahdanau_attention -->
+# You wrote a training loop in topic 02, a recurrent network in topic 03 and attention over its states in topic 05.
 #
 # Seven short exercises, one training task and one written question take about 100 minutes. Everything trains in seconds on a laptop. Are you stuck? `hint("softmax")` gives a hint, and a stronger one
 # each time you call it.
@@ -317,9 +320,9 @@ check("attention_cost", attention_cost)
 # %% [markdown]
 # Both costs of the table are equal at $n = d$. But the table leaves out most of what a layer does, on both sides:
 #
-# - **A whole attention layer** multiplies each word by four $d \times d$ matrices, the projections. You know $W_q$, $W_k$ and $W_v$. The output projection $W_o$ follows the mixture (topic 07). Then the scores take $n^2 d$ multiplications,
-#   and mixing the values takes another $n^2 d$. Last comes a **feed-forward network** that takes each word from $d$ numbers to $4d$ and back to $d$ (topic 10).
-# - **A whole recurrent layer** of 2017 is an LSTM (topic 04). It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets
+# - **A whole attention layer** multiplies each word by four $d \times d$ matrices, the projections. You know $W_q$, $W_k$ and $W_v$. The output projection $W_o$ follows the mixture. Then the scores take $n^2 d$ multiplications,
+#   and mixing the values takes another $n^2 d$. Last comes a **feed-forward network** that takes each word from $d$ numbers to $4d$ and back to $d$.
+# - **A whole recurrent layer** of 2017 is an LSTM. It multiplies by eight $d \times d$ matrices at each step, four for the new word and four for the hidden state. To be fair, the LSTM gets
 #   the same feed-forward network behind it.
 #
 # Here is every part, for three words of two numbers first. Unlike the table above, this one keeps constant factors. It leaves out only biases, softmax and the element-wise products of the LSTM, which are few.
@@ -415,7 +418,7 @@ for name, layer in layers.items():
     print(f"{name:<34} {is_permutation_equivariant(layer, x, order)}")
 
 # %% [markdown]
-# For a list of pairs this blindness is a virtue, because *k4 a7* and *a7 k4* say the same. For a sentence it is a disaster. The last line of the output shows the way out of it, which is topic 08.
+# For a list of pairs this blindness is a virtue, because *k4 a7* and *a7 k4* say the same. For a sentence it is a disaster. The last line of the output shows the way out of it. Add to each word a vector that depends on its position.
 #
 # ## The task: recall
 #
@@ -539,8 +542,11 @@ show.self_attention.recall(slots, curves, trained_on=8)
 # Your layer never saw a list of 26 pairs in training, and answers it as well as one of eight. To look something up, it does not matter how much else is there. The RNN forgets, even on lists of the length it was trained on.
 #
 # And the flat list? Every letter and every digit is there, in full view of the query. Finding the letter again would be easy. But which digit stood *beside* it? The layer sees a set, and to it
-# `a 7 q 0` and `a 0 q 7` are the same. All it can do is name the digit that occurs most often. So your layer can look anything up, but two things are missing. One is a sense of **position**, which is topic 08. The other is a second
-# look, which topic 07 will take.
+# `a 7 q 0` and `a 0 q 7` are the same. All it can do is name the digit that occurs most often. So your layer can look anything up, but two things are missing. One is a sense of **position**. The other is a second
+# look.
+#
+# <!-- needs: 07_multi_head_attention, 08_positional_encoding -->
+# Topic 07 takes a second look, and topic 08 gives the words positions.
 #
 # ## Play
 #
@@ -578,7 +584,7 @@ show.self_attention.playground(scaled_dot_product_attention)
 # | `scaled_dot_product_attention` | scaled dot-product attention | `F.scaled_dot_product_attention` |
 # | `self_attention` | single-head self-attention | `nn.MultiheadAttention` with one head |
 # | `attention_cost`, `crossover_length` | the quadratic cost of attention | section 4 of the paper |
-# | `is_permutation_equivariant` | permutation equivariance | topics 08 and 11 |
+# | `is_permutation_equivariant` | permutation equivariance | positional encodings, Vision Transformers |
 #
 # ## Going further
 #
@@ -592,7 +598,10 @@ show.self_attention.playground(scaled_dot_product_attention)
 #   `nn.TransformerEncoderLayer(2, 1, 8, batch_first=True)` take your 180 multiplications for three words?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). Section 3.2.1 is this notebook, and section 4 has its table. J. Ba and others,
 #   [Using fast weights to attend to the recent past](https://arxiv.org/abs/1610.06258) (2016), let a recurrent network recall, by something that is nearly attention.
-# - **Next.** One look brings home one mixture. Topic 07 lets a word look in several places at once, at no extra cost.
+# - **Next.** One look brings home one mixture. With several heads, a word looks in several places at once, at no extra cost.
+#
+# <!-- needs: 07_multi_head_attention -->
+# You build such heads in topic 07.
 
 # %%
 progress()

@@ -1,7 +1,7 @@
 """A recurrent translator to compare with: topic 05's interface on torch's own GRU layers.
 
 All target words are read at once, as in M.-T. Luong et al., "Effective Approaches to Attention-based Neural Machine
-Translation", EMNLP 2015: attention looks back after the decoder's step, and not before it.
+Translation", EMNLP 2015. So attention looks back after the decoder's step, and not before it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from .attention import attention_weights
 
 
 class AttentionSeq2Seq(nn.Module):
-    """`model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V); `tgt` ends in eos, and has no sos.
+    """`model(src (B, S), src_lengths (B,), tgt (B, T))` -> logits (B, T, V). `tgt` ends in eos, and has no sos.
 
     Args:
         src_vocab: words of the source.
         tgt_vocab: words of the target, V.
         embed: width of an embedded word.
-        hidden: width of the decoder's state, an even number; either direction of the encoder has half of it.
-        attention: width A in which states and source words are compared; 0 for none: the last states are all there is.
+        hidden: width of the decoder's state, an even number. Each direction of the encoder has half of it.
+        attention: width A in which states and source words are compared. With 0 there is no attention, and the decoder
+            has nothing but the encoder's last states.
         pad: the id of padding.
         sos: the id that the decoder begins from.
         eos: the id that ends a sentence.
@@ -43,7 +44,7 @@ class AttentionSeq2Seq(nn.Module):
     ) -> None:
         super().__init__()
         if hidden % 2:
-            raise ValueError(f"two directions cannot share a state of width {hidden} equally")
+            raise ValueError(f"two directions cannot share a state of width {hidden} equally, so choose an even one")
         self.pad, self.sos, self.eos = pad, sos, eos
         self.read, self.say = nn.Embedding(src_vocab, embed), nn.Embedding(tgt_vocab, embed)
         self.reader = nn.GRU(embed, hidden // 2, batch_first=True, bidirectional=True)
@@ -54,7 +55,7 @@ class AttentionSeq2Seq(nn.Module):
         self.out = nn.Linear(2 * hidden, tgt_vocab)
 
     def forward(self, src: Tensor, src_lengths: Tensor, tgt: Tensor) -> Tensor:
-        """Teacher forcing: each word of `tgt` is guessed from those before it."""
+        """Teacher forcing: predict each word of `tgt` from those before it."""
         words, state = self._understood(src, src_lengths)
         before = F.pad(tgt, (1, -1), value=self.sos)
         logits, _, _ = self._continued(before, state, words, src_lengths)

@@ -10,10 +10,10 @@ import torch
 
 @contextmanager
 def one_thread(place: torch.device | None = None) -> Iterator[None]:
-    """On a CPU (unless `place` is another), computes with one thread within the block.
+    """On a CPU (unless `place` is another), compute with one thread within the block.
 
-    What is as small as this course's models gains nothing from more, loses twentyfold and worse where cores are busy,
-    and repeats itself to the last bit whatever the machine.
+    Models as small as this course's gain nothing from more threads, and lose twentyfold and worse where cores are busy.
+    With one thread they also repeat themselves to the last bit on every machine.
     """
     before = torch.get_num_threads()
     if place is None or place.type == "cpu":

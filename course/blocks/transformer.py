@@ -13,16 +13,16 @@ NORMS = ("post", "pre")
 
 
 class EncoderLayer(nn.Module):
-    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D); self-attention, then two linear layers on every place alone.
+    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D), self-attention and then two linear layers on every position alone.
 
     Its parts are `self_attention`, `up` and `down`, `norm1` and `norm2`, and `dropout`. After a call, `layer.weights`
-    holds the attention weights of that call, (B, h, T, T), without gradient; None before the first one.
+    holds the attention weights of that call, (B, h, T, T), without gradient. Before the first call it is None.
 
     Args:
         d_model: width D of what comes in and goes out.
         n_heads: number of heads h, a divisor of D.
         d_ff: width between `up` and `down`.
-        dropout: share of what attention and the linear layers say that is dropped in training.
+        dropout: share of the outputs of attention and of the linear layers that is dropped in training.
         norm: "post", as in the paper of 2017, or "pre", as in GPT-2 and in ViT.
 
     Raises:

@@ -11,17 +11,18 @@ from .transformer import EncoderLayer
 class ViT(nn.Module):
     """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
 
-    A convolution cuts the image into patches and makes each a word; the class word stands before them, learned marks
-    say where each stands, `n_layers` pre-norm encoder layers follow, and what the class word has gathered is read by
-    a linear layer. Every weight but the convolution's belongs to a linear layer, a norm, or the marks. Between the two
-    linear maps of a layer stands a ReLU, where the paper and topic 11 have a GELU: so `data.pretrained` was trained.
+    A convolution cuts the image into patches and makes each a patch embedding. A `[CLS]` token stands before them, and
+    learned positional embeddings are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
+    `[CLS]` token. Every weight but the convolution's belongs to a linear layer, a norm, or the positional embeddings.
+    Between the two linear maps of a layer stands a ReLU, where the paper and topic 11 have a GELU, because
+    `data.pretrained` was trained with it.
 
     Args:
         image_size: height and width of an image in pixels.
         patch: height and width of a patch, a divisor of both.
         channels: one for grey images, three for colour.
         classes: number of logits.
-        d_model: width D of a word.
+        d_model: width D of a token.
         n_heads: heads of each layer, a divisor of D.
         d_ff: width between the two linear maps of each layer.
         n_layers: encoder layers.

@@ -1,7 +1,7 @@
 """The course's data: `load(name)` gives a corpus as `datasets` objects, `stream(task, generator)` training batches.
 
 The corpora are made on this machine, without a network, and kept in the cache (`course.data.cache`). Anything else
-comes through two doors: `load("hub:<id>")` for the Hugging Face hub and `load("path/to/files")` for files of your own.
+comes in two ways: `load("hub:<id>")` for the Hugging Face hub and `load("path/to/files")` for files of your own.
 Nothing heavy is imported before it is needed.
 """
 
@@ -28,7 +28,7 @@ CORPORA: dict[str, str] = {
     "grammar": "a small English whose rules, probabilities and word classes are known",
     "negatives": "the digits as photographic negatives that lie on their side",
     "order": "lists of letters to echo, to reverse or to sort",
-    "parentheses": "balanced parentheses in five colours, and ones that only seem to be",
+    "parentheses": "balanced parentheses in five colours, and corrupted ones that look balanced",
     "phrases": "English sentences and their French, with the alignment of their words",
     "recall": "lists of pairs, and a question about one of them",
     "relations": "children who have a number, a best friend and a rival each",
@@ -44,9 +44,9 @@ def __getattr__(name: str) -> ModuleType:
 
 
 def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:
-    """The corpus `name`, `"hub:<id>"` from the Hugging Face hub, or the path of files of your own.
+    """Return the corpus `name`, `"hub:<id>"` from the Hugging Face hub, or files of your own by their path.
 
-    `options` go to the corpus, or to `datasets.load_dataset` for the two doors.
+    `options` go to the corpus, or to `datasets.load_dataset` for the hub and for files.
 
     Raises:
         ValueError: no corpus has that name, and it is no path either; the message lists the names.
@@ -67,7 +67,7 @@ def load(name: str | os.PathLike[str], **options: Any) -> Dataset | DatasetDict:
 
 
 def stream(task: str, generator: torch.Generator) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Endless training batches for the task of that name, drawn with `generator`: tuples of CPU tensors.
+    """Training batches without end for the task of that name, made with `generator`: tuples of CPU tensors.
 
     Raises:
         ValueError: the task has no training batches; the message lists those that do.

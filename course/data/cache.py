@@ -46,11 +46,11 @@ def temporary_cache() -> Path:
 
 
 def datasets_library() -> Any:
-    """The `datasets` library, imported when it is first needed.
+    """Import the `datasets` library when it is first needed.
 
-    Where a notebook is graded there is no network and no home to write to: before the first import the hub is
-    switched off and `HF_HOME` laid beside our cache, unless they are set already. Elsewhere they are the user's own,
-    so the hub stays open; the corpora of the course never ask it for anything.
+    Where a notebook is graded there is no network and no home to write to. So before the first import the hub is
+    switched off and `HF_HOME` laid beside our cache, unless they are set already. Elsewhere they are the user's own, so
+    the hub stays open. The corpora of the course never use it.
     """
     if "datasets" not in sys.modules and os.environ.get("COURSE_JUDGE"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -61,7 +61,7 @@ def datasets_library() -> Any:
 
 
 def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | DatasetDict:
-    """The corpus saved as `name`, made and saved first if they are not there.
+    """Return the corpus saved as `name`. If it is not there, make it and save it first.
 
     `name` says everything that decides the content. Processes that make the same corpus at the same time do not
     disturb each other. A cache that cannot be read or written costs only time. A damaged entry is made anew.
@@ -78,7 +78,7 @@ def kept(name: str, make: Callable[[], Dataset | DatasetDict]) -> Dataset | Data
 
 
 def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
-    """What is saved at `place`; None when that is nothing, nothing whole, or nothing that may be read."""
+    """What is saved at `place`, or None where nothing is, where it is not whole, or where it may not be read."""
     try:
         return library.load_from_disk(str(place)) if place.is_dir() else None
     except (OSError, ValueError, KeyError):
@@ -87,7 +87,7 @@ def _read(library: Any, place: Path) -> Dataset | DatasetDict | None:
 
 @contextlib.contextmanager
 def _without_bars(library: Any) -> Iterator[None]:
-    """The library draws a bar for each part that it saves: nothing to look at, for what takes an instant."""
+    """Switch off the library's bar for each part that it saves, which takes an instant."""
     shown = not library.are_progress_bars_disabled()
     library.disable_progress_bars()
     try:
@@ -98,7 +98,7 @@ def _without_bars(library: Any) -> Iterator[None]:
 
 
 def _write(made: Dataset | DatasetDict, place: Path) -> None:
-    """Saves beside `place` and renames; whoever comes second leaves the first one's work, if it can be read."""
+    """Save beside `place` and rename. The second of two processes leaves the first one's work if it can be read."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
     try:

@@ -1,10 +1,10 @@
-"""Dates as people write them, in five languages, and what they mean: `Sonntag, 4. Juli 1999` is 1999-07-04.
+"""Dates as people write them in five languages, and what they mean: `Sonntag, 4. Juli 1999` is 1999-07-04.
 
     dimanche 4 juillet 1999         Each date of the hundred years 1950 to 2049 can be written in nineteen forms: the
     1999. július 4., vasárnap       full, long, medium and short one of English, French, German, Spanish and Hungarian.
     4/7/99                          The English short form is left out: 7/4/99 may be a day in July or one in April.
 
-Every digit of the answer comes from one word of the source, and which one is known: these are the gold alignments. A
+Every digit of the answer comes from one word of the source, and it is known which one. These are the gold alignments. A
 word is a run of letters or digits with whatever stands between it and the next one. Dates to train on, to look at and
 for the judge are different dates.
 
@@ -33,35 +33,35 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 PAD, SOS, EOS = 0, 1, 2
-"""Both alphabets begin with these; a source has no beginning and no end, and uses only the first."""
+"""Both alphabets begin with these. A source has no beginning and no end, and uses only the first."""
 FIRST = 3
 """The id of an alphabet's first character."""
 LETTERS = " ,./0123456789ADFJMNOSTWabcdefghijklmnopqrstuvwxyzÁáäéíóöúûüőű"
-"""The characters of a source. CLDR may learn new ones: they all become id 1."""
+"""The characters of a source. CLDR may add new ones, and they all become id 1."""
 ANSWERS = "0123456789-"
 """The characters of an answer."""
 SOURCES, TARGETS = FIRST + len(LETTERS), FIRST + len(ANSWERS)
 """Sizes of the two alphabets."""
 DIGITS = (0, 1, 2, 3, 5, 6, 8, 9)
-"""Where an answer's digits stand; the other places are hyphens, which come from nowhere."""
+"""The positions of an answer's digits. The other positions are hyphens, which come from no word."""
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish", "hu": "Hungarian"}
 Size = Literal["full", "long", "medium", "short"]
 SIZES: tuple[Size, ...] = ("full", "long", "medium", "short")
 AMBIGUOUS = {("en", "short")}
-"""Day and month stand the other way round than in the other short forms."""
+"""Day and month stand in the opposite order to the other short forms."""
 YEARS = (1950, 2049)
-"""First and last year: two digits, as short forms have, name one of them."""
+"""First and last year. Two digits, as short forms have, name exactly one year between them."""
 PARTS = {"train": 0.8, "validation": 0.1, "judge": 0.1}
-"""Shares of the dates; every date belongs to one part."""
+"""Shares of the dates. Every date belongs to one part."""
 BATCH = 64
 """Dates in a training batch."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write a date: pieces of text, each fixed or a table to be looked into by one field of the date.
+    """One way to write a date: pieces of text, each of them fixed or a table that one field of the date looks into.
 
-    `pieces` holds (field, table): field is `year`, `month`, `day`, `weekday` or, for fixed text, nothing.
+    `pieces` holds (field, table). The field is `year`, `month`, `day`, `weekday` or, for fixed text, nothing.
     """
 
     language: str
@@ -135,7 +135,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _words(src: Tensor) -> Tensor:
-    """The word that each character of src (B, S) belongs to: one begins where a letter or digit follows a mark."""
+    """The word that each character of src (B, S) belongs to. A word begins where a letter or digit follows a sign."""
     inside = torch.tensor([False] * FIRST + [char.isalnum() for char in LETTERS])[src]  # (B, S)
     before = torch.cat([torch.zeros_like(inside[:, :1]), inside[:, :-1]], dim=1)
     return ((inside & ~before).cumsum(1) - 1).clamp(min=0)

@@ -1,13 +1,13 @@
 """Handwritten digits: 1,797 scans of 8 × 8 pixels, written by 13 people, and a larger canvas to place them on.
 
     . 3 8 2 .        A scan has ten classes, one channel, and values between 0 (paper) and 1 (ink). All of them stand
-    . . 5 7 .        upright in the middle. `place` puts each at a random place of an empty canvas, so that no pixel
-    . 1 6 . .        belongs to a stroke any more: whoever reads it must find it first.
+    . . 5 7 .        upright in the middle. `place` puts each at a random position on an empty canvas, so that no pixel
+    . 1 6 . .        belongs to a stroke any more, and a model must find the digit first.
 
 Glossary: B images, H x W pixels, one channel.
 
 Source: E. Alpaydin and C. Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998,
-the test part, which comes with scikit-learn (`sklearn.datasets.load_digits`): no network is needed.
+the test part, which comes with scikit-learn (`sklearn.datasets.load_digits`); no network is needed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ CLASSES = 10
 SIZE = 8
 """Pixels along each side of a scan."""
 CANVAS = 12
-"""Pixels along each side of the canvas: 5 × 5 places to stand."""
+"""Pixels along each side of the canvas, which leaves 5 × 5 positions for a scan."""
 TRAIN = 1400
 """Scans to learn from; the other 397 are held out."""
 BATCH = 50
 """Images in a training batch."""
 GREYS = 16
-"""Ink is counted in sixteenths: each pixel was 4 × 4 black or white ones."""
+"""Ink is counted in sixteenths, because each pixel was 4 × 4 black or white ones."""
 
 
 def _scan() -> tuple[Tensor, Tensor]:
@@ -90,9 +90,9 @@ def scans(part: str = "train") -> tuple[Tensor, Tensor]:
 
 
 def place(images: Tensor, generator: torch.Generator, canvas: int = CANVAS) -> Tensor:
-    """Each image on an empty canvas at a place of its own: (B, 1, H, W) -> (B, 1, canvas, canvas).
+    """Each image at a random position on an empty canvas: (B, 1, H, W) -> (B, 1, canvas, canvas).
 
-    Every place where the whole image fits is equally likely; a canvas as large as the image has only one.
+    Every position where the whole image fits is equally likely. A canvas as large as the image has only one.
 
     Raises:
         ValueError: the canvas is smaller than the images.
@@ -111,7 +111,7 @@ def place(images: Tensor, generator: torch.Generator, canvas: int = CANVAS) -> T
 
 
 def batches(generator: torch.Generator, canvas: int = CANVAS) -> Iterator[tuple[Tensor, Tensor]]:
-    """Training batches without end: images (B, 1, canvas, canvas), each scan at a new place each time, labels (B,).
+    """Training batches without end: images (B, 1, canvas, canvas), each scan at a new position each time, labels (B,).
 
     Every scan comes once before any comes again.
     """

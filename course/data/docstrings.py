@@ -1,9 +1,9 @@
 """English that is on every machine with Python: the docstrings of the standard library, read from its own files.
 
-Each module is parsed with `ast`, never imported. A docstring is cut into paragraphs, and those that are prose are kept:
-no doctests, tables, signatures or drawings. About 240,000 words come of it; their number differs a little between
-versions of Python. Whole modules go to one split, by a hash of their name, so that no sentence is in two splits because
-two methods share it; within a split the docstrings lie in a mixed order, so that any beginning is a fair sample.
+Each module is parsed with `ast`, never imported. A docstring is cut into paragraphs, and those that are prose are kept,
+without doctests, tables, signatures or drawings. This gives about 240,000 words, and a few more or less with each
+version of Python. Whole modules go to one split, by a hash of their name, so that no sentence is in two splits because
+two methods share it. Within a split the docstrings lie in a mixed order, so that any beginning is a fair sample.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 VERSION = 1
 """Counts the ways in which the corpus has been made; part of the cache's name."""
 LEFT_OUT = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages", "lib2to3", "__pycache__"})
-"""Folders that are not the library's own voice."""
+"""Folders of tests, and of packages that are not the library's own."""
 SHARES = {"train": 80, "held_out": 10, "reserved": 10}
-"""Percent of the modules in each split. The `reserved` one is for the judge: `load` does not return it."""
+"""Percent of the modules in each split. The `reserved` one is for the judge, and `load` does not return it."""
 
 
 def load(split: str | None = None) -> DatasetDict:
@@ -55,7 +55,7 @@ def reserved_text() -> str:
 
 
 def split_of(module: str) -> str:
-    """The split a module belongs to: the same on every machine and for every version."""
+    """The split a module belongs to, the same on every machine and for every version."""
     percent = _hash(module) % 100
     for name, share in SHARES.items():
         if percent < share:
@@ -90,14 +90,14 @@ def make_splits() -> DatasetDict:
 
 
 def _is_watched() -> bool:
-    """Whether somebody sees a progress bar, at a terminal or in a notebook; a log file would keep all its updates."""
+    """Whether someone sees a progress bar, at a terminal or in a notebook. A log file would keep all its updates."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel") or sys.stderr.isatty()
 
 
 def _hash(name: str) -> int:
-    """A number that depends on the name alone: Python's own `hash` of a string changes with every process."""
+    """A number that depends on the name alone. Python's own `hash` of a string changes with every process."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 

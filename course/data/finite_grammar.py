@@ -1,14 +1,14 @@
-r"""A probabilistic grammar without nesting on the left, as an automaton whose probabilities are all known exactly.
+"""A probabilistic grammar without nesting on the left, as an automaton whose probabilities are all known exactly.
 
-Read from left to right, a sentence needs a memory of one kind only: what is still to be said. That list of symbols is
-the automaton's *state*; its first symbol is a class of words, from which the next word is drawn. A rule whose last
-symbol is the one it defines (`C -> ... that C`) makes no list longer, so there are finitely many states, and sums over
-all derivations of a text are products of matrices (the forward algorithm).
+Read from left to right, a sentence needs to remember only what is still to be said. That list of symbols is the
+automaton's *state*. Its first symbol is a class of words, from which the next word is drawn. A rule whose last symbol
+is the one it defines (`C -> ... that C`) makes no list longer, so there are finitely many states, and sums over all
+derivations of a text are products of matrices (the forward algorithm).
 
     p(w_1 ... w_T)        =  first · E(w_1) · A · E(w_2) · A  ...  E(w_T) · ends
     p(w | words around)   ∝  sum over states s of  left(s) · p(w | s) · right(s)
 
-where E(w) is the diagonal matrix of p(w | s), and A, the transitions, within a sentence or on into the next one.
+E(w) is the diagonal matrix of p(w | s), and A holds the transitions within a sentence or on into the next one.
 
 Glossary: B texts, T words in each, S states, V words in the vocabulary, C words of context.
 
@@ -30,7 +30,7 @@ State = tuple[str, ...]
 
 UNKNOWN = "<unk>"
 MOST_STATES = 5_000
-"""More than this, and the rules hardly describe a finite automaton."""
+"""With more states than this, the rules hardly describe a finite automaton."""
 
 
 class FiniteGrammar:
@@ -166,7 +166,7 @@ class FiniteGrammar:
     # -- probabilities -----------------------------------------------------------------------------------------------
 
     def log_probability(self, words: Sequence[str]) -> float:
-        """log p of one whole sentence, over all its derivations; -inf for what is none."""
+        """log p of one whole sentence, over all its derivations. It is -inf for what is no sentence."""
         return float(self.log_probabilities([self.encode(words).tolist()])[0])
 
     def log_probabilities(self, sentences: Sequence[Sequence[int]]) -> Tensor:
@@ -184,10 +184,10 @@ class FiniteGrammar:
         return found
 
     def next_word(self, ids: Tensor, *, running: bool = False) -> Tensor:
-        """p(w | words before) at every place of ids (B, T), and after the last: (B, T + 1, V).
+        """p(w | words before) at every position of ids (B, T), and after the last: (B, T + 1, V).
 
-        A row starts with a sentence; with `running`, anywhere in a text. Within a sentence, probabilities after its
-        last word are zeros; so are all after something that the language cannot say.
+        A row starts with a sentence, or with `running` anywhere in a text. Within a sentence, probabilities after
+        its last word are zeros, and so are all after something that the language cannot say.
         """
         forward = (self.stationary if running else self.first).expand(len(ids), -1)
         onward = self._across if running else self._inside
@@ -201,8 +201,8 @@ class FiniteGrammar:
     def centre(self, contexts: Tensor, *, ordered: bool = True) -> Tensor:
         """p(w | the words around it) in running text, (B, V), for contexts (B, C): C/2 words before, C/2 after.
 
-        Not `ordered`, it is given the words of the context, and not which stood where: the probabilities of all
-        their orders are added up, which is the best that any reader of the bag can do.
+        Without `ordered`, it knows the words of the context but not which stood where. It adds up the probabilities
+        of all their orders, which is the best that any reader of the bag can do.
         """
         C = contexts.shape[1]
         orders = list(itertools.permutations(range(C))) if not ordered else [tuple(range(C))]
@@ -227,7 +227,7 @@ class FiniteGrammar:
 
     @cached_property
     def _alike(self) -> Tensor:
-        """For each word (V,) the first one that is used exactly alike: around it, one says no more than the other."""
+        """For each word (V,) the first one that is used exactly alike, so that both say the same of their context."""
         use = self.emits / self.emits.amax(0).clamp(min=1e-300)
         first: dict[bytes, int] = {}
         return torch.tensor([first.setdefault(u.numpy().round(9).tobytes(), i) for i, u in enumerate(use.T)])

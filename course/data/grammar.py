@@ -3,10 +3,10 @@
     the cook who these ducks follow tastes some warm bread tonight .
     every lamb near the river never sleeps .     today Ada hopes that two sailors return to the harbour .
 
-Written for this course as a probabilistic grammar: a verb agrees with its subject across whatever stands between,
-people and animals do different things, only food is eaten, and some words are of two kinds (a cook cooks; lamb is an
-animal and a meal). Because the rules are known, so are the probability of every sentence, the best possible prediction
-of every word, and the class of every word: a language model can be held against the truth, and so can a word vector.
+Written for this course as a probabilistic grammar. A verb agrees with its subject, whatever stands between them. People
+and animals do different things, and only food is eaten. Some words belong to two classes: a cook cooks, and lamb is an
+animal and a meal. The rules are known, and so are the probability of every sentence, the best possible prediction of
+every word, and the class of every word. So a language model can be compared with the truth, and so can a word vector.
 
 The text never ends, and is drawn from a seed. `language()` computes with it, see `FiniteGrammar`.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 TEXTS = 256
-"""Texts that are drawn at a time for the stream: a step costs the same for one and for many."""
+"""Texts that are drawn at a time for the stream. A step costs the same for one and for many."""
 BATCH = 512
 """Words of running text in a training batch."""
 SENTENCES = 64
@@ -35,7 +35,7 @@ SENTENCES = 64
 DRAWN = 64 * SENTENCES
 """Sentences that are drawn at a time for it."""
 STOP = "."
-"""How every sentence ends, and how no sentence goes on: whatever comes after it begins one."""
+"""The end of every sentence, and of nothing else."""
 
 KINDS = ("person", "animal")
 NUMBERS = ("sg", "pl")
@@ -77,7 +77,7 @@ def _added_s(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _lexicon() -> dict[str, dict[str, float]]:
-    """Class -> word -> weight; within a class the first word is the most frequent, about three times the last."""
+    """Class -> word -> weight. Within a class the first word is the most frequent, about three times the last."""
     listed = {name: words.split() for name, words in OTHERS.items()}
     for kind, words in NOUNS.items():
         listed[f"{kind} sg"] = words.split()

@@ -1,4 +1,4 @@
-"""The two doors to data that is not the course's own: the Hugging Face hub, and files."""
+"""Data that is not the course's own: the Hugging Face hub, and files."""
 
 from __future__ import annotations
 

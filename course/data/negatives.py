@@ -1,8 +1,8 @@
 """The digits of another scanner: photographic negatives that lie on their side, a second domain for a trained model.
 
     . 3 8       8 11 10      `turned` makes ink of paper and paper of ink, and turns the scan a quarter to the left
-    . . 5  ->  13 16 15      (here in sixteenths). Nothing is lost: whoever reads one domain needs only another point
-    . 1 6      16 16 16      of view to read the other. A network that was trained on one does not know that.
+    . . 5  ->  13 16 15      (here in sixteenths). Nothing is lost, but a network that was trained on one domain
+    . 1 6      16 16 16      does not know the other.
 
 The scans are those of `digits`, in the same split.
 

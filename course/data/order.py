@@ -3,9 +3,9 @@
     heard    k a q b a z            k a q b a z            k a q b a z
     echo     · · · k a q            reverse  z a b q a k   sort     a a b k q z
 
-Letters are drawn uniformly and independently, so what to say at a place cannot be guessed from the letters around it.
-The echo comes three places late; its first three places have nothing to say and carry the target -100, which
-`F.cross_entropy` leaves out. Reverse needs to know where the list ends, sort where the answer stands: only the echo
+Letters are drawn uniformly and independently, so the letters around a position tell nothing about its target. The echo
+comes three positions late. Its first three positions have nothing to say and carry the target -100, which
+`F.cross_entropy` leaves out. Reverse needs to know where the list ends, and sort where the answer stands. Only the echo
 is a matter of distance alone, and so it makes sense at every length.
 
 Glossary: B lists, T letters in each.
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TASKS = ("echo", "reverse", "sort")
 DELAY = 3
-"""How many places late the echo comes: too far for a neighbour, near enough for a short list."""
+"""How many positions late the echo comes. It is too far for a neighbour and near enough for a short list."""
 LENGTH = 16
 """Letters in a list of the training task."""
 SILENCE = -100
-"""The target of a place that has nothing to say: `ignore_index` of `F.cross_entropy`."""
+"""The target of a position that has nothing to say, the `ignore_index` of `F.cross_entropy`."""
 BATCH = 64
 """Lists in a training batch."""
 
@@ -45,13 +45,13 @@ def draw(n: int, generator: torch.Generator, length: int = LENGTH, task: str = "
     if task not in TASKS:
         raise ValueError(f"no game is called {task!r}; there are {', '.join(TASKS)}")
     if length <= DELAY:
-        raise ValueError(f"a list of {length} letters has no echo; {DELAY + 1} are the fewest")
+        raise ValueError(f"a list of {length} letters has no echo, because an echo needs at least {DELAY + 1}")
     ids = torch.randint(len(LETTERS), (n, length), generator=generator)
     return ids, targets(ids, task)
 
 
 def targets(ids: Tensor, task: str = "echo") -> Tensor:
-    """What to say at each place of ids (B, T): a LongTensor (B, T)."""
+    """The target at each position of ids (B, T): a LongTensor (B, T)."""
     if task == "reverse":
         return ids.flip(1)
     if task == "sort":

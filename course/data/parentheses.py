@@ -1,12 +1,13 @@
-"""Balanced parentheses in five colours: sequences whose label no count can tell, only order and memory.
+"""Balanced parentheses in five colours. No count tells the label of a sequence, only order and memory do.
 
-Tokens 0 to 4 open, tokens 5 to 9 close, and i closes with j when i + j = 9. A sequence is labelled 1 when it is
-balanced, 0 when two of its tokens were exchanged so that it no longer is. The two exchanged places have the same
-parity, and whether a sequence is corrupted is drawn after everything else, so the number of times each token stands
-at an even and at an odd place says *nothing* about the label: a bag of tokens is right half of the time. Nor do
-neighbours give it away: no pair and no triple of a corrupted sequence is impossible in a balanced one.
+Tokens 0 to 4 open, tokens 5 to 9 close, and i closes with j when i + j = 9. A sequence has the label 1 when it is
+balanced, and 0 when two of its tokens were exchanged so that it no longer is. The two exchanged positions have the same
+parity, and whether a sequence is corrupted is drawn after everything else. So the number of times each token stands at
+an even and at an odd position says *nothing* about the label, and a bag of tokens is right half of the time.
+Neighbours do not give it away either, because every pair and every triple of a corrupted sequence is possible in a
+balanced one.
 
-Glossary: B sequences, T tokens of the longest. Padding is 0, which is a token too: only the lengths tell.
+Glossary: B sequences, T tokens of the longest. Padding is 0, which is a token too, so only the lengths tell.
 
 Source: Arnold and Sleep (1980), "Uniform random generation of balanced parenthesis strings", for the coin's bias.
 """
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 COLOURS = 5
 TOKENS = 2 * COLOURS
 SYMBOLS = "([{<«»>}])"
-"""How the course prints the tokens: character i opens what character 9 - i closes."""
+"""How the course prints the tokens. Character i opens what character 9 - i closes."""
 LENGTHS = (6, 16)
 """Shortest and longest sequence of the training task."""
 LONGER = (6, 24)
@@ -91,7 +92,7 @@ def is_balanced(ids: Tensor, lengths: Tensor) -> Tensor:
 def still_open(ids: Tensor) -> Tensor:
     """The innermost parenthesis still open before each token of ids (B, T): its token, or -1 where none is.
 
-    What closes the wrong one closes it all the same. So token i at place t is impossible when i closes, and
+    A token that closes the wrong one closes it all the same. So token i at position t is impossible when i closes and
     i + still_open(ids)[t] is not 9.
     """
     stack = torch.full((len(ids), ids.shape[1] + 2), -1)
@@ -120,10 +121,10 @@ def looks_right(ids: Tensor, lengths: Tensor) -> Tensor:
 
 
 def corrupted(ids: Tensor, lengths: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Each balanced row of `ids` (B, T) with two tokens exchanged: balanced no more, and yet it `looks_right`.
+    """Each balanced row of `ids` (B, T) with two tokens exchanged, so that it is not balanced and still `looks_right`.
 
-    The two places are drawn uniformly among those of equal parity. Returns the new rows and a bool tensor (B,) that
-    is False, and the row unchanged, where none of `TRIES` draws was such an exchange: `()[]` has none.
+    The two positions are drawn uniformly among those of equal parity. Returns the new rows and a bool tensor (B,) that
+    is False, and the row unchanged, where none of `TRIES` draws was such an exchange. `()[]` has none.
     """
     rows = torch.arange(len(ids)).repeat(TRIES)  # all draws of all rows at once
     size = lengths[rows].unsqueeze(1)
@@ -143,7 +144,7 @@ def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -
     """`count` sequences, half of them corrupted on average: ids (B, T), lengths (B,), labels (B,).
 
     Lengths are even, uniform between the two given, both included. A balanced sequence that no exchange corrupts is
-    drawn again *before* the label is: so the counts of tokens carry no trace of it.
+    drawn again *before* the label is, so the counts of tokens carry no trace of it.
 
     Raises:
         ValueError: lengths below 6, where no exchange goes unnoticed, or no even length between the two.
@@ -166,7 +167,7 @@ def examples(count: int, lengths: tuple[int, int], generator: torch.Generator) -
 def window_sees(ids: Tensor, lengths: Tensor, n: int) -> Tensor:
     """Whether some n neighbours of a row could not stand in any balanced sequence: a bool tensor (B,).
 
-    It is what a table of n-grams could know at best, after reading more text than there is.
+    This is the best that a table of n-grams could know, after reading any amount of text.
 
     Raises:
         ValueError: a row is shorter than the window.
@@ -217,7 +218,7 @@ def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor, Tensor
 def similar_batches(generator: torch.Generator, size: int = 2 * BATCH) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Training batches without end, of the lengths `LONGER`: ids (B, T), lengths (B,), labels (B,) of B = `size`.
 
-    A batch holds sequences of one length or of two neighbouring ones, so that hardly a step is spent on padding; the
+    A batch holds sequences of one length or of two neighbouring ones, so that hardly a step is spent on padding. The
     batches come in random order.
     """
     while True:

@@ -3,9 +3,9 @@
     my tired bird is big .                 mon oiseau fatigué est grand .
     she does not see the small black cat . elle ne voit pas le petit chat noir .
 
-20,000 pairs to learn from, the same for everybody; millions more where they come from (`course.data.transfer`). Whether
-a sentence may be learned from is decided by a checksum of its English words, so what is held out is held out of every
-stream and of everything that `load` returns.
+There are 20,000 pairs to learn from, the same for everyone, and the grammar makes millions more
+(`course.data.transfer`). A checksum of the English words decides whether a sentence may be learned from. So held-out
+sentences occur in no stream and in nothing that `load` returns.
 
 Glossary: B pairs in a batch, S English words, T French words, the end included.
 """
@@ -39,7 +39,7 @@ SHARES = 10
 """A tenth of all sentences, by checksum, is never learned from, and another tenth is for validation."""
 
 Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
-"""English words, French words, and for each French word the place of the English one that it comes from."""
+"""English words, French words, and for each French word the position of the English one that it comes from."""
 
 
 def draw(count: int, chance: random.Random, share: str = "held out") -> list[Pair]:
@@ -61,7 +61,7 @@ def draw(count: int, chance: random.Random, share: str = "held out") -> list[Pai
 
 
 def aligned(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The French of an English sentence, and for each French word the place of the English one it comes from.
+    """The French of an English sentence, and for each French word the position of the English one it comes from.
 
     Raises:
         ValueError: it is no sentence of the grammar.
@@ -100,7 +100,7 @@ def encode(sentences: Sequence[Sequence[str]], language: str) -> Tensor:
     ids = _ids(language)
     unknown = sorted({word for words in sentences for word in words if word not in ids})
     if unknown:
-        raise ValueError(f"not in the {language} vocabulary: {', '.join(unknown)}")
+        raise ValueError(f"these words are not in the {language} vocabulary: {', '.join(unknown)}")
     rows = [torch.tensor([*(ids[word] for word in words), EOS]) for words in sentences]
     return pad_sequence(rows, batch_first=True, padding_value=PAD)
 
@@ -119,7 +119,7 @@ def decode(ids: Tensor, language: str) -> list[str]:
 
 
 def load() -> DatasetDict:
-    """Splits train and validation, with the columns english and french (text) and alignment (a place a French word)."""
+    """Splits train and validation, with columns english and french (text) and alignment (a position a French word)."""
 
     def make() -> DatasetDict:
         library = datasets_library()

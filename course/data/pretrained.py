@@ -1,7 +1,7 @@
 """A trained network to begin with: the weights of a small Vision Transformer that reads the digits as they are.
 
-It read the 1,400 scans of `digits` for 2,000 batches and reads 98 % of the others; negatives lying on their side it has
-never seen. `tests/training/pretrain.py` trained it and writes the file anew.
+It read the 1,400 scans of `digits` for 2,000 batches and reads 98 % of the others. It has never seen negatives lying on
+their side. `tests/training/pretrain.py` trained it and writes the file anew.
 
     model = blocks.ViT(**pretrained.SIZES)
     model.load_state_dict(pretrained.weights())

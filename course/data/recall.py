@@ -2,9 +2,9 @@
 
     k4  a7  q0  b3  ...  a?   ->   7
 
-Keys are letters, all different within a list; values are digits and may repeat. Whoever answers must *look up*: which
-digit is asked for is known only after the whole list has been read. The puzzle is drawn from a seed, so there is as
-much of it as anybody wants, and held-out lists cost nothing.
+Keys are letters, all different within a list. Values are digits and may repeat. A model must *look up* the answer,
+because it knows which key is asked for only after it has read the whole list. The lists are drawn from a seed, so there
+are as many as you want, and held-out lists cost nothing.
 
 Glossary: B lists, S pairs (slots) in each.
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KEYS = "abcdefghijklmnopqrstuvwxyz"
 VALUES = "0123456789"
 SLOTS = 8
-"""Pairs in a list, unless another number is asked for; a state of a few dozen units has to work hard for more."""
+"""Pairs in a list, unless another number is asked for. A state of a few dozen units has to work hard for more."""
 
 BATCH = 100
 """Lists in a training batch."""

@@ -3,8 +3,8 @@
     k4 (friend a, rival q)   a7 (friend q, rival b)   q0 (friend b, rival a)   b3 (friend a, rival k)
 
 Every child is asked two questions: which number does your friend wear, and which your rival? For k the answers are 7
-and 0. Whoever answers must look at two places at once, for two different reasons, and must not mix up what was seen
-where: a child may be the friend of one and the rival of another. The order of the children means nothing.
+and 0. A model must look at two positions at once, for two different reasons, and must not mix up what it saw where.
+A child may be the friend of one and the rival of another. The order of the children means nothing.
 
 Glossary: B playgrounds, S children in each.
 

@@ -1,6 +1,6 @@
 """The training batches of every task: endless, drawn from one generator, the same for the same seed.
 
-A stream is a generator function; what it needs from a corpus it imports when the first batch is asked for.
+A stream is a generator function. It imports what it needs from a corpus when the first batch is asked for.
 """
 
 from __future__ import annotations

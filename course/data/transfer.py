@@ -3,9 +3,9 @@
     the small black cat does not see him .    le petit chat noir ne le voit pas .
 
 Written for this course so that every translation is known to be right, and so is which word came from which. French
-puts most adjectives behind the noun and a few before it; adjectives and determiners agree with the noun; the verb
-agrees with its subject; `not` becomes two words around the verb, and turns an object's `un` into `de`; `him` moves to
-the front of the verb; and small words lose their vowel before another. `analyse` reads English back, so whatever the
+puts most adjectives behind the noun and a few before it. Adjectives and determiners agree with the noun, and the verb
+agrees with its subject. `not` becomes two words around the verb, and turns an object's `un` into `de`. `him` moves to
+the front of the verb. Small words lose their vowel before another one. `analyse` reads English back, so whatever the
 grammar can say it can also translate.
 """
 
@@ -62,7 +62,7 @@ PLACES = {"in": "dans", "on": "sur", "under": "sous", "behind": "derrière", "wi
 MANNERS = {"not": "pas", "never": "jamais", "often": "souvent", "always": "toujours"}
 ELIDED = {"je": "j'", "me": "m'", "ne": "n'", "le": "l'", "la": "l'", "de": "d'", "que": "qu'"}
 VOWELS = "aeiouhéêîô"
-"""First letters of words that make the one before lose its vowel; no French word of ours has an h that keeps it."""
+"""First letters of words that make the word before lose its vowel. No French word of ours has an h that keeps it."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,10 @@ def french(clause: Clause) -> Said:
 
 
 def _gender_and_number(subject: Somebody) -> tuple[bool, bool]:
-    """Feminine? Plural? Two are feminine only if both are; nothing is known of I, you, we and they."""
+    """Whether it is feminine, and whether plural. Two are feminine only if both are.
+
+    The gender of I, you, we and they is unknown.
+    """
     if isinstance(subject, str):
         return subject == "she", subject in ("we", "they")
     return all(phrase.noun.feminine for phrase in subject), _person(subject) == 4
@@ -305,12 +308,12 @@ def analyse(words: Sequence[str]) -> Clause:
     """
     clause = _Reader(list(words)).clause()
     if [word for word, _ in english(clause)] != list(words):
-        raise ValueError(f"not a sentence of the grammar: {' '.join(words)}")
+        raise ValueError(f"this is not a sentence of the grammar: {' '.join(words)}")
     return clause
 
 
 class _Reader:
-    """Reads from left to right; `analyse` says the result again, so not everything need be looked at here."""
+    """Reads from left to right. `analyse` says the result again, so not everything is checked here."""
 
     def __init__(self, words: list[str]) -> None:
         self.words, self.whole = ["a" if word == "an" else word for word in words], " ".join(words)

@@ -1,4 +1,4 @@
-"""What topics 03 and 04 ask alike of classifiers that read tokens (B, T) with lengths (B,), and of trained ones."""
+"""What topics 03 and 04 ask alike of classifiers that read tokens (B, T) with lengths (B,), untrained and trained."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from course.exercise.rng import Rng
 from course.exercise.script import Case
 
 ROWS = "one row of logits for each sequence"
-"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+"""The case that no constant passes, and no table of remembered answers. All others count together with it."""
 
 # -- a classifier of the student's own -------------------------------------------------------------------------------
 
 
 def classifier(rng: Rng, title: str, vocabulary=11, hidden=13, classes=3, scale=0.5, **settings) -> Case:
-    """Built, and filled with the judge's noise: its parameters are the student's own, so laws decide."""
+    """Build it and fill it with the judge's noise. Its parameters are the student's own, so laws decide."""
     case = build(title, vocabulary, hidden, classes, **settings).laws_only().fill(rng, scale=scale)
     return case if title == ROWS else case.counts_with(ROWS)
 
 
 def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> Iterator[Case]:
-    """Logits for sequences of several lengths: what they must not depend on, and what they must, at these weights."""
+    """Logits for sequences of several lengths: what they must depend on with these weights, and what they must not."""
     lengths = torch.tensor([5, 1, 7, 2, 6])
     ids = rng.integers(0, 11, 5, 7)
     refilled = torch.where(torch.arange(7) < lengths[:, None], ids, (ids + rng.integers(1, 11, 5, 7)) % 11)
@@ -41,14 +41,14 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         .law("finite")
         .call(each[copies], torch.full((11,), 7), into="copies")
         .law("rows_follow", of="copies", rows=copies, because="copies of a sequence should get the same logits, and "
-             "other sequences others: do yours depend on the tokens, and on nothing else?")
+             "other sequences others. Do yours depend on the tokens, and on nothing else?")
     )  # fmt: skip
     yield (
         classifier(rng, "read twice", public=True)
         .call(ids, lengths)
         .call(ids, lengths, into="again")
-        .law("repeats", to="again", because="the second reading of a batch ends in other logits than the "
-             "first: what is there besides the weights and the tokens?")
+        .law("repeats", to="again", because="the second reading of a batch ends in other logits than the first. "
+             "What do they depend on besides the weights and the tokens?")
     )  # fmt: skip
     yield (
         classifier(rng, "what stands behind the end", weight=end, public=True)
@@ -57,7 +57,7 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         .law("equal", to="other", within=1e-5, because="other tokens behind a sequence's end change its logits")
     )
     yield (
-        classifier(rng, "what stands two places behind the end", public=True)
+        classifier(rng, "what stands two positions behind the end", public=True)
         .call(ids, lengths)
         .call(torch.where(torch.arange(7) <= lengths[:, None], ids, refilled), lengths, into="other")
         .law("equal", to="other", within=1e-5, because="other tokens far behind a sequence's end change its logits")
@@ -75,13 +75,17 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         classifier(rng, "the first token counts", weight=first, public=True)
         .call(words, full)
         .call(other_first, full, into="other")
-        .law("different", to="other", because="another first token changes nothing: is the state carried along?")
+        .law(
+            "different",
+            to="other",
+            because="another first token changes nothing. Is the state carried from step to step?",
+        )
     )
     yield (
         classifier(rng, "the last token counts", weight=last, public=True)
         .call(words, full)
         .call(other_last, full, into="other")
-        .law("different", to="other", because="another last token changes nothing: which state is read?")
+        .law("different", to="other", because="another last token changes nothing. Which state do you read?")
     )
     zero_last = words.clone()
     zero_last[:, 4] = 0
@@ -89,8 +93,8 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         classifier(rng, "token 0 at the end counts", public=True)
         .call(zero_last, full)
         .call(zero_last[:, :4], full - 1, into="without")
-        .law("different", to="without", because="sequences that end in token 0 get the logits they get without it: is "
-             "0 taken for padding?")
+        .law("different", to="without", because="sequences that end in token 0 get the logits they get without it. "
+             "Do you take 0 for padding?")
     )  # fmt: skip
     yield (
         classifier(rng, "other sizes", 2, 5, 7, weight=shape)
@@ -98,7 +102,7 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
         .law("shape_is", shape=(1, 7))
     )
     yield (
-        classifier(rng, "scores for many classes", classes=23, weight=shape, public=True)
+        classifier(rng, "logits for many classes", classes=23, weight=shape, public=True)
         .call(ids, lengths)
         .law("no_probabilities")
         .law("some_below_zero")
@@ -106,34 +110,34 @@ def cases(rng: Rng, *, shape=1.0, end=1.0, company=1.0, first=1.0, last=1.0) -> 
 
 
 def words_of_one_length(rng: Rng) -> tuple[Tensor, Tensor]:
-    """Six times five tokens, no two of a sequence alike, behind their lengths."""
+    """Six times five tokens, no two of a sequence alike, and their lengths."""
     return torch.full((6,), 5), torch.stack([rng.permutation(11)[:5] for _ in range(6)])
 
 
 def over(right: type[nn.Module], **methods: Callable[..., Any]) -> type[nn.Module]:
-    """A class like `right` but for these methods."""
+    """A class like `right`, but with these methods."""
     return type(f"Wrong{right.__name__}", (right,), methods)
 
 
 def declare_misreadings(exercise: Exercise, right: type[nn.Module]) -> None:
-    """Declare on `exercise` wrong ways to read: over the class `right`, which reads its states by a method `read`."""
+    """Declare wrong ways to read on `exercise`, over the class `right`, which reads its states by a method `read`."""
     exercise.mistakes(
-        "Print the last columns of a padded batch. Whose tokens are they, and do they reach your logits?",
+        "Print the last columns of a padded batch. Are they tokens of the sequence, and do they reach your logits?",
         LastColumn=over(right, read=lambda self, states, lengths: states[:, -1]),
     )
     exercise.mistakes(
-        "At which index does a sequence of length 3 end? Count from zero, and print the index that yours reads.",
+        "At which index does a sequence of length 3 end? Print the index that yours reads.",
         OneTooEarly=over(right, read=lambda self, states, lengths: _states_at(states, (lengths - 2).clamp(min=0))),
         OneTooEarlyAndRound=over(right, read=lambda self, states, lengths: _states_at(states, lengths - 2)),
         BeyondTheTable=over(right, read=lambda self, states, lengths: _states_at(states, lengths)),
     )
     exercise.mistakes(  # whoever reads on through padding made zero, or through states made zero, looks the same
-        "Read a sequence alone, then beside a longer one and a shorter one. Behind which of its tokens is its state "
-        "read each time, and what has become of it until then?",
+        "Read a sequence alone, then beside a longer one and a shorter one. After which of its tokens do you read "
+        "the state each time, and does that state still change before you read it?",
         ShortestForAll=over(right, read=lambda self, states, lengths: states[:, int(lengths.min()) - 1]),
     )
     exercise.mistakes(
-        "Which parenthesis is token 0? Give it a sequence that is all `(`: how long is it, by your count?",
+        "Which parenthesis is token 0? Give your model a sequence that is all `(`. How long is it by your count?",
         ZeroForPadding=over(right, forward=lambda self, ids, _: right.forward(self, ids, last_but_zeros(ids))),
     )
 
@@ -157,15 +161,15 @@ def answers(balanced: Tensor) -> Tensor:
 
 
 def with_a_stack(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Always right: a stack is what no network of fixed width has."""
+    """Always right, by a stack, which no network of fixed width has."""
     return answers(parentheses.is_balanced(ids, lengths))
 
 
 def up_to_the_zeros(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Leaves off what it takes for padding: zeros at the end."""
+    """Leaves off the zeros at the end, which it takes for padding."""
     return with_a_stack(ids, last_but_zeros(ids))
 
 
 def last_but_zeros(ids: Tensor) -> Tensor:
-    """How many tokens there are (B,) up to the last that is not zero, one at least."""
+    """The number of tokens (B,) up to the last that is not zero, at least one."""
     return ((ids != 0) * torch.arange(1, ids.shape[1] + 1)).amax(1).clamp(min=1)

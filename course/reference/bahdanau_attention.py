@@ -1,15 +1,15 @@
 r"""Attention for recurrent networks: the decoder, before it writes a word, looks back at every word of the source.
 
-Each place of the source gets a score for the decoder's state, softmax makes weights of the scores, and the context is
-the encoder's states' mean under these weights. Training decides what to look at; nobody says who aligns to whom.
+Each position of the source gets a score for the decoder's state, softmax makes weights of the scores, and the context
+is the mean of the encoder's states under these weights. Training decides where to look, and no alignment is ever given.
 
     e_j = vᵀ tanh(W_q s + W_k h_j)                      additive scores (Bahdanau), s is the state before the step
     e_j = s · h_j          e_j = sᵀ W h_j               dot and general scores (Luong)
     α = softmax(e),  c = Σ_j α_j h_j                    over what the mask allows
     s_t = GRU([y_{t−1}; c_t], s_{t−1}),  logits_t = W_y [s_t; c_t; y_{t−1}] + b
 
-Glossary: B sentences, S places of the source, T of the target, Q width of a query, K of a key, D of a value, A of the
-attention, V tokens. Weights are (out, in), as in PyTorch; masks are True where attention is allowed.
+Glossary: B sentences, S positions of the source, T of the target, Q width of a query, K of a key, D of a value, A of
+the attention, V tokens. Weights are (out, in), as in PyTorch; masks are True where attention is allowed.
 
 Sources: D. Bahdanau, K. Cho, Y. Bengio, "Neural Machine Translation by Jointly Learning to Align and Translate",
 ICLR 2015, section 3 and appendix A; M.-T. Luong, H. Pham, C. Manning, "Effective Approaches to Attention-based Neural
@@ -69,8 +69,8 @@ def general_scores(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Context (B, D) and weights (B, S) from scores (B, S), values (B, S, D) and a boolean mask (B, S).
 
-    The weights of a sentence sum to one over what the mask allows; where it allows nothing, weights and context are
-    zero. What stands behind the mask does not matter, in the scores as in the values: it may be NaN.
+    The weights of a sentence sum to one over what the mask allows. Where it allows nothing, weights and context are
+    zero. What stands behind the mask does not matter, neither in the scores nor in the values. It may be NaN.
 
     Raises:
         ValueError: the shapes do not fit together; the message holds them.
@@ -85,10 +85,10 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
 
 
 def shift_right(targets: Tensor, sos: int) -> Tensor:
-    """What the decoder reads while it is taught: targets (B, T) one place later, `sos` in front, the last one gone.
+    """What the decoder reads while it is taught: targets (B, T) one position later, `sos` in front, the last one gone.
 
     Raises:
-        ValueError: targets are not (B, T) with at least one place.
+        ValueError: targets are not (B, T) with at least one position.
     """
     if targets.ndim != 2 or targets.shape[1] == 0:
         raise ValueError(f"expected targets (B, T) with at least one token each, got {tuple(targets.shape)}")
@@ -97,10 +97,10 @@ def shift_right(targets: Tensor, sos: int) -> Tensor:
 
 
 def alignment_error_rate(weights: Tensor, gold: Tensor, lengths: Tensor) -> float:
-    """The share of target tokens whose largest weight does not lie on their gold source place.
+    """The share of target tokens whose largest weight does not lie on their gold source position.
 
-    weights are (B, T, S), gold (B, T) holds places of the source, and of each target the first lengths (B,) tokens are
-    real. With one sure link for each token this is the rate of Och and Ney.
+    weights are (B, T, S), gold (B, T) holds positions of the source, and of each target the first lengths (B,) tokens
+    are real. With one sure link for each token this is the rate of Och and Ney.
 
     Raises:
         ValueError: the shapes do not fit together, or no token is real.
@@ -119,8 +119,8 @@ def alignment_error_rate(weights: Tensor, gold: Tensor, lengths: Tensor) -> floa
 class AttentionSeq2Seq(nn.Module):
     """A bidirectional GRU reads, a GRU writes, and before each step it looks back with additive attention.
 
-    `attention` is the width A; with 0 there is no looking back, and the context is the encoder's last state at every
-    step (Cho et al. 2014). `tgt` holds eos and no sos; what follows the eos is padding.
+    `attention` is the width A. With 0 there is no looking back, and the context is the encoder's last state at every
+    step (Cho et al. 2014). `tgt` holds eos and no sos. What follows the eos is padding.
     """
 
     def __init__(
@@ -153,7 +153,8 @@ class AttentionSeq2Seq(nn.Module):
     def decode_greedy(self, src: Tensor, src_lengths: Tensor, max_len: int) -> tuple[Tensor, Tensor]:
         """The most likely token at each step, fed back: ids (B, L) and weights (B, L, S), L at most max_len.
 
-        A sentence ends with its eos; pads follow until the longest one has ended. Without attention weights are zero.
+        A sentence ends with its eos, and padding follows until the longest one has ended. Without attention weights are
+        zero.
         """
         keys, mask, last = self.encode(src, src_lengths)
         state, ids, weights = torch.tanh(self.start(last)), list[Tensor](), list[Tensor]()

@@ -1,12 +1,12 @@
 r"""Bags of words, and word vectors from them: the continuous bag of words (CBOW) of word2vec.
 
 A word is known by the company it keeps. CBOW guesses the word in the middle of a window from the words around it, and
-not from their order: it takes the mean of their vectors and scores every word of the vocabulary against that mean.
-Words that stand among the same words end up with similar vectors.
+not from their order. It takes the mean of their vectors and gives every word of the vocabulary a logit against that
+mean. Words that stand among the same words end up with similar vectors.
 
     h = (E[c_1] + ... + E[c_C]) / C               the bag of a context, order forgotten
-    z = W h + b                                   one score a word of the vocabulary
-    L = - log( exp(z_y) / sum_v exp(z_v) )        cross-entropy with the true word y, meant over a batch
+    z = W h + b                                   one logit for each word of the vocabulary
+    L = - log( exp(z_y) / sum_v exp(z_v) )        cross-entropy with the true word y, the mean over a batch
 
 Glossary: N sentences, T tokens of a text, r words on either side, C = 2r words of context, B windows in a batch,
 V words in the vocabulary, D width of a word's vector.
@@ -37,7 +37,7 @@ def build_vocab(tokens: list[str], min_count: int = 1) -> dict[str, int]:
 
 
 def bag_of_words(sentences: list[list[str]], vocab: dict[str, int]) -> Tensor:
-    """How often each sentence holds each word: counts (N, V), a LongTensor; unknown words are counted in column 0."""
+    """Count how often each sentence holds each word: (N, V), a LongTensor. Unknown words are counted in column 0."""
     counts = torch.zeros(len(sentences), len(vocab), dtype=torch.long)
     for row, sentence in enumerate(sentences):
         for word in sentence:
@@ -65,8 +65,8 @@ def context_windows(ids: Tensor, radius: int) -> tuple[Tensor, Tensor]:
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Mean of -log softmax(logits)[target] over a batch: logits (B, V), LongTensor targets (B,) -> a scalar.
 
-    -log(exp(z_y) / sum exp(z)) = logsumexp(z) - z_y, and logsumexp takes the largest score out before it exponentiates:
-    no probability is ever computed that could be rounded to zero.
+    -log(exp(z_y) / sum exp(z)) = logsumexp(z) - z_y, and logsumexp takes the largest logit out before it exponentiates.
+    So no probability is computed that could be rounded to zero.
 
     Raises:
         ValueError: there is not one target for each row.
@@ -78,9 +78,9 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def cbow_logits(contexts: Tensor, E: Tensor, W: Tensor, b: Tensor) -> Tensor:
-    """Scores (B, V) of every word as the centre of contexts (B, C), a LongTensor: E and W (V, D), b (V,).
+    """Logits (B, V) of every word as the centre of contexts (B, C), a LongTensor: E and W (V, D), b (V,).
 
-    Two tables: E holds a word's vector as a neighbour, W its vector as the word to be guessed.
+    E holds each word's vector as a neighbour, W its vector as the word to be guessed.
 
     Raises:
         ValueError: the tables do not fit each other.
@@ -96,13 +96,15 @@ def cbow_logits(contexts: Tensor, E: Tensor, W: Tensor, b: Tensor) -> Tensor:
 def nearest(E: Tensor, index: int, k: int) -> Tensor:
     """The `k` words whose vectors point most nearly where that of `index` points: LongTensor (k,), nearest first.
 
-    Cosine similarity: lengths do not count. The word itself is not among them.
+    The similarity is the cosine, so lengths do not count. The word itself is not among them.
 
     Raises:
         ValueError: there are no `k` other words.
     """
     if not 0 < k < len(E):
-        raise ValueError(f"{k} neighbours were asked for, and E of shape {tuple(E.shape)} has {len(E) - 1} to offer")
+        raise ValueError(
+            f"{k} neighbours were asked for, but E of shape {tuple(E.shape)} has only {len(E) - 1} other words"
+        )
     directions = E / E.norm(dim=1, keepdim=True).clamp(min=1e-12)
     similarity = directions @ directions[index]  # (V,)
     similarity[index] = -torch.inf
@@ -120,5 +122,5 @@ class CBOW(nn.Module):
         self.b = nn.Parameter(torch.zeros(vocab_size))
 
     def forward(self, contexts: Tensor) -> Tensor:
-        """Scores of every word as the centre of each context."""
+        """Logits of every word as the centre of each context."""
         return cbow_logits(contexts, self.E, self.W, self.b)

@@ -38,8 +38,8 @@ def gated_cell(
 ) -> Tensor:
     """One step with one gate: input x (B, D) and state h (B, H) give the next state (B, H).
 
-    W_x, W_h, b make the candidate; V_x, V_h, c the gate z, which keeps the old state where it is 1. W_x and V_x are
-    (H, D), W_h and V_h (H, H), b and c (H,).
+    W_x, W_h and b make the candidate. V_x, V_h and c make the gate z, which keeps the old state where it is 1. W_x and
+    V_x are (H, D), W_h and V_h (H, H), b and c (H,).
 
     Raises:
         ValueError: the shapes do not fit together; the message holds them.
@@ -104,7 +104,7 @@ def peephole_lstm_cell(
 
 
 def run_bidirectional(cell_f: Cell, cell_b: Cell, xs: Tensor, h0_f: Tensor, h0_b: Tensor) -> Tensor:
-    """Two cells read xs (B, T, D), one from each end: at t, the first has read 0 … t and the second t … T − 1.
+    """Two cells read xs (B, T, D), one from each end. At t, the first has read 0 … t and the second t … T − 1.
 
     cell(x (B, D), h (B, H)) gives the next state; h0_f and h0_b are (B, H). Returns (B, T, 2H), forward half first.
 
@@ -119,13 +119,13 @@ def run_bidirectional(cell_f: Cell, cell_b: Cell, xs: Tensor, h0_f: Tensor, h0_b
 
 
 def lstm_parameters(input_size: int, hidden_size: int, layers: int = 1, bidirectional: bool = False) -> int:
-    """How many numbers an LSTM learns, with one bias a gate. Layers above the first read all the states below.
+    """Count the numbers that an LSTM learns, with one bias a gate. Layers above the first read all the states below.
 
     Raises:
         ValueError: a size is below 1.
     """
     if min(input_size, hidden_size, layers) < 1:
-        raise ValueError(f"sizes count from 1, got {input_size}, {hidden_size} and {layers} layers")
+        raise ValueError(f"expected sizes of at least 1, got {input_size}, {hidden_size} and {layers} layers")
     directions = 2 if bidirectional else 1
     widths = [input_size] + [directions * hidden_size] * (layers - 1)
     return sum(directions * 4 * hidden_size * (width + hidden_size + 1) for width in widths)
@@ -134,9 +134,9 @@ def lstm_parameters(input_size: int, hidden_size: int, layers: int = 1, bidirect
 class GatedClassifier(nn.Module):
     """Reads a sequence token by token with an LSTM and classifies it by the output after its last real token.
 
-    From h = c = 0, with x_t one-hot; logits = W_y h + b_y. Two things make it learn quickly: W starts as an embedding
-    does, from N(0, 1), so that a token is heard at once; and the forget gate's bias starts at 1, so that it keeps (Gers
-    et al. 2000; Jozefowicz et al., ICML 2015).
+    It starts from h = c = 0, with x_t one-hot; logits = W_y h + b_y. Two things make it learn quickly. W starts as an
+    embedding does, from N(0, 1), so that the gates notice a token at once. The forget gate's bias starts at 1, so that
+    the cell keeps (Gers et al. 2000; Jozefowicz et al., ICML 2015).
     """
 
     def __init__(self, vocab_size: int, hidden: int, classes: int) -> None:

@@ -1,7 +1,7 @@
 r"""Markov n-grams: the next token depends on the n − 1 before it, and probabilities are counts divided by counts.
 
 Shannon's model of language. Slide a window of n tokens over a text, count what it shows, and read off how often each
-token follows each context; to write, draw from those frequencies again and again.
+token follows each context. To write, sample from those frequencies again and again.
 
     P(u_t | u_1 … u_{t−1})  ≈  P(u_t | u_{t−n+1} … u_{t−1})          the Markov assumption
     p_v(u) = (c(v, u) + α) / (c(v, ·) + α V)                         n = 2, add α
@@ -31,7 +31,7 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 def count_ngrams(tokens: Sequence[Token], n: int) -> Counter[tuple[Token, ...]]:
-    """How often each window of n neighbouring tokens occurs, wholly inside the text; empty for a shorter text.
+    """Count each window of n neighbouring tokens that lies wholly inside the text. A shorter text has none.
 
     Raises:
         ValueError: n < 1.
@@ -45,7 +45,7 @@ def count_ngrams(tokens: Sequence[Token], n: int) -> Counter[tuple[Token, ...]]:
 def transition_matrix(ids: Tensor, vocab_size: int, alpha: float = 0.0) -> Tensor:
     """Probabilities of the next token, one row for each previous one: ids (T,) -> (V, V), rows sum to one.
 
-    `alpha` is added to every count. A row without any count is uniform: nothing is known about what follows.
+    `alpha` is added to every count. A row without any count is uniform, because nothing is known about what follows.
 
     Raises:
         ValueError: `ids` is not a LongTensor (T,).
@@ -61,7 +61,8 @@ def transition_matrix(ids: Tensor, vocab_size: int, alpha: float = 0.0) -> Tenso
 def perplexity(log_probs: Tensor) -> float:
     """exp of the mean negative natural log-probability of the T tokens of a text: log_probs (T,) -> a number.
 
-    The number of equally likely choices that would be as hard to guess. One token held impossible makes it infinite.
+    It is the number of equally likely choices that would be as hard to guess. A token of probability 0 makes it
+    infinite.
 
     Raises:
         ValueError: there is no token.
@@ -72,7 +73,7 @@ def perplexity(log_probs: Tensor) -> float:
 
 
 def sample_text(P: Tensor, start: int, length: int, generator: torch.Generator) -> Tensor:
-    """Walks the chain: `length` ids, each drawn from the row of P (V, V) that its predecessor names; no `start`.
+    """Sample `length` ids, each from the row of P (V, V) of the token before it. `start` is not among them.
 
     Raises:
         ValueError: P is not square.
@@ -90,9 +91,9 @@ def sample_text(P: Tensor, start: int, length: int, generator: torch.Generator) 
 class NGramModel:
     """A model of order n: `fit(ids)` counts windows of 1 … n tokens, `next_distribution(context)` mixes their answers.
 
-    A long context says more and has been seen less often. So each order's frequencies are mixed with the distribution
-    of the order below, which gets the larger share the more often something new has followed the context (Witten and
-    Bell). A context never seen leaves the word to its ending, down to the unigrams, where `alpha` is added.
+    A long context says more and was seen less often. So each order's frequencies are mixed with the distribution of the
+    order below, which gets the larger share the more often something new has followed the context (Witten and Bell).
+    After an unseen context the shorter ones answer, down to the unigrams, where `alpha` is added.
 
     Raises:
         ValueError: `n` or `vocab_size` is below one, or `alpha` below zero.
@@ -105,7 +106,7 @@ class NGramModel:
         self.fit(torch.empty(0, dtype=torch.long))
 
     def fit(self, ids: Tensor) -> NGramModel:
-        """Counts the text ids (T,), anew each time; returns the model.
+        """Count the text ids (T,), anew each time, and return the model.
 
         Raises:
             ValueError: `ids` is not a LongTensor (T,).
@@ -141,7 +142,7 @@ class NGramModel:
 
 
 def language_model(vocab_size: int) -> NGramModel:
-    """Our own choice for characters of English prose: beyond n = 5 the held-out perplexity of 150,000 of them rises."""
+    """Our own choice for characters of English prose. Beyond n = 5 the held-out perplexity of 150,000 of them rises."""
     return NGramModel(n=5, vocab_size=vocab_size, alpha=0.1)
 
 

@@ -1,7 +1,7 @@
 r"""Recurrent networks: one small function, applied at every step to its own last answer and the next input.
 
-The state h is all that the network remembers; the same weights read a sequence of any length. Training unrolls the
-loop and goes back through it, and every step back multiplies the gradient by the same W_h: it fades or it explodes.
+The state h is all that the network remembers. The same weights read a sequence of any length. Training unrolls the loop
+and goes back through it. Every step back multiplies the gradient by the same W_h, so it vanishes or explodes.
 
     a_t = W_x x_t + W_h h_{t-1} + b                the cell (Elman 1990; tanh as in every library since)
     h_t = tanh(a_t)
@@ -43,7 +43,7 @@ def rnn_cell(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tenso
 
 
 def rnn_forward(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """The cell at every step of xs (B, T, D) from h0 (B, H): all states h_1 … h_T (B, T, H), and the last one (B, H).
+    """Run the cell along xs (B, T, D) from h0 (B, H): all states h_1 … h_T (B, T, H), and the last one (B, H).
 
     Raises:
         ValueError: the shapes do not fit together, or there is no step.
@@ -58,7 +58,7 @@ def rnn_forward(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> 
 
 
 def bptt(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: Tensor) -> dict[str, Tensor]:
-    """Gradients of a loss whose gradient at the last state is `grad_h_T` (B, H), by hand: no autograd.
+    """Gradients of a loss whose gradient at the last state is `grad_h_T` (B, H), by hand and without autograd.
 
     Returns {"W_x": (H, D), "W_h": (H, H), "b": (H,), "h0": (B, H)}, summed over batch and time where they are shared.
 
@@ -66,7 +66,7 @@ def bptt(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: 
         ValueError: the shapes do not fit together.
     """
     if grad_h_T.shape != h0.shape:
-        raise ValueError(f"grad_h_T {tuple(grad_h_T.shape)} is no gradient of a state {tuple(h0.shape)}")
+        raise ValueError(f"grad_h_T {tuple(grad_h_T.shape)} must have the shape of the state, {tuple(h0.shape)}")
     hs, _ = rnn_forward(xs, h0, W_x, W_h, b)
     before = torch.cat([h0.unsqueeze(1), hs[:, :-1]], dim=1)  # (B, T, H): the state each step started from
     gradients = {"W_x": torch.zeros_like(W_x), "W_h": torch.zeros_like(W_h), "b": torch.zeros_like(b)}
@@ -81,10 +81,10 @@ def bptt(xs: Tensor, h0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, grad_h_T: 
 
 
 def clip_grad_norm(grads: Sequence[Tensor], max_norm: float) -> tuple[list[Tensor], float]:
-    """All gradients scaled by one factor so that together they are no longer than `max_norm`; never scaled up.
+    """Scale all gradients by one factor so that together they are no longer than `max_norm`. None is scaled up.
 
-    Returns the new gradients and the norm *before* clipping. One factor keeps the direction: the step is shorter, not
-    another one. A norm that is NaN makes NaN of all gradients, as in torch, so that a lost step shows.
+    Returns the new gradients and the norm *before* clipping. One factor keeps the direction, so the step is shorter and
+    not another one. A norm that is NaN makes NaN of all gradients, as in torch, so that a lost step shows.
 
     Raises:
         ValueError: `max_norm` is not positive.
@@ -131,9 +131,9 @@ class ElmanClassifier(nn.Module):
 
 
 def generate(step: Step, h0: Tensor, start: int, length: int, temperature: float, generator: torch.Generator) -> Tensor:
-    """Writes `length` tokens, each drawn after reading the one before: a LongTensor (length,) without `start`.
+    """Write `length` tokens, each sampled after reading the one before: a LongTensor (length,) without `start`.
 
-    `step(token (1,), h) -> (logits (1, V), h)`. Tokens are drawn from softmax(logits / temperature).
+    `step(token (1,), h) -> (logits (1, V), h)`. Tokens are sampled from softmax(logits / temperature).
 
     Raises:
         ValueError: `temperature` is not positive.
@@ -150,9 +150,9 @@ def generate(step: Step, h0: Tensor, start: int, length: int, temperature: float
 
 
 def scheduled_inputs(targets: Tensor, own: Tensor, p: float, generator: torch.Generator) -> Tensor:
-    """Inputs for training: at each position, on its own draw, the teacher's token with probability p, else the model's.
+    """Inputs for training: at each position the teacher's token with probability p, else the model's.
 
-    targets and own are (B, T); so is the result.
+    Each position has a coin of its own. targets and own are (B, T), and so is the result.
 
     Raises:
         ValueError: the two differ in shape.

@@ -1,6 +1,6 @@
-r"""Self-attention: every word asks a question of every word, and takes home a mixture of their answers.
+r"""Self-attention: every word asks a question of every word, and gets a mixture of their answers.
 
-A word's *query* is compared with every word's *key*; softmax turns the scores into weights that sum to one, and the
+A word's *query* is compared with every word's *key*. Softmax turns the scores into weights that sum to one, and the
 weights mix the *values*. Nothing is carried from step to step, so all words are computed at once.
 
     q_i = W_q x_i        k_j = W_k x_j        v_j = W_v x_j
@@ -26,10 +26,10 @@ from torch.nn.functional import one_hot
 
 
 def softmax(x: Tensor, dim: int) -> Tensor:
-    """Exponentials of `x`, normalised to sum to one along `dim`; same shape and dtype as `x`.
+    """Exponentials of `x`, normalised to sum to one along `dim`, with the shape and dtype of `x`.
 
-    Softmax does not change when a number is added to a whole slice, so the slice's maximum is taken away first: the
-    largest exponential is then exp(0) = 1 and nothing overflows. An entry of -inf gets weight 0, as long as one entry
+    Softmax does not change when a number is added to a whole slice. So the slice's maximum is subtracted first. The
+    largest exponential is then exp(0) = 1, and nothing overflows. An entry of -inf gets weight 0, as long as one entry
     of its slice is finite.
     """
     # The shift cancels in the quotient, in its gradient too: nothing needs to flow through the maximum.
@@ -59,7 +59,7 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tenso
     """All words at once: q (B, T, D), k (B, S, D), v (B, S, Dv) -> output (B, T, Dv), weights (B, T, S).
 
     `weights[b, i]` is how query i distributes its attention over the S keys. A score is a sum of D products, so for
-    queries and keys of unit variance its own variance is D; divided by sqrt(D) it is 1 at every width, and softmax
+    queries and keys of unit variance its own variance is D. Divided by sqrt(D) it is 1 at every width, and softmax
     starts neither flat nor saturated.
 
     Raises:
@@ -128,8 +128,9 @@ def is_permutation_equivariant(fn: Callable[[Tensor], Tensor], x: Tensor, permut
 def recall_by_hand(keys: Tensor, values: Tensor, query: Tensor, n_keys: int = 26, n_values: int = 10) -> Tensor:
     """Associative recall by one layer whose weights are chosen, not learned: (B, S), (B, S), (B,) -> (B, n_values).
 
-    A place holds a one-hot key beside a one-hot value. W_q and W_k read the key half, so a place scores high where its
-    own key stands; W_v reads the value half. The query's place matches itself as well, but it brings no value along.
+    A position holds a one-hot key beside a one-hot value. W_q and W_k read the key half, so a position gets a high
+    score where its own key stands. W_v reads the value half. The query's position matches itself as well, but it has no
+    value.
     """
     certain = 50.0  # a matching key scores so much more than any other that softmax is a choice
     pairs = torch.cat([one_hot(keys, n_keys), one_hot(values, n_values)], dim=-1)  # (B, S, n_keys + n_values)
@@ -141,7 +142,7 @@ def recall_by_hand(keys: Tensor, values: Tensor, query: Tensor, n_keys: int = 26
 
 
 def _check_widths(q: Tensor, k: Tensor, v: Tensor) -> None:
-    """Query and key must share a width to be multiplied; every key needs its value."""
+    """Check that query and key share a width and that every key has its value."""
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"queries {tuple(q.shape)} and keys {tuple(k.shape)} differ in width")
     if k.shape[-2] != v.shape[-2]:

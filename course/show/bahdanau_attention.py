@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 MAP = "Greys_r"
-"""The colours of the paper's figure 3: the brighter, the larger the weight."""
+"""The colours of the paper's figure 3. The brighter a cell, the larger the weight."""
 EXAMPLES = {
     "English": "Sunday, July 4, 1999",
     "French": "dimanche 4 juillet 1999",

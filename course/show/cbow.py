@@ -1,4 +1,4 @@
-"""Pictures and the widget of topic 02: bags as tables, what knowledge is worth, and words on a map."""
+"""Pictures and the widget of topic 02: bags as tables, losses as bars, and words on a map."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FAMILIES = {
     "people": (style.BLUE, ("person sg", "person pl", "name")),
     "animals": (style.ORANGE, ("animal sg", "animal pl")),
     "food and places": (style.GREEN, ("food", "place")),
-    "verbs, one subject": (style.PINK, tuple(f"verb {kind} sg" for kind in grammar.VERBS)),
-    "verbs, several": ("#8B3A6B", tuple(f"verb {kind} pl" for kind in grammar.VERBS)),
+    "singular verbs": (style.PINK, tuple(f"verb {kind} sg" for kind in grammar.VERBS)),
+    "plural verbs": ("#8B3A6B", tuple(f"verb {kind} pl" for kind in grammar.VERBS)),
     "adjectives": (style.AMBER, ("mood", "taste")),
     "adverbs": (style.SKY, ("frequency", "closing")),
     "small words": (style.GREY, ("position", "direction", "determiner sg", "determiner pl", "determiner of food")),
 }
-"""How classes are coloured on the map: related ones alike."""
+"""How classes are coloured on the map. Related classes have similar colours."""
 TWO_KINDS = (
     ("food", "animal sg"),
     ("person sg", "verb about food pl"),
@@ -37,14 +37,14 @@ TWO_KINDS = (
     ("person pl", "verb about food sg"),
     ("person pl", "verb about somebody sg"),
 )
-"""Classes that share words: a lamb is eaten or eats, a cook may cook."""
+"""Classes that share words. A lamb eats or is eaten, and a cook may cook."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
 def counts(table: Tensor, words: Sequence[str]) -> Figure:
-    """The lecture's table: a row a word, a column a sentence; `table` is (N, V), a row a sentence."""
+    """The lecture's table, with a row for each word and a column for each sentence; `table` is (N, V)."""
     values = table.detach().cpu().double().T
     labels = [f"$x_{{{n}}}$" for n in range(1, values.shape[1] + 1)]
     return _table(values, words, labels, "How often does it occur?", "{:.0f}")
@@ -60,7 +60,7 @@ def similarities(bags: Tensor, sentences: Sequence[str]) -> Figure:
 
 
 def ladder(losses: Mapping[str, float], yours: Mapping[str, float] | None = None) -> Figure:
-    """Bars of losses in nats: what the best reader loses who knows this or that, and what `yours` does."""
+    """Bars of losses in nats: the best possible readers who know this or that, and `yours`."""
     import matplotlib.pyplot as plt
 
     rows = sorted([*losses.items(), *(yours or {}).items()], key=lambda row: -row[1])
@@ -78,9 +78,9 @@ def ladder(losses: Mapping[str, float], yours: Mapping[str, float] | None = None
 
 
 def word_map(E: Tensor, chosen: str = "", neighbours: Sequence[str] = ()) -> Figure:
-    """All words of the grammar in the plane, close where their vectors in E (V, D) point the same way.
+    """All words of the grammar in the plane, close together where their vectors in E (V, D) point the same way.
 
-    Coloured by class, which the model was never told. A `chosen` word is named, and its `neighbours` with it.
+    Classes give the colours, and the model was never told them. A `chosen` word is named, and so are its `neighbours`.
     """
     import matplotlib.pyplot as plt
 
@@ -90,13 +90,13 @@ def word_map(E: Tensor, chosen: str = "", neighbours: Sequence[str] = ()) -> Fig
         _draw_map(axes, places, chosen, neighbours)
         if not chosen:
             figure.draw_without_rendering()  # from here on it is known where everything stands
-            _name_islands(axes, places)
-        alt = "Map of word vectors: words of one class lie together, though the model was never told the classes."
+            _name_classes(axes, places)
+        alt = "Map of word vectors. Words of one class lie together, though the model was never told the classes."
         return style.finished(figure, alt)
 
 
 def between_two(E: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Figure:
-    """How far does each word point to each class? Cosines with the mean direction of the class's other words."""
+    """How far each word points towards each class, as the cosine with the mean vector of the class's other words."""
     unit = torch.nn.functional.normalize(E.detach().cpu().double(), dim=1)
     ids = grammar.language().ids
     listed = grammar.classes()
@@ -106,7 +106,7 @@ def between_two(E: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Figure
             others = [ids[other] for other in listed[kind] if other not in words]
             middle = unit[others].mean(0)
             table[row, column] = unit[ids[word]] @ middle / middle.norm()
-    return _table(table, words, list(kinds), "Cosine with the middle of a class", "{:z.2f}")
+    return _table(table, words, list(kinds), "Cosine with the mean vector of a class", "{:z.2f}")
 
 
 def _table(values: Tensor, rows: Sequence[str], columns: Sequence[str], title: str, form: str) -> Figure:
@@ -146,13 +146,13 @@ def _draw_map(axes: Axes, places: Tensor, chosen: str = "", neighbours: Sequence
 
 
 def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
-    """A ring around each word, the first one's the boldest, and lines to names that do not cover each other."""
+    """Ring the words, the first one most boldly, and draw lines to their names, which do not cover each other."""
     import numpy as np
     from matplotlib.collections import LineCollection
 
     inch, ring = 72 / axes.figure.dpi, 5.0
     points, room = axes.transData.transform(places.tolist()) * inch, (axes.bbox.x0 * inch, axes.bbox.x1 * inch)
-    ways = np.array(_apart(points.tolist(), words, room))
+    ways = np.array(_label_offsets(points.tolist(), words, room))
     edges = points + ring * ways / np.linalg.norm(ways, axis=1, keepdims=True)
     lines = axes.transData.inverted().transform(np.stack([edges, points + ways], 1).reshape(-1, 2) / inch)
     axes.add_collection(LineCollection(list(lines.reshape(-1, 2, 2)), colors=style.GREY, linewidths=0.6))
@@ -173,12 +173,12 @@ def _point_out(axes: Axes, words: Sequence[str], places: Tensor) -> None:
         )
 
 
-def _apart(
+def _label_offsets(
     points: Sequence[Sequence[float]], words: Sequence[str], room: tuple[float, float]
 ) -> list[tuple[float, float]]:
-    """For each name the way to the nearest free place beside its point, between the two ends of `room`.
+    """For each name, the offset to the nearest free place beside its point, between the two ends of `room`.
 
-    A way to the right ends where the name begins, one to the left where it ends. All in points, 72 to the inch.
+    An offset to the right ends where the name begins, and one to the left where it ends. All are in points.
     """
     line, steps = 14.0, sorted(range(-12, 13), key=abs)
     taken = [(x - 6.0, x + 6.0, y) for x, y in points]
@@ -199,12 +199,12 @@ def _apart(
 
 
 def _extent(at: float, side: float, width: float) -> tuple[float, float]:
-    """From where to where a name of some width reaches that begins `at`, or ends there when its `side` is the left."""
+    """The left and right ends of a name that begins at `at`, or that ends there where `side` is negative."""
     return (at, at + width) if side > 0 else (at - width, at)
 
 
-def _name_islands(axes: Axes, places: Tensor) -> None:
-    """Each class's name beside the middle of its words, and in black the words of two kinds, where there is room."""
+def _name_classes(axes: Axes, places: Tensor) -> None:
+    """Write each class's name beside its words, and the words of two classes in black, where there is room."""
     listed, ids = grammar.classes(), grammar.language().ids
     islands = []
     for colour, kinds in FAMILIES.values():
@@ -224,7 +224,7 @@ def _name_islands(axes: Axes, places: Tensor) -> None:
     taken: list[tuple[float, float, float, float]] = []
     for name, place, colour in islands:
         (x, y), width = axes.transData.transform(place.tolist()) * inch, 5.2 * len(name)
-        ways = [way for way in _around(width) if ends[0] <= x + way[0] and x + way[0] + width <= ends[1]] or [
+        ways = [way for way in _label_candidates(width) if ends[0] <= x + way[0] and x + way[0] + width <= ends[1]] or [
             (0.0, 9.0)
         ]
         boxes = [(x + dx, y + dy, x + dx + width, y + dy + 10) for dx, dy in ways]
@@ -235,8 +235,8 @@ def _name_islands(axes: Axes, places: Tensor) -> None:
         named.set_in_layout(False)
 
 
-def _around(width: float) -> list[tuple[float, float]]:
-    """Where a name's lower left corner may stand, seen from its place, in points: the best first."""
+def _label_candidates(width: float) -> list[tuple[float, float]]:
+    """Offsets for a name's lower left corner from its point, in points, the best first."""
     middle, left, right = -width / 2, -width - 8, 8.0
     near = [(middle, 8.0), (middle, -18.0), (right, -4.0), (left, -4.0), (right, 5.0), (left, 5.0)]
     aslant = [(right, -14.0), (left, -14.0), (middle, 18.0), (-8.0, 14.0)]
@@ -246,7 +246,7 @@ def _around(width: float) -> list[tuple[float, float]]:
 def _covered(
     box: tuple[float, float, float, float], points: Any, taken: Sequence[tuple[float, float, float, float]]
 ) -> float:
-    """How much a name in this box would hide: the marks below it, and ten times the names."""
+    """How much a name in this box would hide: the points below it, and ten times the names."""
     left, low, right, high = box
     x, y = points.T
     marks = int(((x > left - 4) & (x < right + 4) & (y > low - 4) & (y < high + 4)).sum())
@@ -264,9 +264,9 @@ def _darkened(colour: str) -> str:
 
 @one_thread()
 def neighbour_map(E: Tensor, neighbours: float = 45.0, steps: int = 400) -> Tensor:
-    """Places (V, 2) in the plane for the directions of E (V, D), so that neighbours stay neighbours: t-SNE.
+    """Positions (V, 2) in the plane by t-SNE, so that words whose vectors in E (V, D) point the same way lie together.
 
-    Each word has about so many `neighbours`; it starts from the two principal axes, so equal vectors give equal maps.
+    The perplexity of each word is `neighbours`. The map starts from the two principal axes, so it repeats itself.
 
     Source: L. van der Maaten and G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008), equations 1 to 5.
     """
@@ -289,7 +289,7 @@ def neighbour_map(E: Tensor, neighbours: float = 45.0, steps: int = 400) -> Tens
 
 
 def _attractions(distances: Tensor, neighbours: float) -> Tensor:
-    """Symmetric shares (V, V) of squared `distances`, each row as wide as makes `neighbours` its perplexity."""
+    """Symmetric affinities (V, V) from squared `distances`, each row as wide as makes its perplexity `neighbours`."""
     low, high = torch.full_like(distances[:, :1], 1e-3), torch.full_like(distances[:, :1], 1e5)
     distances = distances.clone().fill_diagonal_(torch.inf)
     for _ in range(40):
@@ -305,7 +305,7 @@ def _attractions(distances: Tensor, neighbours: float) -> Tensor:
 
 
 def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
-    """A widget: type a word (its first letters bring it up), and see its neighbours, found by `nearest`."""
+    """A widget: type a word or its first letters, and see its neighbours, found by `nearest`."""
     import ipywidgets as widgets
 
     E = E.detach().cpu()
@@ -317,7 +317,7 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
 
     choice = widgets.Combobox(options=sorted(language.words[1:]), value=word, description="Word", ensure_option=True)
     number = widgets.IntSlider(value=6, min=1, max=15, description="Neighbours", continuous_update=False)
-    picture, said = live.picture("map of all words, with the chosen one and its neighbours"), live.spoken(3)
+    picture, said = live.picture("map of all words, with the chosen word and its neighbours"), live.spoken(3)
     figure = live.stage((8.4, 5.2), left=0.01, right=0.78, bottom=0.02, top=0.94)
 
     def draw(_: Any = None) -> None:
@@ -339,7 +339,7 @@ def explorer(E: Tensor, nearest: Nearest, word: str = "lamb") -> Any:
 
 
 def _in_words(index: int, found: Sequence[int], unit: Tensor, kinds: Tensor, names: Sequence[str]) -> str:
-    """The neighbours with their cosines; those that share a class are in bold."""
+    """The neighbours with their cosines. Those that share a class are in bold."""
     words = grammar.language().words
     listed = []
     for other in found:

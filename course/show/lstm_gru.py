@@ -1,4 +1,4 @@
-"""Pictures and widgets of topic 04: the path along the cell, what a gate keeps, and a tape to write on."""
+"""Pictures and widgets of topic 04: the path along the cell, what is left of a gradient, and a tape to write on."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ LstmCell = Callable[..., tuple[Tensor, Tensor]]
 Step = Callable[[Tensor, Tensor], Tensor]
 
 WORDS = ("Paul", "plays", "basketball", ".", "He", "scored", "twice", ".", "Jeanne", "likes", "handball", ".", "She")
-"""The sentence of the tape, after the lecture's: who is spoken of changes in the middle."""
+"""The sentence of the tape, after the lecture's. Its subject changes in the middle."""
 CANDIDATES = (0.95, 0.3, -0.4, 0.1, 0.05, -0.3, 0.2, 0.1, -0.95, 0.3, -0.4, 0.1, -0.05)
-"""What each word offers to be written: a man's name near +1, a woman's near −1, everything else noise,
-of which the pronouns have next to none: who is meant must come from the name."""
+"""The candidate that each word offers: a man's name near +1, a woman's near −1, and noise from everything else. The
+pronouns offer next to nothing, so the cell has to remember the name."""
 ASKED = {4: 1.0, 12: -1.0}
-"""Where the unit is needed, and with which sign: at the pronouns."""
+"""The positions of the pronouns, where the unit is needed, and the sign that is right there."""
 
 Gates = Mapping[str, Sequence[float]]
 
 
 def half_open() -> dict[str, list[float]]:
-    """Gates i, f and o of a network that has learned nothing: a half at every word."""
+    """Gates i, f and o of a network that has learned nothing, a half at every word."""
     return {gate: [0.5] * len(WORDS) for gate in "ifo"}
 
 
 def attentive() -> dict[str, list[float]]:
-    """Gates that write a name and keep it until the next one, and let it out at the pronouns."""
+    """Gates that write a name, keep it until the next one, and let it out at the pronouns."""
     names = [0.99 if abs(candidate) > 0.9 else 0.01 for candidate in CANDIDATES]
     asked = [0.99 if place in ASKED else 0.01 for place in range(len(WORDS))]
     return {"i": names, "f": [1 - name for name in names], "o": asked}
@@ -45,7 +45,7 @@ def attentive() -> dict[str, list[float]]:
 
 
 def lstm_step() -> Figure:
-    """One step of an LSTM: the cell state's path along the top, the gates that touch it below."""
+    """Draw one step of an LSTM, with the cell state's path along the top and the gates that touch it below."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -79,7 +79,7 @@ def lstm_step() -> Figure:
         axes.axis("off")
         return style.finished(
             figure,
-            "One step of an LSTM. The cell state c runs straight along the top: it is multiplied by the forget gate f, "
+            "One step of an LSTM. The cell state c runs straight along the top. The forget gate f multiplies it, "
             "then the candidate g times the input gate i is added. Below, x and h feed the three gates and the "
             "candidate. The output h' is tanh of the new cell state times the output gate o.",
         )
@@ -114,9 +114,9 @@ def _path(axes: Axes, corners: Sequence[tuple[float, float]], colour: str) -> No
 
 
 def way_back(step: Step, start: Tensor, xs: Tensor) -> list[float]:
-    """‖∂s_T/∂s_0‖ for T = 1 … steps, for a cell `step(x, s) -> s` from s_0 = `start` (B, S) along xs (B, T, D).
+    """Return ‖∂s_T/∂s_0‖ for T = 1 … steps, for a cell `step(x, s) -> s` from s_0 = `start` (B, S) along xs (B, T, D).
 
-    It is the norm of a fixed random direction taken back, relative to that direction's own: 1 is all of it.
+    It is the norm of a fixed random direction taken back, divided by that direction's own norm. At 1 nothing is lost.
     """
     generator = torch.Generator().manual_seed(1)
     direction = torch.randn(start.shape, generator=generator, dtype=start.dtype)
@@ -134,9 +134,9 @@ def way_back(step: Step, start: Tensor, xs: Tensor) -> list[float]:
 
 
 def run_tape(lstm_cell: LstmCell, gates: Gates) -> tuple[list[float], list[float]]:
-    """The cell state and the output after every word, of one unit whose gates are set by hand.
+    """Return the cell state and the output after every word, of one unit whose gates are set by hand.
 
-    `lstm_cell` does the computing: one input, which nothing reads, no U, and a bias that opens the gates as asked.
+    `lstm_cell` computes them with one input, which nothing reads, no U, and a bias that opens the gates as asked.
     """
     h = c = x = torch.zeros(1, 1)
     cells, outputs = [], []
@@ -150,7 +150,7 @@ def run_tape(lstm_cell: LstmCell, gates: Gates) -> tuple[list[float], list[float
 
 
 def _logit(share: float) -> float:
-    """The number whose sigmoid is `share`; the ends are as open and as shut as can be."""
+    """The number whose sigmoid is `share`, kept finite at 0 and 1."""
     inside = min(max(share, 1e-6), 1 - 1e-6)
     return math.log(inside / (1 - inside))
 
@@ -159,17 +159,17 @@ _TAPE: dict[str, Any] = {"height_ratios": (1.5, 0.8, 1.5), "hspace": 0.06}
 
 
 def tape(lstm_cell: LstmCell, gates: Gates | None = None, chosen: int | None = None) -> Figure:
-    """One unit along the sentence: what each word offers, how far the gates are open, the cell state, the output."""
+    """Draw one unit along the sentence: the candidates, how far the gates are open, the cell state, and the output."""
     import matplotlib.pyplot as plt
 
     with style.styled():
         figure, axes = plt.subplots(3, 1, figsize=(8.2, 4.3), gridspec_kw=_TAPE)
         draw_tape(axes, lstm_cell, gates or half_open(), chosen)
-        return style.finished(figure, said(lstm_cell, gates or half_open()))
+        return style.finished(figure, tape_in_words(lstm_cell, gates or half_open()))
 
 
 def draw_tape(axes: Sequence[Axes], lstm_cell: LstmCell, gates: Gates, chosen: int | None) -> None:
-    """Fills three axes: the gates, the cell state as a tape, and candidates against output."""
+    """Fill three axes with the gates, the cell state as a tape, and the candidates beside the output."""
     top, middle, bottom = axes
     cells, outputs = run_tape(lstm_cell, gates)
     places = torch.arange(len(WORDS))
@@ -208,22 +208,20 @@ def _signed(number: float) -> str:
     return f"{number:+.2f}".replace("-", "−")
 
 
-def said(lstm_cell: LstmCell, gates: Gates) -> str:
-    """What the tape shows, in a sentence or two."""
+def tape_in_words(lstm_cell: LstmCell, gates: Gates) -> str:
+    """Return two sentences on what the cell holds and shows where the unit is needed."""
     cells, outputs = run_tape(lstm_cell, gates)
     parts = []
     for place, sign in ASKED.items():
-        right = outputs[place] * sign > 0.5
-        parts.append(
-            f"at “{WORDS[place]}” the cell holds {_signed(cells[place])} and {_signed(outputs[place])} comes out: "
-            + ("clear" if right else "too faint" if outputs[place] * sign > 0 else "the wrong one")
-        )
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+        clear, faint = outputs[place] * sign > 0.5, outputs[place] * sign > 0
+        verdict = "That is clear." if clear else "That is too faint." if faint else "The sign is wrong."
+        states = f"the cell state is {_signed(cells[place])} and the output is {_signed(outputs[place])}"
+        parts.append(f"At “{WORDS[place]}” {states}. {verdict}")
+    return " ".join(parts)
 
 
 def write_the_tape(lstm_cell: LstmCell) -> Any:
-    """A widget: choose a word, turn its three gates, and see what the cell keeps to the end of the sentence."""
+    """A widget: choose a word, move the sliders of its three gates, and see what the cell keeps along the sentence."""
     import ipywidgets as widgets
 
     gates = half_open()
@@ -244,7 +242,7 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
         with style.styled():
             draw_tape(live.wiped(figure), lstm_cell, gates, words.value)
         picture.value = live.drawn(figure)
-        spoken.value = said(lstm_cell, gates)
+        spoken.value = tape_in_words(lstm_cell, gates)
 
     def show_word(_: Any = None) -> None:
         nonlocal quiet
@@ -279,7 +277,7 @@ def write_the_tape(lstm_cell: LstmCell) -> Any:
 
 
 def _word_and_gates() -> tuple[Any, dict[str, Any]]:
-    """A slider that goes from word to word, and one for each of its gates."""
+    """A slider from word to word, and one for each gate of the chosen word."""
     import ipywidgets as widgets
 
     words = widgets.SelectionSlider(

@@ -21,14 +21,14 @@ PALETTE = (style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.AMBER)
 """One colour for each kind of parenthesis, opening and closing alike."""
 
 COMES_BACK = r"$\|\partial L/\partial h_0\|\;/\;\|\partial L/\partial h_T\|$"
-"""The label of an axis of gradients that have travelled T steps back."""
+"""The axis label of a gradient's norm after T steps back, as a share of its norm at the end."""
 
 Bptt = Callable[..., dict[str, Tensor]]
 Model = Callable[[Tensor, Tensor], Tensor]
 
 
 def unrolled(steps: int = 4) -> Figure:
-    """The loop beside the same loop laid out in time: one cell, one set of weights, drawn once a step."""
+    """Draw the loop beside the same loop unrolled in time, with one cell and one set of weights at every step."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -49,8 +49,8 @@ def unrolled(steps: int = 4) -> Figure:
         axes.axis("off")
         return style.finished(
             figure,
-            "Left: one cell with an arrow from its output back to its input. Right: the same cell drawn once for each "
-            f"of {steps} steps, each handing its state to the next through the same weights W_h.",
+            "On the left, one cell has an arrow from its output back to its input. On the right, the same cell is "
+            f"drawn once for each of {steps} steps. Each hands its state to the next through the same weights W_h.",
         )
 
 
@@ -71,7 +71,7 @@ def _arrow(axes: Axes, tail: tuple[float, float], head: tuple[float, float], col
 
 
 def windows(lengths: Sequence[int], sizes: Sequence[int], accuracy: Sequence[Sequence[float]]) -> Figure:
-    """How often the best judge who sees n neighbours at a time is right: one line for each length."""
+    """Plot how often the best possible window of n tokens is right, a line for each length."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -79,14 +79,12 @@ def windows(lengths: Sequence[int], sizes: Sequence[int], accuracy: Sequence[Seq
         for line, (length, values) in enumerate(zip(lengths, accuracy, strict=True)):
             axes.plot(sizes, values, marker=style.MARKERS[line], label=f"sequences of {length}")
         axes.axhline(0.5, color=style.GREY, lw=1, ls="--", label="a coin")
-        axes.set(
-            xlabel="window n, in tokens", ylabel="accuracy, at the very best", ylim=(0.45, 1.03), xticks=list(sizes)
-        )
+        axes.set(xlabel="window n, in tokens", ylabel="best possible accuracy", ylim=(0.45, 1.03), xticks=list(sizes))
         axes.set_title("What could a window of n tokens know?")
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.08))
         return style.finished(
             figure,
-            "Best accuracy of a window of n tokens: at chance for n up to 3, then rising slowly, "
+            "Best possible accuracy of a window of n tokens. It is at chance for n up to 3 and then rises slowly to "
             + "; ".join(
                 f"{v[-1]:.0%} at n = {sizes[-1]} for length {n}" for n, v in zip(lengths, accuracy, strict=True)
             ),
@@ -94,7 +92,7 @@ def windows(lengths: Sequence[int], sizes: Sequence[int], accuracy: Sequence[Seq
 
 
 def states(hs: Tensor, labels: Sequence[str] = (), title: str = "The state after every token") -> Figure:
-    """One sequence's states (T, H) as a map: time to the right, one row a unit, zero white."""
+    """Draw one sequence's states (T, H) as a map, with time to the right, a row for each unit, and zero in white."""
     import matplotlib.pyplot as plt
 
     values = hs.detach().double().T.cpu().numpy()
@@ -111,7 +109,7 @@ def states(hs: Tensor, labels: Sequence[str] = (), title: str = "The state after
 
 
 def fading(curves: Mapping[str, Sequence[float]], ylabel: str, title: str, limits: tuple[float, float]) -> Figure:
-    """Positive amounts against distance in steps, on a logarithmic axis: one line for each entry of `curves`."""
+    """Plot positive amounts against distance in steps, on a logarithmic axis, a line for each entry of `curves`."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -141,7 +139,7 @@ def _fade(
 
 
 def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_norm: float) -> Figure:
-    """Loss and gradient norm (before any clipping) of one training step after another, for each of the `runs`."""
+    """Plot loss and gradient norm, before any clipping, of one training step after another, for each of the `runs`."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -154,7 +152,7 @@ def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_no
         left.set(xlabel="training step", ylim=(0, None))
         left.set_title("Loss")
         right.set(xlabel="training step")
-        right.set_title("Norm of all gradients, as they came")
+        right.set_title("Norm of all gradients before clipping")
         figure.legend(loc="outside upper center", ncols=2)
         ends = "; ".join(
             f"{name}: loss {losses[0]:.2f} to {losses[-1]:.2f}, largest norm {max(norms):.0f}, last {norms[-1]:.2g}"
@@ -166,7 +164,7 @@ def clipping(runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], max_no
 def accuracy_by_length(
     lengths: Sequence[int], curves: Mapping[str, Sequence[float]], trained: tuple[int, int] = LENGTHS
 ) -> Figure:
-    """Accuracy against the length of the sequences, the lengths of training shaded."""
+    """Plot accuracy against the length of the sequences, with the lengths of training shaded."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -185,7 +183,7 @@ def accuracy_by_length(
 
 
 def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
-    """The share of impossible tokens at each position, for several ways of choosing what the model reads."""
+    """Plot the share of impossible tokens at each position, for several ways of choosing what the model reads."""
     import matplotlib.pyplot as plt
 
     with style.styled():
@@ -195,16 +193,16 @@ def drifting(curves: Mapping[str, Sequence[float]]) -> Figure:
         axes.set(xlabel="position in the sequence", ylabel="impossible tokens", ylim=(0, None))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_title("Does it lose the thread?")
+        axes.set_title("How often does it close what is not open?")
         axes.legend(loc="upper left")
         ends = "; ".join(f"{name}: {values[-1]:.1%} at the end" for name, values in curves.items())
         return style.finished(figure, f"Share of impossible tokens by position. {ends}.")
 
 
 def scheduled_sampling(curves: Mapping[float, tuple[Sequence[float], Sequence[float]]]) -> Figure:
-    """The share of impossible tokens at each position, for writers trained with several probabilities p.
+    """Plot the share of impossible tokens at each position, for writers trained with several probabilities p.
 
-    Each entry of `curves` has two lines: after a true beginning (dashed) and after the writer's own tokens (solid).
+    Each entry of `curves` has two lines, one after a true beginning (dashed) and one after the writer's own tokens.
     """
     import matplotlib.pyplot as plt
 
@@ -235,7 +233,7 @@ def mixed(
     teacher: Tensor,
     p: float,
 ) -> Tensor:
-    """What a writer reads (T,) when `choose(targets, own, p, generator)` mixes the teacher's tokens with its own.
+    """Return what a writer reads (T,) when `choose(targets, own, p, generator)` mixes teacher's tokens with its own.
 
     `step(token (1,), h)` gives logits (1, V) and the next state.
     """
@@ -254,7 +252,7 @@ def mixed(
 
 
 def beliefs(model: Model, ids: Tensor) -> list[float]:
-    """How probable `model` takes "balanced" after each token of one sequence (T,), as if it ended there."""
+    """Return how probable `model` takes "balanced" after each token of one sequence (T,), as if it ended there."""
     ends = torch.arange(1, len(ids) + 1)
     with torch.no_grad(), one_thread():
         logits = model(ids.repeat(len(ids), 1), ends)
@@ -265,9 +263,9 @@ _READING: dict[str, Any] = {"height_ratios": (1.3, 2)}
 
 
 def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
-    """One sequence (T,), its nesting, and the model's belief after each of the first `read` tokens.
+    """Draw one sequence (T,), its nesting, and the model's belief after each of the first `read` tokens.
 
-    Dots are full where training could have asked: after an even number of tokens, of which the last one closes.
+    Dots are full where training could have asked, which is after an even number of tokens if the last one closes.
     """
     import matplotlib.pyplot as plt
 
@@ -278,7 +276,7 @@ def reading(model: Model, ids: Tensor, read: int | None = None) -> Figure:
 
 
 def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
-    """Fills two axes, the tokens and the belief after each; says what they show."""
+    """Fill two axes with the tokens and the belief after each, and return a sentence on what they show."""
     top, bottom = axes
     believed = beliefs(model, ids)[:read]
     _parentheses(top, ids.tolist(), read)
@@ -303,7 +301,7 @@ def _read(axes: Sequence[Axes], model: Model, ids: Tensor, read: int) -> str:
 
 
 def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
-    """The tokens in a row, arcs over those that match, crosses on those that close the wrong one."""
+    """Draw the tokens in a row, arcs over those that match, and crosses on those that close the wrong one."""
     from matplotlib.collections import LineCollection
 
     half = torch.linspace(0, torch.pi, 25)
@@ -332,7 +330,7 @@ def _parentheses(axes: Axes, ids: Sequence[int], read: int) -> None:
 
 
 def parse(typed: str) -> Tensor:
-    """The token ids (T,) of typed parentheses; other characters are left out."""
+    """Return the token ids (T,) of typed parentheses; other characters are left out."""
     return torch.tensor([SYMBOLS.index(character) for character in typed if character in SYMBOLS], dtype=torch.long)
 
 
@@ -340,7 +338,7 @@ def parse(typed: str) -> Tensor:
 
 
 def watch_it_read(model: Model) -> Any:
-    """A widget: type parentheses, or draw some, and step through them watching the model's belief."""
+    """A widget: type parentheses, or draw some, and step through them to see the model's belief."""
     import ipywidgets as widgets
 
     generator = torch.Generator().manual_seed(7)
@@ -390,11 +388,13 @@ def watch_it_read(model: Model) -> Any:
 
 
 def _sequence_controls() -> tuple[Any, Any, Any, Any]:
-    """A field to type a sequence in, a slider for how much of it is read, and two buttons that draw another one."""
+    """A text field for a sequence, a slider for how much of it is read, and two buttons for new sequences."""
     import ipywidgets as widgets
 
     typed = widgets.Text(value="([{}])<>", description="Sequence", tooltip=f"any of {SYMBOLS}", continuous_update=False)
-    steps = widgets.IntSlider(value=8, min=0, max=8, description="Tokens read", tooltip="arrow keys step through it")
+    steps = widgets.IntSlider(
+        value=8, min=0, max=8, description="Tokens read", tooltip="the arrow keys step through the sequence"
+    )
     good = widgets.Button(description="Draw a balanced one", tooltip="a new balanced sequence")
     bad = widgets.Button(description="Draw a corrupted one", tooltip="a new sequence with two tokens exchanged")
     for box in (typed, steps):
@@ -413,7 +413,7 @@ def gradient_norms(
 ) -> list[float]:
     """‖∂L/∂h_0‖ / ‖∂L/∂h_T‖ for T in `distances`, through `bptt`: a random W_h with spectral radius `radius`.
 
-    `size` is the standard deviation of the inputs' part in a_t: small keeps tanh straight, large saturates it.
+    `size` is the standard deviation of the inputs' part in a_t. Small inputs keep tanh linear, large ones saturate it.
     """
     steps = max(DISTANCES)
     generator = torch.Generator().manual_seed(4)
@@ -427,7 +427,7 @@ def gradient_norms(
 
 
 def turn_the_radius(bptt: Bptt) -> Any:
-    """A widget: a slider for the spectral radius of W_h and one for the inputs' size, and the gradient's way back."""
+    """A widget: a slider for the spectral radius of W_h, one for the inputs' size, and what is left of the gradient."""
     import ipywidgets as widgets
 
     radius = widgets.FloatSlider(value=1.0, min=0.4, max=1.8, step=0.05, description="Spectral radius of W_h")

@@ -39,14 +39,14 @@ STARTING_VECTORS = {
     "k": [[2.5, 1.0], [-1.5, 0.5], [0.5, -2.0], [-0.5, 2.0]],
     "v": [[2.0, 2.0], [-2.0, 1.0], [-1.5, -2.0], [2.0, -1.5]],
 }
-"""Four words in two dimensions, so that they can be drawn. `her` looks for a name, and `Ada` is one."""
+"""Four words in two dimensions, so that they can be drawn. The query of `her` looks for a name, and `Ada` is one."""
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
 def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
-    """Bars of how often the digit of the first, second, ..., last pair can be read from the last state of an RNN."""
+    """Plot how often the digit of the first, second, ..., last pair can be read from the last state of an RNN."""
     import matplotlib.pyplot as plt
 
     positions = range(1, len(accuracy) + 1)
@@ -69,7 +69,7 @@ def memory(accuracy: Sequence[float], chance: float = 0.1) -> Figure:
 def scores_by_width(
     widths: Sequence[int], variance: Mapping[str, Sequence[float]], largest: Mapping[str, Sequence[float]], keys: int
 ) -> Figure:
-    """Two panels against the width D: the variance of a score, and the weight of the best of `keys` keys."""
+    """Plot the variance of a score and the weight of the best of `keys` keys against the width D."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -87,12 +87,14 @@ def scores_by_width(
             axes.set_xticks(list(widths), [str(width) for width in widths])
             axes.minorticks_off()
         return finished(
-            figure, "Without the division the variance of a score grows like D, and one key takes all the attention."
+            figure,
+            "Without the division the variance of a score grows in proportion to D, and one key takes all "
+            "the attention.",
         )
 
 
 def attention_map(weights: Tensor, queries: Sequence[str], keys: Sequence[str], title: str = "") -> Figure:
-    """A heat map of weights (T, S): row i is how query i distributes its attention over the keys."""
+    """Draw a heat map of weights (T, S), in which row i is how query i distributes its attention over the keys."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -109,7 +111,7 @@ def costs(
     crossover_length: Callable[[int], float],
     d: int = 512,
 ) -> Figure:
-    """Left, what self-attention costs beside recurrence, by the paper's table and for whole layers; right, its parts.
+    """Plot what self-attention costs beside recurrence, by the paper's table and for whole layers, and its parts.
 
     `attention_cost` gives the paper's table, and `crossover_length` says where the curve of whole layers meets 1.
     """
@@ -157,7 +159,7 @@ def _recurrent_layer(n: int, d: int) -> int:
 
 
 def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], trained_on: int) -> Figure:
-    """Accuracy of several models, by name, against the number of pairs in a list."""
+    """Plot the accuracy of several models, by name, against the number of pairs in a list."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -181,7 +183,7 @@ def recall(slots: Sequence[int], accuracy: Mapping[str, Sequence[float]], traine
 
 
 def playground(attend: Attend) -> VBox:
-    """Sliders for the q, k and v of four words; weights and outputs, computed by `attend`, follow them."""
+    """A widget: sliders for q, k and v of four words, and the weights and outputs that `attend` computes from them."""
     import ipywidgets as widgets
 
     vectors = {role: torch.tensor(rows) for role, rows in STARTING_VECTORS.items()}
@@ -285,7 +287,7 @@ def _draw_words(figure: Figure, q: Tensor, k: Tensor, v: Tensor, attend: Attend,
 
 
 def _heat(axes: Axes, weights: Tensor, queries: Sequence[str], keys: Sequence[str]) -> None:
-    """Weights as colours from 0 to 1 and, where they fit, as numbers."""
+    """Draw weights as colours from 0 to 1 and as numbers."""
     values = weights.detach().cpu().float()
     axes.imshow(values.numpy(), vmin=0.0, vmax=1.0, aspect="auto")
     axes.set_xticks(range(len(keys)), list(keys))
@@ -319,7 +321,7 @@ def _arrow(axes: Axes, x: float, y: float, colour: str) -> None:
 
 
 def _label(axes: Axes, word: str, x: float, y: float, colour: str) -> None:
-    """A word beside its point, further out along the line from the middle."""
+    """Write a word beside its point, further out along the line from the origin."""
     far = max((x * x + y * y) ** 0.5, 1e-6)
     beside = (17 * x / far, 12 * y / far)
     axes.annotate(word, (x, y), beside, textcoords="offset points", color=colour, ha="center", va="center")

@@ -402,7 +402,7 @@ def state_by_class(model):
 # -- what they hear ----------------------------------------------------------------------------------------------------
 
 LESS_THAN_ONE = "After a context your probabilities sum to less than one."
-INFINITE = "Your loss is infinite even where the right word is the best by far."
+INFINITE = "Your loss is infinite even where the right word has by far the largest logit."
 OTHER_EPS = "Call it with eps = 0.5. Does the result change?"
 COMPARED = "Print each hypothesis that you compare at the end"
 ELSEWHERE = "most digits look elsewhere than at their word"

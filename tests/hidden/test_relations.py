@@ -53,7 +53,7 @@ def sorted_set(tokens, min_count=1):
     return {"<unk>": 0} | {word: i + 1 for i, word in enumerate(kept)}
 
 
-@hears("build_vocab", "Numbers by first appearance")
+@hears("build_vocab", "the order in which words first appear")
 def first_come(tokens, min_count=1):
     vocab = {"<unk>": 0}
     for word in tokens:
@@ -93,13 +93,13 @@ def nll_of_softmax(logits, targets):
     return F.nll_loss(logits.softmax(1), targets)
 
 
-@hears("cross_entropy", "What is the most that your loss can ever say, and why?")
+@hears("cross_entropy", "What is the largest loss that your function can return, and why?")
 def small_number_for_safety(logits, targets):
     p = torch.softmax(logits, 1).gather(1, targets.unsqueeze(1)).squeeze(1)
     return -torch.log(p + 1e-10).mean()
 
 
-@hears("nearest", "Everybody is nearest to themselves")
+@hears("nearest", "Should a word be its own neighbour?")
 def asks_for_itself_too(E, index, k):
     return F.cosine_similarity(E, E[index].unsqueeze(0)).topk(k).indices
 

@@ -28,13 +28,15 @@ def test_every_figure_has_a_description():
 
 
 def test_half_open_gates_forget_and_attentive_ones_do_not():
-    assert pictures.said(lstm_cell, pictures.half_open()).count("too faint") == 2
-    assert pictures.said(lstm_cell, pictures.attentive()).count("clear") == 2
+    assert pictures.tape_in_words(lstm_cell, pictures.half_open()).count("too faint") == 2
+    assert pictures.tape_in_words(lstm_cell, pictures.attentive()).count("clear") == 2
     listening = pictures.half_open()
     for gate in "ifo":
         for place in pictures.ASKED:
             listening[gate][place] = listening[gate][place - 1] = 1.0
-    assert "clear" not in pictures.said(lstm_cell, listening), "the name has to be kept, the pronoun does not tell"
+    assert "clear" not in pictures.tape_in_words(lstm_cell, listening), (
+        "the name has to be kept, the pronoun does not tell"
+    )
     cells, outputs = pictures.run_tape(lstm_cell, {"i": [1.0] * 13, "f": [0.0] * 13, "o": [1.0] * 13})
     for cell, output, candidate in zip(cells, outputs, pictures.CANDIDATES, strict=True):
         assert cell == pytest.approx(candidate, abs=1e-4) and output == pytest.approx(math.tanh(candidate), abs=1e-4)
@@ -46,7 +48,7 @@ def test_the_tape_is_computed_by_the_students_cell():
 
     cells, outputs = pictures.run_tape(stubborn, pictures.half_open())
     assert cells[:2] == [-0.25, -0.5] and outputs[0] == 0.5
-    assert "the wrong one" in pictures.said(stubborn, pictures.half_open())
+    assert "The sign is wrong" in pictures.tape_in_words(stubborn, pictures.half_open())
 
 
 def test_the_way_back_is_the_product_of_the_slopes():

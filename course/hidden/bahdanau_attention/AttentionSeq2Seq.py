@@ -11,10 +11,10 @@ PAD_ALONE = "other tokens behind a sentence's end change its logits"
 
 ALONE = "a sentence gets other logits in a batch than it gets alone"
 
-LOOKED = "decode_greedy returns two tensors: ids (B, L), and the weights (B, L, S) with which it looked"
+LOOKED = "decode_greedy returns two tensors: ids (B, L), and the attention weights (B, L, S) of each step"
 
-LOGITS = "logits for every place"
-"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+LOGITS = "logits for every position"
+"""The case that no constant passes, and no table of remembered answers. All others count together with it."""
 
 
 @exercise(
@@ -29,7 +29,7 @@ LOGITS = "logits for every place"
     ),
 )
 def AttentionSeq2Seq(rng):
-    """Parameters are the student's own, so laws decide: who may see what, and whether the two loops agree."""
+    """Parameters are the student's own, so laws decide: what may depend on what, and whether the two loops agree."""
     lengths = torch.tensor([5, 1, 7, 2, 6])
     src = rng.integers(3, 13, 5, 7)
     tgt = rng.integers(3, 11, 5, 8)
@@ -49,14 +49,14 @@ def AttentionSeq2Seq(rng):
         .law("finite")
         .call(src[copies], lengths[copies], tgt[copies], into="copies")
         .law("rows_follow", of="copies", rows=copies, because="copies of a pair of sentences should get the same "
-             "logits, and other pairs others: do yours depend on the tokens, and on nothing else?")
+             "logits, and other pairs others. Do yours depend on the tokens, and on nothing else?")
     )  # fmt: skip
     yield (
         case("read twice", public=True, weight=0.5)
         .call(src, lengths, tgt)
         .call(src, lengths, tgt, into="again")
-        .law("repeats", to="again", because="in evaluation, the same batch gets other logits the second time: what is "
-             "there besides the weights and the tokens?")
+        .law("repeats", to="again", because="in evaluation, the same batch gets other logits the second time. What "
+             "do they depend on besides the weights and the tokens?")
     )  # fmt: skip
     yield (
         case("what stands behind the end", public=True)
@@ -77,12 +77,12 @@ def AttentionSeq2Seq(rng):
         case("what has been written", public=True, weight=2.0)
         .call(src, lengths, tgt)
         .call(src, lengths, changed, into="other")
-        .law("equal_up_to", to="other", count=4, within=1e-5, because="another token at place 3 changes logits at or "
-             "before place 3: does the decoder read what it is about to write?")
-        .law("differ_at", to="other", dim=1, place=4, because="another token at place 3 changes nothing at place 4: "
-             "does each step read the token before it?")
-        .law("differ_at", to="other", dim=1, place=7, because="another token at place 3 changes nothing at place 7: is "
-             "the decoder's state carried from step to step?")
+        .law("equal_up_to", to="other", count=4, within=1e-5, because="another token at position 3 changes logits "
+             "at or before position 3. Does the decoder read what it is about to write?")
+        .law("differ_at", to="other", dim=1, place=4, because="another token at position 3 changes nothing at "
+             "position 4. Does each step read the token before it?")
+        .law("differ_at", to="other", dim=1, place=7, because="another token at position 3 changes nothing at "
+             "position 7. Is the decoder's state carried from step to step?")
     )  # fmt: skip
     number = rng.seed()
     yield (
@@ -92,8 +92,8 @@ def AttentionSeq2Seq(rng):
         .fill(number, on="second")
         .call(src, lengths, tgt)
         .call(src, lengths, tgt, on="second", into="other")
-        .law("differ_at", to="other", dim=1, place=0, because="with another sos the first step reads the same: is it "
-             "shift_right(tgt, sos) that the decoder reads?")
+        .law("differ_at", to="other", dim=1, place=0, because="with another sos the first step reads the same. Does "
+             "the decoder read shift_right(tgt, sos)?")
     )  # fmt: skip
     yield from _looks_back(case, rng)
     yield (
@@ -103,11 +103,11 @@ def AttentionSeq2Seq(rng):
         .law("every_parameter_learns")
         .law("learns_by_place", places=[13, 14], because="no gradient reaches the embeddings of the source")
         .law("every_row_learns", rows=13, used=sorted(set(src[~behind].tolist())),
-             because="some tokens of the source get no gradient: where is the way back cut?")
+             because="some tokens of the source get no gradient. Where does it stop on its way back?")
     )  # fmt: skip
     yield from _writes(case, rng)
     yield (
-        case("scores for many words", sizes=(13, 23, 6, 8), public=True)
+        case("logits for many words", sizes=(13, 23, 6, 8), public=True)
         .call(src, lengths, tgt)
         .law("no_probabilities")
         .law("some_below_zero")
@@ -115,7 +115,7 @@ def AttentionSeq2Seq(rng):
 
 
 def _looks_back(case, rng):
-    """A long source and weak weights: the last states have forgotten its middle; attention has not."""
+    """A long source and weak weights. The last states have forgotten its middle, and attention has not."""
     long = torch.full((3,), 101)
     source, target = rng.integers(3, 13, 3, 101), rng.integers(3, 11, 3, 5)
     middle = source.clone()
@@ -124,8 +124,8 @@ def _looks_back(case, rng):
         case("a token far away, with attention", scale=0.2, public=True, weight=4.0)
         .call(source, long, target)
         .call(middle, long, target, into="other")
-        .law("different", to="other", within=1e-5, because="with weak weights the last states forget the middle of a "
-             "long source, but attention should see it: does the context reach the logits?")
+        .law("different", to="other", within=1e-5, because="with weak weights the last states forget the middle of "
+             "a long source, but attention should see it. Does the context reach the logits?")
     )  # fmt: skip
     rare = source.clamp(max=11)
     rare[:, 50] = 12
@@ -134,14 +134,14 @@ def _looks_back(case, rng):
         .call(rare, long, target)
         .gradients(wrt="parameters")
         .law("every_row_learns", rows=13, used=[12], least=1e-5, because="the middle of a long source gets no "
-             "gradient: does one come back through the context?")
+             "gradient. Does one come back through the context?")
     )  # fmt: skip
     yield (
         case("the same without attention", attention=0, scale=0.2, weight=2.0)
         .call(source, long, target)
         .call(middle, long, target, into="other")
-        .law("equal", to="other", within=1e-5, because="with attention=0 the context is the last state, which "
-             "has forgotten the middle of a long source; yours still sees it")
+        .law("equal", to="other", within=1e-5, because="with attention=0 the context is the last state, which has "
+             "forgotten the middle of a long source, but yours still sees it")
     )  # fmt: skip
     last = source.clone()
     last[:, 100] = 3 + (source[:, 100] - 2) % 10
@@ -156,8 +156,8 @@ def _looks_back(case, rng):
         case("a late step, without attention", attention=0, scale=0.2)
         .call(source, long, written)
         .call(last, long, written, into="other")
-        .law("differ_at", to="other", dim=1, place=59, within=1e-5, because="without attention the last state of the "
-             "encoder is the context of every step; after 59 of them yours knows nothing of the source")
+        .law("differ_at", to="other", dim=1, place=59, within=1e-5, because="without attention the last state of "
+             "the encoder is the context of every step, but after 59 of them yours knows nothing of the source")
     )  # fmt: skip
     number = rng.seed()
     # A sentence that begins with one eos does not begin with the other: two steps are looked at.
@@ -167,8 +167,8 @@ def _looks_back(case, rng):
             .fill(number, scale=1.0)
             .call(source[:, :7].clone(), torch.full((3,), 7), 2, method="decode_greedy", into="decoded")
             .call(1, on="decoded", method="__getitem__", into="weights")
-            .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps: is "
-                 "it the decoder's own state, as it is now, that asks?")
+            .law("slices_differ", of="weights", dim=1, within=1e-5, because="the weights are the same at two steps. "
+                 "Is the query the decoder's own state, as it is now?")
         )  # fmt: skip
 
 
@@ -236,7 +236,7 @@ def _writes(case, rng):
 
 
 class LaidOpen(_Right):
-    """The reference with its pieces laid open, for wrong ones to take their place."""
+    """The reference with its pieces laid open, so that wrong ones can take their place."""
 
     def reads(self, tgt):
         return reference.shift_right(tgt, self.sos)

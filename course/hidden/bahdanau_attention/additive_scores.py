@@ -15,7 +15,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def additive_scores(rng):
-    """Q, K and A never equal, except once Q = K = A; large inputs saturate the tanh."""
+    """Q, K and A differ, except once Q = K = A. Large inputs saturate the tanh."""
 
     def inputs(B, S, Q, K, A, dtype=torch.float64, scale=1.0):
         query, keys = scale * rng.normal(B, Q, dtype=dtype), scale * rng.normal(B, S, K, dtype=dtype)

@@ -15,7 +15,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def alignment_error_rate(rng):
-    """Lengths from 1 to all; three real tokens in ten are hits, and seven of the padding: any other count shows."""
+    """Lengths from 1 to all. Hits are 30 % of the real tokens and 70 % of the padding, so any other count shows."""
 
     def inputs(B, T, S, lengths, hits=0.3, dtype=torch.float64):
         weights = torch.softmax(2 * rng.normal(B, T, S), -1).to(dtype)

@@ -17,7 +17,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def attend(rng):
-    """Ragged masks with holes; the scores behind them are large; a sentence of which nothing is allowed."""
+    """Ragged masks with holes, with large scores behind them, and a sentence of which nothing is allowed."""
 
     def inputs(B, S, D, dtype=torch.float64, allowed=0.6):
         scores, values = 2 * rng.normal(B, S, dtype=dtype), rng.normal(B, S, D, dtype=dtype)
@@ -72,7 +72,7 @@ def _soft(scores, mask, dim=-1):
 
 
 def _filled(scores, where, number=None):
-    """Softmax with a number, the lowest there is if none is given, put over these scores."""
+    """Softmax over these scores, with a number in place of the masked ones, by default the lowest there is."""
     return torch.softmax(scores.masked_fill(where, torch.finfo(scores.dtype).min if number is None else number), -1)
 
 

@@ -14,7 +14,7 @@ ALIGNED = 0.8
 
 @lru_cache(maxsize=50_000)
 def _read(text):
-    """The date, and where the word of each of its eight digits begins: the year's, the month's and the day's."""
+    """The date, and where the word of each of its eight digits begins, for the year, the month and the day."""
     (date, form), *_ = dates.readings(text)
     found = dates.encoded([(date, form)])
     words = found.words[0].tolist()
@@ -22,7 +22,7 @@ def _read(text):
 
 
 class ReadsByRule:
-    """Knows the nineteen forms: always right, and always looks at the first letter of the right word."""
+    """Knows the nineteen forms. It is always right, and always looks at the first letter of the right word."""
 
     @classmethod
     def decode_greedy(cls, src, src_lengths, max_len):
@@ -44,7 +44,7 @@ class ReadsByRule:
 
     @classmethod
     def looks(cls, starts, length):
-        """The place each digit looks at, given the first letters of the right words."""
+        """The position that each digit looks at, given the first letters of the right words."""
         return starts
 
 
@@ -53,7 +53,7 @@ class ReadsByRule:
     name="bahdanau_attention_task",
     forbidden=("blocks.AttentionSeq2Seq",),
     hints=(
-        "Does the loss fall to zero within a few batches? Then decode a date: what does the decoder read in training?",
+        "Does the loss fall to zero within a few batches? Then decode a date. What does the decoder read in training?",
         "Decode ten dates and print them beside the truth. Are the wrong ones of one form, one language, one length?",
         "Draw the weights of one date. Has each row a bright cell, and does it lie where you would look?",
         "Look at the end of the loss curve. If it jumps about, try a learning rate that falls towards the end.",
@@ -62,9 +62,9 @@ class ReadsByRule:
 def bahdanau_attention_task(rng):
     """Dates that were never trained on, in all forms: exact match, the longest and the shortest, and the alignment.
 
-    Over forty seeds 98.5 to 100 % are right; over ten, 97.6 to 100 % of the shortest, and 1.7 to 5.5 % of the digits
+    Over forty seeds 98.5 to 100 % are right. Over ten, 97.6 to 100 % of the shortest are, and 1.7 to 5.5 % of digits
     look elsewhere. Targets that are not shifted end at 0 %, a softmax over the batch below 1 %, no tanh at 48 to 56 %,
-    no attention at 39 to 57 %. A forgotten mask passes here; the function checks catch that one.
+    no attention at 39 to 57 %. A forgotten mask passes here, and the function checks catch that one.
     """
 
     def drawn(count, part):
@@ -123,7 +123,7 @@ def bahdanau_attention_task(rng):
 
 
 def _otherwise(says=None, looks=None):
-    """Knows the forms, but writes ids, `says(date, text)`, or looks at places, `looks(starts, length)`, of its own."""
+    """Knows the forms, but writes ids of its own, `says(date, text)`, or looks elsewhere, `looks(starts, length)`."""
 
     class Otherwise(ReadsByRule):
         pass
@@ -144,7 +144,7 @@ def _right(date):
 
 
 def _garbled(date):
-    """Another date than the right one, which changes with what is read."""
+    """Another date than the right one, which depends on the source."""
     ids = _right(date)
     return torch.cat([ids[:-1].flip(0), ids[-1:]])
 
@@ -174,8 +174,8 @@ bahdanau_attention_task.mistakes(
     LostInLongDates=_otherwise(lambda date, text: SAME if len(text) > 20 else _right(date)),
 )
 bahdanau_attention_task.mistakes(
-    "It looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is one part "
-    "always wrong, or in the place of another?",
+    "Your model looks at the right words and hardly writes a date without an error. Print ten beside the truth. Is "
+    "one part always wrong, or does it stand where another belongs?",
     LooksRightAndWritesWrong=_otherwise(
         lambda date, text: dates.target_ids(f"{date.year}-{date.day:02}-{date.month:02}")
     ),

@@ -15,7 +15,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def dot_scores(rng):
-    """Small widths and large ones, so that a scale shows; as many sentences as words once."""
+    """Small widths and large ones, so that a scale shows. As many sentences as words once."""
 
     def inputs(B, S, D, dtype=torch.float64):
         return rng.normal(B, D, dtype=dtype), rng.normal(B, S, D, dtype=dtype)

@@ -15,7 +15,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def general_scores(rng):
-    """Q and K differ; where they are equal W is far from symmetric."""
+    """Q and K differ. Where they are equal, W is far from symmetric."""
 
     def inputs(B, S, Q, K, dtype=torch.float64):
         return rng.normal(B, Q, dtype=dtype), rng.normal(B, S, K, dtype=dtype), rng.normal(Q, K, dtype=dtype)

@@ -15,7 +15,7 @@ from course.reference import bahdanau_attention as reference
     ),
 )
 def shift_right(rng):
-    """Ids of other integer types, too; the result is as long as the targets, whatever stands in them."""
+    """Ids of other integer types, too. The result is as long as the targets, whatever stands in them."""
     yield call("a small batch", rng.integers(3, 11, 2, 5), 1, public=True, weight=2.0)
     yield call("eos and padding at the end", torch.tensor([[7, 5, 2, 0, 0], [3, 9, 4, 8, 2]]), 1, public=True)
     yield call("a target of one token", rng.integers(3, 11, 3, 1), 1).counts_with("a small batch")

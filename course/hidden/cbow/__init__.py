@@ -1,4 +1,4 @@
 """Examiner's notes on bags of words and CBOW: vocabulary, counts, windows, loss, logits, neighbours, word vectors.
 
-Sizes are distinct primes, so that no axis can stand in for another; one case each shows what equal sizes hide.
+Sizes are distinct primes, so that no axis can stand in for another. One case each shows what equal sizes hide.
 """

@@ -10,7 +10,7 @@ from course.reference import cbow as reference
 @exercise(
     reference.bag_of_words,
     hints=(
-        "One row a sentence, one column an id. What should each row sum to?",
+        "Each sentence has a row, and each id has a column. What should each row sum to?",
         "Count `say yes for bananas bananas` by hand. Which column, if any, holds more than a one?",
         "Give it a word that the vocabulary does not have. In which column should it be counted?",
     ),
@@ -39,7 +39,7 @@ def bag_of_words(rng):
 _counted = reference.bag_of_words
 
 
-@bag_of_words.misconception("`no no no`: how often does it hold the word? And what does your table say?")
+@bag_of_words.misconception("How often does `no no no` hold its word? And what does your table say?")
 def presence_for_counts(sentences, vocab):
     return _counted(sentences, vocab).clamp(max=1)
 
@@ -68,12 +68,14 @@ def words_within_words(sentences, vocab):
     return table
 
 
-@bag_of_words.misconception("These are shares. How many times does each word occur?")
+@bag_of_words.misconception("Your rows are shares of a whole. How many times does each word occur?")
 def shares_for_counts(sentences, vocab):
     counts = _counted(sentences, vocab).double()
     return counts / counts.sum(1, keepdim=True).clamp(min=1)
 
 
-@bag_of_words.misconception("In which column does the word with id 2 stand? The ids decide, not the order of the dict.")
+@bag_of_words.misconception(
+    "In which column should the word with id 2 stand? Print the dict and your columns side by side."
+)
 def columns_by_order_of_the_dict(sentences, vocab):
     return _counted(sentences, {"<unk>": 0} | {word: index for index, word in enumerate(vocab)})

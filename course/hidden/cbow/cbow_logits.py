@@ -9,13 +9,13 @@ from course.reference import cbow as reference
 @exercise(
     reference.cbow_logits,
     hints=(
-        "Write the shape beside each step: (B, C) ids, looked up in E, become what? Which axis has to go?",
-        "A context of the same word four times: its bag is that word's vector, neither longer nor shorter.",
-        "Three tables, three roles: set W to zero, then b, then E, and say what must come out each time.",
+        "Look up ids of shape (B, C) in E, and print the shape. Which axis has to disappear?",
+        "Take a context that holds one word four times. How long should its mean vector be, beside the word's own?",
+        "Set W to zero, then only b, then only E. Which logits should come out each time?",
     ),
 )
 def cbow_logits(rng):
-    """B, C, V, D distinct; then B = C, where the wrong mean fits; repeated words; one word; gradients of all three."""
+    """B, C, V and D differ, then B = C, where the wrong mean fits. Repeated words, one word, gradients of all three."""
 
     def inputs(B, C, V, D, dtype=torch.float64):
         tables = (rng.normal(*shape, dtype=dtype) for shape in ((V, D), (V, D), (V,)))
@@ -44,32 +44,35 @@ def sum_of_the_context(contexts, E, W, b):
     return _scored(E[contexts].sum(1), W, b)
 
 
-@cbow_logits.misconception("How many tables has the model? Set W to zero: what should be left of the logits?")
+@cbow_logits.misconception("How many tables does the model have? Set W to zero. What should be left of the logits?")
 def E_in_place_of_W(contexts, E, W, b):
     return _scored(E[contexts].mean(1), E + 0 * W, b)
 
 
 @cbow_logits.misconception(
-    "Two tables, and you have taken each for the other. Which one do the context's words come from?"
+    "Set a context word's row of E to zero, then its row of W. Which of the two should change the mean vector?"
 )
 def tables_exchanged(contexts, E, W, b):
     return _scored(W[contexts].mean(1), E, b)
 
 
 @cbow_logits.misconception(
-    "Write the shapes of bag and W under your product. Which axis of W stands for the word, and which meets the bag?"
+    "Write the shapes of the mean vector and of W under your product. Which axis of W counts words, and which "
+    "one meets the mean?"
 )
 def W_not_transposed(contexts, E, W, b):
     return E[contexts].mean(1) @ W + b
 
 
-@cbow_logits.misconception("Call it with one context, then with the same one beside others. May its logits change?")
+@cbow_logits.misconception(
+    "Call it with one context, then with the same context beside others. Should its logits change?"
+)
 def mean_over_the_batch(contexts, E, W, b):
     return _scored(E[contexts].mean(0), W, b)
 
 
 @cbow_logits.misconception(
-    "A word that stands there twice counts twice. Compare the contexts [a, a, b, b] and [a, a, a, b]."
+    "Compare the contexts [a, a, b, b] and [a, a, a, b]. Should their mean vectors differ? Do yours?"
 )
 def a_set_for_a_bag(contexts, E, W, b):
     return _scored(torch.stack([E[row.unique()].mean(0) for row in contexts]), W, b)

@@ -15,17 +15,17 @@ LOSS_MARGIN = 0.6
 """Ten trained models end 0.37 to 0.38 above the floor; one that reads only the words before, 0.81 above it."""
 
 LARGE = 8
-"""Classes of so many words count: of a smaller one five neighbours could hardly be found."""
+"""Only classes of this many words count, because a smaller one hardly has five other words."""
 
 KNOWS = "no worse than the bare frequencies"
-"""The case that shows that a model has learned anything: a constant guesses nothing again, and has no order."""
+"""The case that shows that a model has learned something. A constant has no order and guesses no word again."""
 
 NOT_MAD = "no worse than knowing nothing"
-"""The case that shows that there is a model: a table of vectors without one could be copied."""
+"""The case that shows that there is a model. A table of vectors without one could be copied."""
 
 
 class FromTheGrammar:
-    """The best that can be done with a bag, from the rules themselves: what a perfect reader would answer."""
+    """The best prediction from a bag, computed from the grammar's own rules."""
 
     def __init__(self) -> None:
         self.E = _used_as()
@@ -35,7 +35,7 @@ class FromTheGrammar:
 
 
 def _used_as():
-    """A vector a word, (V, D): in which classes it is used."""
+    """One vector for each word, (V, D): the classes in which it is used."""
     table = grammar.class_table().float()
     return table + 0.01 * torch.randn(table.shape, generator=torch.Generator().manual_seed(1))
 
@@ -52,14 +52,14 @@ def _best_for(rows):
 
 @lru_cache(maxsize=32)
 def held_out(count, seed):
-    """Windows of the judge's own, and what the best reader of a bag loses on each."""
+    """The judge's own windows, and the loss of the best reader of a bag on each."""
     contexts, targets = grammar.windows(count, RADIUS, torch.Generator().manual_seed(seed))
     return contexts, targets, -_best(contexts).double().gather(1, targets[:, None]).squeeze(1)
 
 
 @lru_cache(maxsize=1)
 def clear_words():
-    """The words of large classes only, and for all words the classes they are in."""
+    """The words that belong to large classes only, and the classes of every word."""
     table = grammar.class_table()
     small = table.sum(0) < LARGE
     rows = (table.any(1) & ~(table & small).any(1)).nonzero().squeeze(1)
@@ -70,13 +70,15 @@ def clear_words():
     FromTheGrammar(),
     name="cbow_task",
     hints=(
-        "Print the loss of the first batch: log V is knowing nothing, 4.7 is knowing the frequencies. And of the last?",
+        "Print the loss of the first batch and of the last. A model that knows nothing pays log V. One that "
+        "knows only how frequent words are pays 4.7.",
         "Print the shapes of contexts and targets, and one of each as words. Could you have guessed the target?",
-        "If the loss still falls when the budget ends, the steps are too small; if it jumps about, too large.",
+        "Does the loss still fall when the budget ends, or does it jump about? Compare one smaller and one "
+        "larger learning rate.",
     ),
 )
 def cbow_task(rng):
-    """Loss against the bag's own floor on windows of the judge's, and neighbours by class. E is read, W is not."""
+    """The loss above the bag's own floor on the judge's windows, and neighbours by class. E is read, W is not."""
     yield from _public(*_asked("256 windows, a loss near the floor", 256, rng.seed(), public=True))
     yield rest_hidden
     yield from _hidden(*_asked(f"a loss at most {LOSS_MARGIN} above the floor", 1000, rng.seed(), weight=2.0))
@@ -92,10 +94,10 @@ def _public(case, contexts, targets, floor):
     yield _at_most(rung("a loss not far from the floor"), targets, floor, 1.7)
     yield _at_most(rung("not far from the bare frequencies"), targets, floor, 0.6, _surprise()[targets])
     yield _at_most(rung(NOT_MAD), targets, floor, 0.5, _knowing_nothing(targets))
-    yield _not_again(rung("what is there is not guessed again"), contexts)
-    yield rung("scores, not probabilities").law("no_probabilities", of="logits")
-    neighbours = _neighbours("neighbours are words of a kind", 0.8, public=True)
-    yield neighbours.shows("neighbours_alike", full=0.9, called="the share of neighbours that are of a kind")
+    yield _not_again(rung("words beside the gap are not guessed again"), contexts)
+    yield rung("logits, not probabilities").law("no_probabilities", of="logits")
+    neighbours = _neighbours("neighbours are of the same class", 0.8, public=True)
+    yield neighbours.shows("neighbours_alike", full=0.9, called="the share of neighbours of the same class")
 
 
 def _hidden(case, contexts, targets, floor):
@@ -107,11 +109,11 @@ def _hidden(case, contexts, targets, floor):
         return case.counts_with(KNOWS).judged_again(title, weight=0.5)
 
     yield _at_most(rung(NOT_MAD), targets, floor, 0.1, _knowing_nothing(targets))
-    yield _not_again(rung("what is there is not guessed again"), contexts)
-    yield rung("scores, not probabilities").law("no_probabilities", of="logits")
-    yield _neighbours("nine of ten neighbours are of a kind", 0.9, weight=2.0)
-    yield _neighbours("half of the neighbours are of a kind", 0.5)
-    because = "the same words in another order get other scores: this is no bag"
+    yield _not_again(rung("words beside the gap are not guessed again"), contexts)
+    yield rung("logits, not probabilities").law("no_probabilities", of="logits")
+    yield _neighbours("nine of ten neighbours are of the same class", 0.9, weight=2.0)
+    yield _neighbours("half of the neighbours are of the same class", 0.5)
+    because = "the same words in another order get other logits, but a bag has no order"
     yield (
         given_model("a bag has no order", weight=0.5)
         .call(contexts, into="first")
@@ -123,7 +125,7 @@ def _hidden(case, contexts, targets, floor):
 
 
 def _asked(title, count, seed, **options):
-    """A case for windows of the judge's, without a law, then these, and what the best reader loses on each."""
+    """A case for the judge's windows without a law, their targets, and the best reader's loss on each."""
     contexts, targets, floor = held_out(count, seed)
     return given_model(title, **options).call(contexts, into="logits").laws_only(), contexts, targets, floor
 
@@ -137,7 +139,7 @@ def _at_most(case, targets, floor, margin, known=None):
 
 def _not_again(case, contexts):
     beside = contexts[:, RADIUS]
-    because = "a word that already stands in the context is guessed again: hardly any word is said twice in a row"
+    because = "your model guesses a word that already stands beside the gap, and hardly any word occurs twice running"
     law = {"of": "logits", "targets": beside, "known": _surprise()[beside], "margin": -0.02, "because": because}
     return case.law("log_loss_at_least", **law)
 
@@ -149,7 +151,7 @@ def _neighbours(title, bar, **options):
 
 
 def _surprise():
-    """The loss of the bare frequencies on each word, (V,)."""
+    """The loss of the word frequencies on each word, (V,)."""
     return -grammar.language().frequencies.clamp(min=1e-12).log()
 
 
@@ -158,7 +160,7 @@ def _knowing_nothing(targets):
 
 
 class Pretended:
-    """A model of the kind that a mistake in training leaves behind: logits by a function, and vectors."""
+    """A model as a mistake in training leaves it: logits by a function, and vectors."""
 
     def __init__(self, logits, E=None):
         self.logits = logits
@@ -173,7 +175,7 @@ def _by_chance(count, width, seed):
 
 
 def _blurred():
-    """Vectors of which three in ten words have none of their own yet."""
+    """Vectors of which three in ten are still random."""
     E = _used_as()
     lost = torch.rand(len(E), generator=torch.Generator().manual_seed(3)) < 0.3
     E[lost] = _by_chance(int(lost.sum()), E.shape[1], 4)
@@ -181,7 +183,7 @@ def _blurred():
 
 
 def _unsure(contexts, trust):
-    """Between the best answer and the bare frequencies."""
+    """A mixture of the best answer and the word frequencies."""
     frequencies = grammar.language().frequencies.float()
     return (trust * _best(contexts).exp() + (1 - trust) * frequencies).clamp(min=1e-9).log()
 
@@ -191,12 +193,12 @@ def _counted_words(contexts):
 
 
 def _echo(strength):
-    """Prefers what it reads: the target stood in the context, in training."""
+    """Prefers the words it reads, because in training the target stood among them."""
     return Pretended(lambda contexts: strength * _counted_words(contexts), _blurred())
 
 
 def _left_half(contexts):
-    """The best guess when the words after are not read."""
+    """The best guess without the words after the gap."""
     p = grammar.language().next_word(contexts[:, :RADIUS], running=True)[:, -1]
     return (0.9 * p + 0.1 * grammar.language().frequencies).clamp(min=1e-9).log().float()
 
@@ -208,53 +210,59 @@ def _one_word_only(contexts):
 
 
 def _off_the_point(contexts):
-    """Worse than the bare frequencies, though not mad: what is left of an answer to another question."""
+    """Worse than the word frequencies, but not by far, as an answer to another question is."""
     frequencies = grammar.language().frequencies.float()
     return (0.5 * frequencies + 0.5 / len(frequencies)).log().expand(len(contexts), -1)
 
 
 cbow_task.mistakes(
-    "Your model prefers words that stand in the context themselves. Print a few training windows beside their "
-    "targets: can the target be read there?",
+    "Your model prefers words that stand in the context. Print a few training windows beside their targets. "
+    "Can you read the target there?",
     target_inside_the_context=_echo(1.5),
     target_inside_the_context_and_heard_loudly=_echo(2.5),
     target_inside_the_context_and_heard_alone=_echo(6.0),
 )
 cbow_task.mistakes(
-    "Very sure, and often wrong. What does your loss expect, scores or probabilities, and what does it get? (Or are "
-    "the steps far too large?)",
+    "Your model is very sure and often wrong. Does your loss expect logits or probabilities, and which does it "
+    "get? How large are the steps?",
     sure_and_wrong=Pretended(_one_word_only, _blurred()),
 )
 cbow_task.mistakes(
-    "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
+    "What your model returns sums to one. Does your loss expect logits or probabilities?",
     softmax_in_the_model=Pretended(lambda contexts: _best(contexts).exp(), _blurred()),
 )
 cbow_task.mistakes(
-    "No wiser than who gives every word the same score. Do its tensors move in a step? Compare before and after.",
+    "Your model is no better than one that gives every word the same logit. Print its tensors before and after "
+    "a step. Do they change?",
     never_trained=Pretended(lambda contexts: 0 * _counted_words(contexts)),
 )
 cbow_task.mistakes(
-    "Your model answers with the frequencies of the words, whatever stands around. Does a gradient reach E?",
+    "Your model answers with the frequencies of the words, whatever the context is. Does a gradient reach E?",
     frequencies_alone=Pretended(lambda contexts: _unsure(contexts, 0.0)),
 )
 cbow_task.mistakes(
-    "It has learned about words, and answers another question. Print a training window as words: where is the gap?",
+    "Your model has learned about words, but it answers another question. Print a training window as words. "
+    "Where is the gap?",
     another_gap=Pretended(_off_the_point, _used_as()),
 )
 cbow_task.mistakes(
-    "It predicts well, but the vectors in E know nothing of it. Which tensor did your forward read the context from?",
+    "Your model predicts well, but its vectors in E do not show it. From which tensor does your forward read "
+    "the context?",
     E_is_not_the_table_it_reads=Pretended(_best),
 )
 cbow_task.mistakes(
-    "Better than frequencies, far from what four neighbours tell. Are there two tables, one for the words around and "
-    "one for the word to guess? Is the mean taken over the words of one context?",
+    "Your model is better than the frequencies, but far from what four neighbours tell. Are there two tables, "
+    "one for the words around and one for the word to guess? Do you take the mean over the words of one "
+    "context?",
     one_table_for_both=Pretended(lambda contexts: _unsure(contexts, 0.08) + _counted_words(contexts), _used_as()),
 )
 cbow_task.mistakes(
-    "The words before the gap count, those after it do not, or the other way round. Turn a context round and compare.",
+    "The words on one side of the gap count, and the others do not. Exchange the halves of a context and "
+    "compare the logits.",
     reads_one_side=Pretended(_left_half, _used_as()),
 )
 cbow_task.mistakes(
-    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    "Your model is on the way, but not there yet. Was the loss still falling at the end of the curve? How "
+    "large is a step?",
     stopped_on_the_way=Pretended(lambda contexts: _unsure(contexts, 0.17), _used_as()),
 )

@@ -10,13 +10,15 @@ from course.reference import cbow as reference
 @exercise(
     reference.context_windows,
     hints=(
-        "Write the letters a b c d e f on paper, radius 2. Which have two on both sides? What are their contexts?",
-        "Call it with ids 0 … 6: every context can be checked against its target by eye.",
-        "What is the first target, and what the last? T − 2r of them, from place r to place T − r − 1.",
+        "Write a b c d e f on paper and take a radius of 2. Which letters have two neighbours on both sides? "
+        "What are their contexts?",
+        "Call it with the ids 0 to 6, and check each context against its target by eye.",
+        "Take a text of T words and the radius r. At which position does the first target stand, and at which "
+        "the last?",
     ),
 )
 def context_windows(rng):
-    """Ids all different, so that a place shows; then repetitions, a text of one window, of none, too short."""
+    """Distinct ids, so that a position shows. Then repetitions, a text of one window, of none, and one too short."""
     yield call("ids in order, radius 1", torch.arange(10, 17), 1, public=True)
     yield call("ids in order, radius 2", torch.arange(20, 31), 2, public=True, weight=2.0)
     yield call("a mixed text, radius 3", rng.permutation(17), 3, weight=2.0)
@@ -35,28 +37,27 @@ def _long_enough(ids, radius):
 
 
 def _around(ids, radius, before, after):
-    """Places relative to each centre."""
+    """Positions relative to each centre."""
     _long_enough(ids, radius)
     centres = torch.arange(radius, max(radius, len(ids) - radius))
     return ids[(centres[:, None] + torch.tensor([*before, *after])).clamp(min=0)], ids[centres]
 
 
-@context_windows.misconception(
-    "Suspiciously easy: could the target be read off its own context? Print one beside the other."
-)
+@context_windows.misconception("Print each target beside its context. Can you read the target there?")
 def centre_included(ids, radius):
     return _around(ids, radius, range(-radius, 1), range(1, radius + 1))
 
 
 @context_windows.misconception(
-    "Your contexts have the right width, and hold their own target. Which word has fallen out instead?"
+    "Your contexts have the right width, but they hold their own target. Which word is missing instead?"
 )
 def centre_for_the_last_word(ids, radius):
     return _around(ids, radius, range(-radius, 0), range(radius))
 
 
 @context_windows.misconception(
-    "Take the text a b a c and radius 1. A centre is a place: what if the same word stands beside it, or before it?"
+    "Take the text `a b a c d` and a radius of 2. The centre is one position. What happens to the same word at "
+    "another position?"
 )
 def centre_removed_by_its_value(ids, radius):
     whole, centres = centre_included(ids, radius)
@@ -72,13 +73,15 @@ def words_before_only(ids, radius):
     return contexts, ids[2 * radius :]
 
 
-@context_windows.misconception("From left to right, says the docstring. In which order does your left half stand?")
+@context_windows.misconception(
+    "The docstring asks for the order from left to right. Print one context. In which order does its left half stand?"
+)
 def nearest_word_first(ids, radius):
     return _around(ids, radius, range(-1, -radius - 1, -1), range(1, radius + 1))
 
 
 @context_windows.misconception(
-    "How many windows do you return for T words? The first word lacks neighbours on its left, so it is no target."
+    "How many windows do you return for T words? How many neighbours does the first word have on its left?"
 )
 def padded_at_the_ends(ids, radius):
     _long_enough(ids, radius)
@@ -86,7 +89,7 @@ def padded_at_the_ends(ids, radius):
 
 
 @context_windows.misconception(
-    "Who are the left neighbours of the first word? Are the last words of the text among them?"
+    "Print the context of the first word. Are the last words of the text among its left neighbours?"
 )
 def wrapped_around(ids, radius):
     _long_enough(ids, radius)

@@ -13,16 +13,16 @@ BUILT_IN_LOSS = ("F.cross_entropy", "nn.CrossEntropyLoss")
 @exercise(
     reference.cross_entropy,
     hints=(
-        "With all scores equal your loss must be log V, whatever V is. Is it?",
-        "What is the probability of the target when the scores are [0, 10000]? And its logarithm, on a computer?",
+        "Make all logits equal. Then the loss must be log V, for every V. Is yours?",
+        "Take the logits [0, 10000] and the target 0. Print the probability of the target, and its logarithm.",
         "Write log(exp(z_y) / sum exp(z)) as a difference. Which of its two terms overflows?",
     ),
     forbidden=BUILT_IN_LOSS,
 )
 def cross_entropy(rng):
-    """Values and gradients, B and V different and once equal; huge scores, where only a stable form survives.
+    """Values and gradients, with B and V different and once equal. Huge logits, where only a stable form survives.
 
-    Where the best are right, what overflows is told from what loses small probabilities.
+    Where the targets have the largest logits, an overflow is told apart from a small probability that was lost.
     """
     yield call("a small batch", 2 * rng.normal(3, 5), torch.tensor([4, 0, 2]), public=True)
     huge = torch.tensor([[1e4, -1e4, 0.0], [0.0, 5e3, -1e4]], dtype=torch.float64)
@@ -45,37 +45,37 @@ def _chosen(values, targets):
     return values[torch.arange(len(targets)), targets]
 
 
-@cross_entropy.misconception(
-    "Softmax has been applied before your loss applies it again. Is [10, 0] a score or a probability, to your function?"
-)
+@cross_entropy.misconception("Give your loss the logits [10, 0]. How often does a softmax act on them?")
 def softmax_twice(logits, targets):
     return reference.cross_entropy(torch.softmax(logits, 1), targets)
 
 
 @cross_entropy.misconception(
-    "Print the exponentials and their sum, row by row, for scores of ±10,000. What is the one divided by the other?"
+    "Print the exponentials and their sum, row by row, for logits of ±10,000. What is one divided by the other?"
 )
 def overflows(logits, targets):
     return -(_chosen(logits.exp(), targets) / logits.exp().sum(1)).log().mean()
 
 
 @cross_entropy.misconception(
-    "Print the probability of a target that lies 10,000 below the best score, then its logarithm. When was it lost?"
+    "Print the probability of a target whose logit lies 10,000 below the largest, then its logarithm. Where "
+    "was it lost?"
 )
 def logarithm_of_zero(logits, targets):
     return -_chosen(torch.softmax(logits, 1), targets).log().mean()
 
 
 @cross_entropy.misconception(
-    "Your loss is infinite even where the right word is the best by far. Print exp(10000). Which term holds it?"
+    "Your loss is infinite even where the right word has by far the largest logit. Print exp(10000). Which "
+    "term holds it?"
 )
 def exponentials_overflow_in_the_sum(logits, targets):
     return (logits.exp().sum(1).log() - _chosen(logits, targets)).mean()
 
 
 @cross_entropy.misconception(
-    "One row has scores up to 10,000, another up to 5,000. Print what is left of each when your maximum is taken off, "
-    "and the sum of its exponentials."
+    "One row has logits up to 10,000, another up to 5,000. Print what is left of each after you subtract your "
+    "maximum, and the sum of its exponentials."
 )
 def one_maximum_for_the_batch(logits, targets):
     shifted = logits - logits.max()
@@ -83,7 +83,7 @@ def one_maximum_for_the_batch(logits, targets):
 
 
 @cross_entropy.misconception(
-    "Add 5 to a whole row: should its loss change? Print your terms before and after: which of them have moved?"
+    "Add 5 to a whole row. Should its loss change? Print your terms before and after. Which of them have moved?"
 )
 def maximum_not_added_back(logits, targets):
     shifted = logits - logits.amax(1, keepdim=True)
@@ -91,14 +91,16 @@ def maximum_not_added_back(logits, targets):
 
 
 @cross_entropy.misconception(
-    "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?"
+    "With the logits [0, 10000], target 0 should cost 10,000. What is the largest loss that your function can "
+    "return, and why?"
 )
 def probabilities_plus_1e_8(logits, targets, least=1e-8):
     return -(_chosen(torch.softmax(logits, 1), targets) + least).log().mean()
 
 
 cross_entropy.mistakes(
-    "Scores of [0, 10000] and target 0 cost 10,000. What is the most that your loss can ever say, and why?",
+    "With the logits [0, 10000], target 0 should cost 10,000. What is the largest loss that your function can "
+    "return, and why?",
     probabilities_plus_1e_9=partial(probabilities_plus_1e_8, least=1e-9),
     probabilities_plus_1e_10=partial(probabilities_plus_1e_8, least=1e-10),
     probabilities_plus_1e_12=partial(probabilities_plus_1e_8, least=1e-12),
@@ -115,12 +117,14 @@ cross_entropy.mistakes(
 
 
 @cross_entropy.misconception(
-    "Print the shape of what you take the mean of. How many targets has a row, and how many do you look up?"
+    "Print the shape of what you take the mean of. How many targets does a row have, and how many do you look up?"
 )
 def every_target_of_every_row(logits, targets):
     return -torch.log_softmax(logits, 1)[:, targets].mean()
 
 
-@cross_entropy.misconception("Which numbers must sum to one: those of a row, or those of a column? Try a batch of one.")
+@cross_entropy.misconception(
+    "Sum your probabilities over each row, then over each column. Which sums should be one? Try a batch of one."
+)
 def softmax_over_the_batch(logits, targets):
     return -_chosen(torch.log_softmax(logits, 0), targets).mean()

@@ -12,25 +12,26 @@ from course.reference import cbow as reference
 @exercise(
     reference.nearest,
     hints=(
-        "Draw three arrows, two of them in nearly the same direction and of very different length. Who is near?",
-        "Multiply one row of E by 100: nobody's neighbours may change.",
-        "Which word is nearest of all to any word? Should it be in the list?",
+        "Draw three arrows. Two of them point nearly the same way, but differ greatly in length. Which two "
+        "should be neighbours?",
+        "Multiply one row of E by 100. The neighbours of every word should stay the same. Do yours?",
+        "Which word has the largest cosine with a given word? Should it be in the list?",
     ),
 )
 def nearest(rng):
-    """Vectors of very different lengths, so that no other measure gives the same order; k small, and everybody."""
+    """Vectors of very different lengths, so that no other measure gives the same order. A small k, and all words."""
 
     def words(V, D, dtype=torch.float64):
         lengths = (1.5 * rng.normal(V, 1)).exp()
         return (lengths * F.normalize(rng.normal(V, D), dim=1)).to(dtype)
 
     yield call("seven words, three neighbours", words(7, 3), 2, 3, public=True)
-    yield call("everybody else, nearest first", words(11, 5), 0, 10, public=True, weight=2.0)
+    yield call("all other words, nearest first", words(11, 5), 0, 10, public=True, weight=2.0)
     yield call("many words", words(101, 7), 53, 13, weight=2.0)
     yield call("one neighbour", words(13, 3), 12, 1)
     longer = torch.tensor([100.0] + 16 * [1.0], dtype=torch.float64)[:, None]
-    yield call("a long vector asks", words(17, 2) * longer, 0, 5)
-    yield call("a long vector is asked for", words(17, 2) * longer.flip(0), 3, 5)
+    yield call("the chosen word has a long vector", words(17, 2) * longer, 0, 5)
+    yield call("another word has a long vector", words(17, 2) * longer.flip(0), 3, 5)
     yield call("float32", words(23, 5, dtype=torch.float32), 7, 11)
     twins = words(7, 3)
     twins[1] = twins[4]  # a cosine of one, and the earlier word of the two
@@ -48,55 +49,57 @@ def _cosines(E, index):
     return F.cosine_similarity(E, E[index][None], dim=1).detach()
 
 
-@nearest.misconception("Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?")
+@nearest.misconception("Multiply one row of E by 100 and ask again. Is it now a neighbour of every word?")
 def dot_product_without_the_head_of_its_list(E, index, k):
     return (E @ E[index]).detach().topk(k + 1).indices[1:]
 
 
-@nearest.misconception("Halve every vector but the one that asks: have the directions changed? Has your list?")
+@nearest.misconception("Halve every vector but that of the chosen word. Have the directions changed? Has your list?")
 def euclidean_distance_without_the_head_of_its_list(E, index, k):
     return (E - E[index]).norm(dim=1).detach().argsort()[1 : k + 1]
 
 
 nearest.mistakes(
-    "Multiply one row of E by 100 and ask again. Does it become everybody's neighbour?",
+    "Multiply one row of E by 100 and ask again. Is it now a neighbour of every word?",
     dot_product=lambda E, index, k: _ranked(E @ E[index], index, k),
 )
 nearest.mistakes(
-    "Halve every vector but the one that asks: have the directions changed? Has your list?",
+    "Halve every vector but that of the chosen word. Have the directions changed? Has your list?",
     euclidean_distance=lambda E, index, k: _ranked(-(E - E[index]).norm(dim=1), index, k),
 )
 
 
-@nearest.misconception("Print the length of each row after you have divided. Are they all 1?")
+@nearest.misconception("Print the length of each row after your division. Are they all 1?")
 def columns_of_length_one(E, index, k):
     unit = E / E.norm(dim=0)
     return _ranked(unit @ unit[index], index, k)
 
 
-@nearest.misconception("Two words have the same vector. Which of them does your list leave out? How do you know it?")
+@nearest.misconception(
+    "Give two words the same vector. Which of them does your list leave out? How does it know which word was asked for?"
+)
 def the_head_of_the_list_left_out(E, index, k):
     return _cosines(E, index).argsort(descending=True)[1 : k + 1]
 
 
-@nearest.misconception("Who is at the head of your list? Everybody is nearest to themselves.")
+@nearest.misconception("Print the first word of your list. Should a word be its own neighbour?")
 def self_included(E, index, k):
     return _cosines(E, index).topk(k).indices
 
 
 @nearest.misconception(
-    "Which cosine have you given to the word itself? Print the cosines of all, sorted: who would come behind it?"
+    "Which cosine do you give to the word itself? Print all cosines in order. Can another word come behind it?"
 )
 def itself_at_a_cosine_of_zero(E, index, k):
     return _cosines(E, index).index_fill(0, torch.tensor(index), 0.0).topk(k).indices
 
 
-@nearest.misconception("Print the cosines of your list, in its order. Which end is the near one?")
+@nearest.misconception("Print the cosines of your list in order. Should the first one be the largest or the smallest?")
 def farthest_first(E, index, k):
     return _ranked(_cosines(E, index), index, len(E) - 1).flip(0)[:k]
 
 
-@nearest.misconception("When `index` is taken out of the table, what happens to the numbers of the words after it?")
+@nearest.misconception("Take `index` out of the table. What happens to the numbers of the words after it?")
 def numbers_shifted(E, index, k):
     others = torch.cat([_cosines(E, index)[:index], _cosines(E, index)[index + 1 :]])
     return others.topk(k).indices

@@ -1,4 +1,4 @@
-"""Hidden tests of `GatedClassifier`: which state is read, and what a cell with gates remembers."""
+"""Hidden tests of `GatedClassifier`: which state it reads, and what a cell with gates remembers."""
 
 from functools import partial
 
@@ -15,7 +15,8 @@ from course.reference import lstm_gru as reference
 @exercise(
     reference.GatedClassifier,
     hints=(
-        "Start from your ElmanClassifier. Which line makes the next state, and how many states does your cell return?",
+        "Write the classifier with a plain recurrent cell first. Which line makes the next state? How many states does "
+        "your gated cell return?",
         "Print the shape of every parameter, and beside it the shape that your cell needs for W, U and b.",
         "Change the padding, and compare the logits. Then change the first token, and compare again.",
     ),
@@ -23,7 +24,7 @@ from course.reference import lstm_gru as reference
     name="GatedClassifier",
 )
 def GatedClassifier(rng):
-    """Its cell and its parameters are the student's own, so laws decide: what it must not see, and what it must."""
+    """Its cell and its parameters are the student's own, so laws decide what it must see and what it must not."""
     yield from reading.cases(rng, shape=0.5, end=3.0, company=4.0, first=2.0, last=2.0)
     case, (full, words) = partial(reading.classifier, rng), reading.words_of_one_length(rng)
     yield (
@@ -41,9 +42,9 @@ def GatedClassifier(rng):
         case("weak weights forget", scale=0.025, weight=2.0)
         .call(one, steps)
         .call(two, steps, into="other")
-        .law("equal", to="other", within=1e-7, because="with weak weights a gate lets go of a part at every step, and "
-             "after 500 of them nothing of the first tokens is left; yours still shows them: does it ever let go, "
-             "and is it the last state alone that is read?")
+        .law("equal", to="other", within=1e-7, because="with weak weights a gate lets go of a part at every step, "
+             "and after 500 of them nothing of the first tokens is left, but yours still shows them. Does it ever "
+             "let go, and do you read the last state alone?")
     )  # fmt: skip
     shuffled = torch.stack([rng.permutation(11) for _ in range(6)])
     yield (
@@ -52,16 +53,17 @@ def GatedClassifier(rng):
         .gradients(wrt="parameters")
         .learning()
         .law("every_parameter_learns", learning="what learns")  # a table of one-hot rows may be frozen
-        .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
+        .law("every_token_learns", tokens=11, because="some tokens get no gradient. Where does it stop on its way "
+             "back?")
         .law("learns_at_least", numbers=2300, because="it learns fewer numbers than a cell whose gates read both "
-             "the token and the state: what does each of your gates read?")
-        .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient: which number does "
+             "the token and the state. What does each of your gates read?")
+        .law("every_block_learns", rows=29, because="the weights of a whole gate get no gradient. Which number does "
              "that gate multiply, and what is that number at every step?")
     )  # fmt: skip
 
 
 class Gated(reference.GatedClassifier):
-    """The reference with its pieces laid open, for wrong ones to take their place."""
+    """The reference with its pieces laid open, so that wrong ones can take their place."""
 
     def start(self, ids):
         zero = self.b.new_zeros(len(ids), self.hidden)

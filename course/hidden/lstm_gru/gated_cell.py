@@ -20,7 +20,7 @@ from course.reference import lstm_gru as reference
     forbidden=BUILT_IN,
 )
 def gated_cell(rng):
-    """The gate in the middle, wide open, shut; the candidate's weights and the gate's never the same."""
+    """The gate in the middle, wide open, and shut. The candidate's weights and the gate's are never the same."""
 
     def inputs(B, D, H, dtype=torch.float64):
         return *x_and_h(rng, 1, B, D, H=H, dtype=dtype), *weights(rng, 1, D, H, dtype), *weights(rng, 1, D, H, dtype)

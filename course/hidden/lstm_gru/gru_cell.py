@@ -21,7 +21,7 @@ from course.reference import lstm_gru as reference
     forbidden=BUILT_IN,
 )
 def gru_cell(rng):
-    """At once, then r and z forced to their ends one by one."""
+    """All at once, then r and z forced to their ends one by one."""
 
     def inputs(B, D, H, dtype=torch.float64):
         return *x_and_h(rng, 1, B, D, H=H, dtype=dtype), *weights(rng, 3, D, H, dtype)

@@ -31,7 +31,7 @@ from course.reference import lstm_gru as reference
     forbidden=BUILT_IN,
 )
 def lstm_cell(rng):
-    """First everything at once; then gates forced open and shut one by one, which leaves one piece of it each time."""
+    """First everything at once. Then gates forced open and shut one by one, which leaves one piece of it each time."""
 
     def inputs(B, D, H, dtype=torch.float64):
         return *x_and_h(rng, 2, B, D, H=H, dtype=dtype), *weights(rng, 4, D, H, dtype)

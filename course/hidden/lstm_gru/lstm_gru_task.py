@@ -20,11 +20,11 @@ from course.hidden.lstm_gru.scaffold import BUILT_IN
     forbidden=BUILT_IN,
 )
 def lstm_gru_task(rng):
-    """New sequences of the training's lengths and of twice its longest, behind whose end stand random tokens.
+    """New sequences of the training's lengths and of twice its longest, with random tokens behind their ends.
 
     With a rate that falls, an LSTM reaches 96 to 98 % over ten seeds, 90 to 95 % at the longest and 63 to 72 % at twice
-    that, a GRU the same; Elman's network 84 to 88 %, 69 to 77 % and 57 to 63 %, so that now and then it is beyond the
-    last bar, and never the others; an LSTM whose cell state is not carried at most 84, 70, 58.
+    that, and so does a GRU. Elman's network reaches 84 to 88 %, 69 to 77 % and 57 to 63 %, so now and then it passes
+    the last bar, and never the others. An LSTM whose cell state is not carried reaches at most 84, 70 and 58 %.
     """
 
     def new(title, count, lengths, bar, **settings):
@@ -58,14 +58,14 @@ def _examples(rng, count, lengths):
 
 
 @lstm_gru_task.misconception(
-    "Hardly better than a coin. Does the loss fall at all? Do state and gradient pass through every step?"
+    "Your model hardly beats guessing. Does the loss fall at all? Do state and gradient pass through every step?"
 )
 def as_good_as_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))
 
 
 @lstm_gru_task.misconception(
-    "It has learned something real, and forgets too fast. How long does a forget gate of one half remember?"
+    "Your model has learned something real, but it forgets too fast. How long does a forget gate of one half remember?"
 )
 def sees_a_few_tokens(ids, lengths):
     """What a window of five tokens can know."""
@@ -73,8 +73,8 @@ def sees_a_few_tokens(ids, lengths):
 
 
 @lstm_gru_task.misconception(
-    "It has learned something real, forgets too fast, and guesses beyond its lengths. Which states does a step hand on "
-    "to the next, and how long does a forget gate of one half remember?"
+    "Your model has learned something real, but it forgets too fast and guesses beyond its lengths. Which states "
+    "does a step hand on to the next, and how long does a forget gate of one half remember?"
 )
 def sees_a_few_tokens_and_is_lost_beyond(ids, lengths):
     within = (lengths <= parentheses.LONGER[1])[:, None]
@@ -82,7 +82,8 @@ def sees_a_few_tokens_and_is_lost_beyond(ids, lengths):
 
 
 @lstm_gru_task.misconception(
-    "Good at the lengths of training, lost beyond, as Elman's network is. Do gates decide what your state keeps?"
+    "Your model is good at the lengths of training and lost beyond, as Elman's network is. Do gates decide what "
+    "your state keeps?"
 )
 def lost_beyond_its_lengths(ids, lengths):
     within = (lengths <= parentheses.LONGER[1])[:, None]
@@ -90,6 +91,6 @@ def lost_beyond_its_lengths(ids, lengths):
 
 
 lstm_gru_task.mistakes(
-    "In training all padding is zero; here it is anything. Which column does your model read?",
+    "In training all padding is zero, but here it is random tokens. Which column does your model read?",
     reads_on_to_the_edge=reading.up_to_the_zeros,
 )

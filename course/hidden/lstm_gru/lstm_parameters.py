@@ -34,7 +34,7 @@ def one_direction_only(input_size, hidden_size, layers=1, bidirectional=False):
 
 
 def _count(input_size, hidden_size, layers=1, bidirectional=False, *, gates=4, biases=4, upper=None):
-    """The right sum with a number exchanged: of the biases a unit, say; `upper` is how much upper layers read."""
+    """The right sum with one number exchanged, such as the biases of a unit. `upper` is what upper layers read."""
     directions = 2 if bidirectional else 1
     wide = upper(input_size, hidden_size) if upper else directions * hidden_size
     widths = [input_size] + [wide] * (layers - 1)

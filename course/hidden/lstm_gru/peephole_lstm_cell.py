@@ -20,7 +20,7 @@ from course.reference import lstm_gru as reference
     forbidden=BUILT_IN,
 )
 def peephole_lstm_cell(rng):
-    """Old and new cell states far apart; one peephole at a time shows which one went astray."""
+    """Old and new cell states are far apart. One peephole at a time shows which one went astray."""
 
     def inputs(B, D, H, dtype=torch.float64):
         values = (*x_and_h(rng, 2, B, D, H=H, dtype=dtype), *weights(rng, 4, D, H, dtype))

@@ -1,4 +1,4 @@
-"""Hidden tests of `run_bidirectional`: what either cell has read, and where its states stand."""
+"""Hidden tests of `run_bidirectional`: what each cell has read, and where its states stand."""
 
 import torch
 
@@ -16,7 +16,7 @@ from course.reference import lstm_gru as reference
     ),
 )
 def run_bidirectional(rng):
-    """Running sums tell what has been read; Elman's cells tell in which order; the two directions are never alike."""
+    """Running sums show what was read, and Elman's cells show in which order. The two directions are never alike."""
 
     def summing(D, H, dtype=torch.float64):
         return stand_in("adding_cell", W=rng.normal(H, D, dtype=dtype))

@@ -13,7 +13,7 @@ from course.reference import markov_ngrams as reference
 SHAPES = "for a context of any length, an answer is a tensor of the V next probabilities"
 
 IN_ORDER = "two tokens of context, in their order"
-"""The case that no constant passes: what holds of any distribution counts together with it."""
+"""The case that no constant passes. What holds of any distribution counts together with it."""
 
 NOTHING = torch.tensor([], dtype=torch.long)
 
@@ -29,7 +29,7 @@ NOTHING = torch.tensor([], dtype=torch.long)
     ),
 )
 def NGramModel(rng):
-    """Right models differ in value: laws decide, one mechanism a case; the last case measures the mixture's worth."""
+    """Right models differ in value, so laws decide, one mechanism a case. The last measures the mixture's worth."""
     names = rng.permutation(5)
     text = names[rng.integers(0, 5, 61)]
     contexts = [(rng.integers(0, 5, k),) for k in (0, 1, 2, 3, 5, 7, 2, 4)]
@@ -50,7 +50,7 @@ def _fitted(title: str, n: int, vocab_size: int, alpha: float, text: Tensor, pub
 
 
 def _asked(title: str, n: int, vocab_size: int, alpha: float, text: Tensor, contexts: list, public: bool = False):
-    """The same, asked what comes after each of `contexts`; the shape of the answers goes before all that they say."""
+    """The same, asked what comes after each of `contexts`. The shape of the answers is judged before their values."""
     case = _fitted(title, n, vocab_size, alpha, text, public).map(contexts, method="next_distribution")
     return case.law("shape_is", shape=(len(contexts), vocab_size), because=SHAPES)
 
@@ -91,7 +91,7 @@ def _distributions(names: Tensor, text: Tensor, contexts: list):
 
 
 def _what_decides(names: Tensor):
-    """Two tokens of context, and three, where fewer tell nothing: after (a, a) comes b, after (a, b) b, and so on."""
+    """Two tokens of context, and three, where fewer say nothing. After (a, a) comes b, after (a, b) b, and so on."""
     a, b = names[:2].tolist()
     because = "the two tokens before it decide what comes next here"
     yield (
@@ -113,7 +113,7 @@ def _pairs(names: Tensor) -> Tensor:
 
 
 def _one_model_one_window(text: Tensor):
-    """`fit` returns the model; tokens before the last n − 1 do not matter."""
+    """`fit` returns the model, and tokens before the last n − 1 do not matter."""
     yield (
         _fitted("what `fit` returns is the model", 3, 5, 0.2, text, public=True)
         .call(text[7:9], on="fitted", method="next_distribution")
@@ -132,14 +132,16 @@ def _one_model_one_window(text: Tensor):
         .call(text[7:9], method="next_distribution", into="kept")
         .call(torch.cat([(text[20:23] + 1) % 5, text[6:9]]), method="next_distribution", into="other beginning")
         .law("shape_is", shape=(5,), because=SHAPES)
-        .law("equal", to="kept", because="with n = 3 only the last two tokens matter; older ones changed your answer")
+        .law(
+            "equal", to="kept", because="with n = 3 only the last two tokens matter, but older ones changed your answer"
+        )
         .law("equal", to="other beginning", because="with n = 3, tokens before the last three changed your answer")
         .counts_with(IN_ORDER)
     )
 
 
 def _first_and_last_window(names: Tensor):
-    """A model that misses a window guesses among equally frequent tokens: the smallest or the largest of them."""
+    """A model that misses a window guesses among equally frequent tokens, and takes the smallest or the largest."""
     low, middle, high = names[:3].sort().values
     because = "is the whole training text, and yet your model does not expect"
     return (
@@ -155,7 +157,7 @@ def _first_and_last_window(names: Tensor):
 
 
 def _shorter_contexts(rng: Rng, names: Tensor):
-    """No context, a short one and an unseen one: each time the shorter windows answer."""
+    """No context, a short one and an unseen one. Each time the shorter windows answer."""
     counts = torch.tensor([23, 11, 5, 2, 1])
     text = names[torch.arange(5).repeat_interleave(counts)[rng.permutation(42)]]
     frequencies = torch.zeros(5, dtype=torch.float64).index_put_((names,), counts.double() / 42)
@@ -191,7 +193,10 @@ def _shorter_contexts(rng: Rng, names: Tensor):
 
 def _no_context(text: Tensor, frequencies: Tensor):
     """Without a context the counts of single tokens answer, with alpha added to each."""
-    alike = "without a context your model holds all tokens equally likely, and one of them fills half of the text"
+    alike = (
+        "without a context your model gives all tokens the same probability, although one of them fills half of the "
+        "text"
+    )
     yield (
         _fitted("no context: the single tokens' frequencies", 3, 5, 0.0, text, public=True)
         .call(NOTHING, method="next_distribution")
@@ -211,7 +216,7 @@ def _no_context(text: Tensor, frequencies: Tensor):
         .law("shape_is", shape=(7,), because=SHAPES)
         .law("close_to", value=smoothed / smoothed.sum(), within=1e-5, because=because)
     )
-    because = "with n = 1 the answer should be the frequencies of single tokens, and yours is another"
+    because = "with n = 1 the answer should be the frequencies of single tokens, but yours differs"
     yield (
         _fitted("n = 1 looks at nothing", 1, 5, 0.3, text)
         .call(text[:3], method="next_distribution")
@@ -222,7 +227,7 @@ def _no_context(text: Tensor, frequencies: Tensor):
 
 
 def _never_impossible(names: Tensor):
-    """What was read anywhere may come everywhere; with alpha > 0 anything may."""
+    """What was read anywhere may come everywhere. With alpha > 0 anything may."""
     ring = names.repeat(7)
     contexts = [(names[:k],) for k in (0, 1, 2, 3)] + [(torch.stack([names[3], names[1]]),)]
     yield (
@@ -275,14 +280,14 @@ def _worth_something(rng: Rng):
 
 
 class _Counting(reference.NGramModel):
-    """The reference, and the counts of the text it was fitted on: what the misconceptions below are made of."""
+    """The reference with the counts of the text it was fitted on, from which the misconceptions below are made."""
 
     def fit(self, ids: Tensor):
         self.text = ids.tolist()
         return super().fit(ids)
 
     def mixed(self, tokens: list[int]) -> Tensor:
-        """What the reference says after these tokens."""
+        """The reference's distribution after these tokens."""
         return reference.NGramModel.next_distribution(self, torch.tensor(tokens, dtype=torch.long))
 
     def counts(self, tokens: list[int]) -> Tensor:
@@ -299,7 +304,7 @@ class _Counting(reference.NGramModel):
 
 
 def _answers(next_distribution: Callable[[_Counting, Tensor], Tensor]) -> type[_Counting]:
-    """The same model, which answers otherwise."""
+    """The same model with another answer."""
     return type("Changed", (_Counting,), {"next_distribution": next_distribution})
 
 

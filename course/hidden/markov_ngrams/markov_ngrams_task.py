@@ -33,7 +33,7 @@ ON_READ = (2.0, 4.0)
     ),
 )
 def markov_ngrams_task(rng):
-    """Fitted here on a part of the corpus drawn by lot, asked about modules that `load` keeps back."""
+    """Fitted here on a randomly chosen part of the corpus, and asked about modules that `load` keeps back."""
     short = _judged("new modules, after a short text", 12_000, 250, rng, PUBLIC, public=True)
     yield short.shows("perplexity_within", full=FULL, called="perplexity, divided by that of the course's own model,")
     yield _judged("the text it has read", 12_000, 200, rng, *ON_READ, public=True, of_the_text=True, weight=0.5)

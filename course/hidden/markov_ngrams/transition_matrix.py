@@ -16,7 +16,7 @@ from course.reference import markov_ngrams as reference
     ),
 )
 def transition_matrix(rng):
-    """Tokens never met, the last token met nowhere else, the shortest texts, alpha a fraction and above one."""
+    """Tokens that never occur, a last token that occurs nowhere else, short texts, alpha a fraction and above one."""
     text = torch.cat([rng.integers(0, 4, 29), torch.tensor([0, 0, 0, 1, 2, 0, 3])])
     yield call("counts alone", text, 5, public=True)
     yield call("a little added to each count", text, 7, alpha=0.1, public=True)  # rows below 1
@@ -41,7 +41,7 @@ def _divided(weights: Tensor, totals: Tensor) -> Tensor:
 
 
 @transition_matrix.misconception(
-    "Sum your rows, then your columns. Which of the two answers the question: what comes next?"
+    "Sum your rows, then your columns. Which sums should be one, if the question is what comes next?"
 )
 def columns_normalised(ids, vocab_size, alpha=0.0):
     weights = _pair_counts(ids, vocab_size) + alpha

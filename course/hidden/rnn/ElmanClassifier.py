@@ -1,4 +1,4 @@
-"""Hidden tests of `ElmanClassifier`: which state is read, and what each step makes of the one before."""
+"""Hidden tests of `ElmanClassifier`: which state it reads, and how each step uses the state before."""
 
 from functools import partial
 
@@ -16,7 +16,8 @@ from course.reference import rnn as reference
     hints=(
         "Print ids and lengths of a small batch. At which index does each sequence end?",
         "Change the padding, and compare the logits. Then change the first token, and compare again.",
-        "Trace one sequence by hand with hidden = 2. Where does h come in, and what if it turns negative?",
+        "Trace one sequence by hand with hidden = 2. Where does the old state enter, and what if a number turns "
+        "negative?",
     ),
     forbidden=BUILT_IN,
     name="ElmanClassifier",
@@ -30,8 +31,8 @@ def ElmanClassifier(rng):
         .call(torch.arange(5)[:, None], torch.ones(5, dtype=torch.long))
         .call(torch.arange(5, 10)[:, None], torch.ones(5, dtype=torch.long), into="other")
         .law("shape_is", shape=(5, 3))
-        .law("different", to="other", because="sequences of one token get the same logits, whatever the token: is the "
-             "first one read at all?")
+        .law("different", to="other", because="sequences of one token get the same logits, whatever the token. Do "
+             "you read the first one at all?")
     )  # fmt: skip
     steps = torch.full((4,), 43)
     tail = rng.integers(0, 11, 1, 1).expand(4, 40)  # one token again and again: what stands out stood in front
@@ -40,15 +41,15 @@ def ElmanClassifier(rng):
         case("weak weights forget", weight=3.0, scale=0.1)
         .call(one, steps)
         .call(two, steps, into="other")
-        .law("bounded", low=-2.0, high=2.0, because="with weak weights a state stays small, and yours has grown over "
-             "43 steps: what is a new state made of?")
-        .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count; yours still "
-             "shows the first ones after 40 steps: is it the last state alone that is read?")
+        .law("bounded", low=-2.0, high=2.0, because="with weak weights a state stays small, and yours has grown "
+             "over 43 steps. What is a new state made of?")
+        .law("equal", to="other", within=1e-5, because="with weak weights only late tokens should count, but yours "
+             "still shows the first ones after 40 steps. Do you read the last state alone?")
     )  # fmt: skip
     yield (
         case("strong weights grow", weight=2.0, scale=2.0)
         .call(rng.integers(0, 11, 5, 20), torch.full((5,), 20))
-        .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step; yours is held back")
+        .law("exceeds", value=1e6, because="with strong weights a ReLU state grows at every step, and yours does not")
     )
     middle, *others = rng.permutation(11)[:9].tolist()
     mixed = torch.tensor([[before, middle, after] for before in others[:4] for after in others[4:]])
@@ -57,14 +58,14 @@ def ElmanClassifier(rng):
         case("more than a sum", hidden=61, weight=2.0)
         .call(mixed, torch.full((16,), 3))
         .law("combination_is_not_zero", weights=torch.outer(contrast, contrast).flatten(), because="each token adds "
-             "its share, whatever stood before it: is there no ReLU in the recurrence?")
+             "its share, whatever stood before it. Is there a ReLU in the recurrence?")
     )  # fmt: skip
     # What two early tokens make of each other only a bend between them can show: long after, weakly, nothing turns
     # negative because of them. One model in a hundred has a unit so near to zero that it does: so there are two.
     early = torch.stack([rng.permutation(11)[:4] for _ in range(40)])  # (40, 4): two for each of two places
     pairs = early[:, [[0, 2], [1, 2], [0, 3], [1, 3]]]  # (40, 4, 2)
     met = torch.cat([pairs, rng.integers(0, 11, 40, 1, 3).expand(40, 4, 3)], 2).flatten(0, 1)
-    corners, late = torch.tensor([1.0, -1.0, -1.0, 1.0]), "the first tokens add up as if nothing bent between them: is "
+    corners, late = torch.tensor([1.0, -1.0, -1.0, 1.0]), "the first tokens add up as if nothing bent between them. Is "
     late += "there a ReLU around every step of the recurrence?"
     yield (
         case("a bend at every step", hidden=23, scale=0.08)
@@ -81,21 +82,22 @@ def ElmanClassifier(rng):
         .call(shuffled, torch.full((6,), 11))
         .gradients(wrt="parameters")
         .law("every_parameter_learns", unused=True)  # a table of one-hot rows may be frozen, a layer left over
-        .law("every_token_learns", tokens=11, because="some tokens get no gradient: where is their way back cut?")
-        .law("learns_at_least", numbers=13 * 13, because="hardly anything learns but what makes logits of a state: who "
-             "keeps the gradient from the steps before it?")
-        .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="nothing of yours has a row for each token: "
-             "is the third token three times the first?")  # or one beside the state, or one more for padding
+        .law("every_token_learns", tokens=11, because="some tokens get no gradient. Where does it stop on its way "
+             "back?")
+        .law("learns_at_least", numbers=13 * 13, because="hardly anything learns except the layer that makes the "
+             "logits. What keeps the gradient from the steps before it?")
+        .law("learns_by_place", places=[11, 12, 11 + 13, 12 + 13], because="none of your weights has a row for each "
+             "token. Is the third token three times the first?")  # or one beside the state, or one more for padding
         .law("learns_at_least", numbers=(11 + 13 + 3) * 13, because="fewer numbers learn than there are in W_x, W_h "
-             "and W_y together: print the names and shapes of your parameters")
+             "and W_y together. Print the names and shapes of your parameters")
     )  # fmt: skip
 
 
 def _states_of_one_number(rng):
-    """What ReLU makes zero is zero: the tokens of which it does so are alike, and in front they are as good as none.
+    """What ReLU makes zero is zero. Tokens whose state it makes zero are alike, and at the start they leave no trace.
 
-    In half of the models all tokens may lie on one side (an embedding that is multiplied, and two biases): of 24, two
-    or more have some on either but for one in 400,000.
+    In half of the models all tokens may lie on one side (with an embedding that is multiplied, and two biases). Of 24,
+    two or more have some on either side except in one of 400,000.
     """
     V, models = 19, range(24)
     tokens = torch.arange(V)
@@ -107,19 +109,19 @@ def _states_of_one_number(rng):
         case = case.call(pairs, torch.full((V * V,), 2), on=f"model {k}", into=f"pairs {k}")
     alone, behind = ([f"{name} {k}" for k in models] for name in ("alone", "pairs"))
     return case.law(
-        "some_rows_agree", of=alone, least=2, because="with a state of one number, many tokens should lead to the same "
-        "logits: what does the function around your recurrence make of two different numbers below zero?",
+        "some_rows_agree", of=alone, least=2, because="with a state of one number, many tokens should lead to the "
+             "same logits. What does the function around your recurrence make of two different numbers below zero?",
     ).law(
         "some_leave_no_trace", of=behind, alone=alone, least=2, because="a token whose state is 0 should leave no "
-        "trace on what follows it, as if it had not been there: with which state does yours begin?",
+             "trace on what follows, as if it had not been there. With which state does yours begin?",
     ).law(
-        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them: what is left of the formula "
-        "for the logits where h is 0?",
+        "no_row_is_zero", of=alone, because="a state of 0 gets logits of 0, all of them. What is left of the "
+             "formula for the logits where h is 0?",
     )  # fmt: skip
 
 
 class Elman(reference.ElmanClassifier):
-    """The reference with its pieces laid open, for wrong ones to take their place."""
+    """The reference with its pieces laid open, so that wrong ones can take their place."""
 
     def start(self, inputs):
         return torch.zeros_like(inputs)
@@ -143,7 +145,7 @@ reading.declare_misreadings(ElmanClassifier, Elman)
 
 
 def _stepping(step):
-    """The classifier with another step: what it makes of itself, of x and of h."""
+    """The classifier with another step, a function of the model, x and h."""
     return reading.over(Elman, next=step)
 
 
@@ -152,32 +154,32 @@ ElmanClassifier.mistakes(
     EveryEndOfEverySequence=reading.over(Elman, read=lambda self, states, lengths: states[:, lengths - 1]),
 )
 ElmanClassifier.mistakes(
-    "Change the first token: do the logits move? What does a step know of the one before?",
+    "Change the first token. Do the logits move? What does a step know of the one before?",
     StateNotCarried=_stepping(lambda self, x, h: torch.relu(x + self.from_state(torch.zeros_like(h)))),
     StateLeftOut=_stepping(lambda self, x, h: torch.relu(x)),
     InputTwice=_stepping(lambda self, x, h: torch.relu(x + self.from_state(x))),
 )
 ElmanClassifier.mistakes(
-    "What does the function around your recurrence make of -1, and of -2? And what does the lecture's?",
+    "What does the function around your recurrence make of −1, and of −2? And what does the formula's?",
     LeakyForRelu=_stepping(lambda self, x, h: F.leaky_relu(x + self.from_state(h))),
 )
 ElmanClassifier.mistakes(
-    "Which function does the lecture put around the recurrence here? Make all weights ten times as strong: how large "
-    "may a state of yours become, and how large one of the lecture's?",
+    "Which function does the formula put around the recurrence? Multiply all weights by ten. How large may your "
+    "state become, and how large the formula's?",
     TanhForRelu=_stepping(lambda self, x, h: torch.tanh(x + self.from_state(h))),
 )
 ElmanClassifier.mistakes(
-    "The token says 1 and the old state says -1. What do you hand to ReLU: one of the two, or what they come to?",
+    "The input contributes 1 and the old state −1. Print what you hand to ReLU. Is it one of them, or their sum?",
     ReluOfTheInputBesideABias=_stepping(
         lambda self, x, h: (x - self.from_input.bias).relu() + self.from_state(h) + self.from_input.bias
     ),
 )
 ElmanClassifier.mistakes(
-    "Without a bend, many steps are one matrix. Where is the nonlinearity?",
+    "Without a nonlinearity, many steps together are one matrix. Where is yours?",
     NoNonlinearity=_stepping(lambda self, x, h: x + self.from_state(h)),
 )
 ElmanClassifier.mistakes(
-    "The values are right. Print the gradients: which tokens get none, and who keeps it from them?",
+    "The values are right. Print the gradients. Which tokens get none, and at which line does the gradient stop?",
     Detached=_stepping(lambda self, x, h: torch.relu(x + self.from_state(h.detach()))),
 )
 

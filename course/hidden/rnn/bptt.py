@@ -19,9 +19,9 @@ AUTOGRAD = (
     reference.bptt,
     hints=(
         "Do T = 1 on paper and compare, then T = 2. The first T at which it goes wrong tells you where to look.",
-        "Name the three states that meet at step t: which one does tanh' need, and which one did W_h read?",
-        "Shapes: delta is (B, H). Which product of it makes an (H, H), and which one a (B, H)? For the second there "
-        "are two candidates, and a W_h that is not symmetric tells them apart.",
+        "Name the three states that meet at step t. Which one does tanh' need, and which one did W_h read?",
+        "delta has the shape (B, H). Which product of it makes an (H, H), and which one a (B, H)? For the second "
+        "there are two candidates, and a W_h that is not symmetric tells them apart.",
     ),
     forbidden=(*BUILT_IN, *AUTOGRAD),
 )
@@ -51,9 +51,9 @@ def bptt(rng):
 def walk_back(xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None, meets=None, steps=None, **how):
     """The right algorithm with one piece exchanged.
 
-    `slope` is tanh', `read` the states that W_h read, `back` the step to the state before; `meets` is made of grad_h_T
-    and of what comes back at each step behind the first. `steps` are walked, `forward` in the order of time, and an
-    `overwritten` sum is its last share.
+    `slope` is tanh', `read` gives the states that W_h read, `back` is the step to the state before. `meets` combines
+    grad_h_T with the gradient that comes back, at each step behind the first. `steps` limits how many are walked,
+    `forward` walks in the order of time, and with `overwritten` a sum keeps only its last share.
     """
     hs, _ = reference.rnn_forward(xs, h0, W_x, W_h, b)
     before = read(hs) if read else torch.cat([h0[:, None], hs[:, :-1]], 1)
@@ -69,26 +69,27 @@ def walk_back(xs, h0, W_x, W_h, b, grad_h_T, *, slope=None, read=None, back=None
     return {**found, "h0": grad_h}
 
 
-@bptt.misconception("Print t at every turn of your loop. At which state does the gradient arrive first?")
+@bptt.misconception("Print t at every turn of your loop. Which state does the gradient reach first?")
 def walks_forward(*inputs):
     return walk_back(*inputs, forward=True)
 
 
 bptt.mistakes(
-    "tanh' can be written with what goes into tanh or with what comes out. Which of the two goes with 1 - (...)²?",
+    "You can write tanh' with what goes into tanh or with what comes out of it. Which of the two belongs in 1 - "
+    "(...)²?",
     slope_of_the_input=partial(walk_back, slope=lambda h, a, before: 1 - a**2),
 )
 bptt.mistakes(
-    "Take T = 1, and an h0 of zeros: your slope is 1, whatever x is. Which state does a step begin with, and which "
-    "end?",
+    "Take T = 1 and an h0 of zeros. Then your slope is 1, whatever x is. Which state does a step begin with, and "
+    "which one does it end with?",
     slope_at_the_state_before=partial(walk_back, slope=lambda h, a, before: 1 - before**2),
 )
 bptt.mistakes(
-    "Where is the slope of tanh in your way back? Saturate a unit: its gradient should vanish.",
+    "Saturate a unit. Its gradient should vanish. Which factor of your way back would make it vanish?",
     no_slope=partial(walk_back, slope=lambda h, a, before: torch.ones_like(h)),
 )
 bptt.mistakes(
-    "At how many of the states does a loss stand here? Take T = 2, and print what arrives at each of them.",
+    "On how many of the states does the loss depend directly? Take T = 2, and print what arrives at each state.",
     the_same_gradient_at_every_step=partial(walk_back, meets=lambda end, back: end),
     a_loss_at_every_step=partial(walk_back, meets=lambda end, back: end + back),
 )
@@ -97,11 +98,11 @@ bptt.mistakes(
     W_h_not_turned_around=partial(walk_back, back=lambda delta, W_h: delta @ W_h.T),
 )
 bptt.mistakes(
-    "Look at the gradient of W_h with T = 1: which state did W_h read in that step, h_0 or h_1?",
+    "Look at the gradient of W_h with T = 1. Which state did W_h read in that step, h_0 or h_1?",
     state_after_the_step=partial(walk_back, read=lambda hs: hs),
     index_minus_one=partial(walk_back, read=lambda hs: hs.roll(1, 1)),
 )
 bptt.mistakes(
-    "The weights were used at every step. Is each step's share added, or does the next one overwrite it?",
+    "Every step uses the same weights. Print the gradient of b after each step. Does it add up, or is it overwritten?",
     overwritten_instead_of_added=partial(walk_back, overwritten=True),
 )

@@ -9,7 +9,7 @@ from course.reference import rnn as reference
 @exercise(
     reference.clip_grad_norm,
     hints=(
-        "Clip [3, 0] and [0, 4] together at 1. Their common norm is 5: what should come out of each?",
+        "Clip [3, 0] and [0, 4] together at 1. Their common norm is 5. What should come out of each?",
         "Clip something that is already short. Does it come back as it was?",
         "The direction must not change. How many different factors does your list get?",
     ),
@@ -20,7 +20,7 @@ from course.reference import rnn as reference
     tolerance=1e-5,  # torch adds 1e-6 to the norm before it divides
 )
 def clip_grad_norm(rng):
-    """Long and short, of many shapes, together."""
+    """Long and short gradients, of many shapes, together."""
 
     def grads(*shapes, scale=1.0, dtype=torch.float64):
         return [scale * rng.normal(*shape, dtype=dtype) for shape in shapes]
@@ -44,9 +44,7 @@ def _norm(grads):
     return sum(float((g**2).sum()) for g in grads) ** 0.5
 
 
-@clip_grad_norm.misconception(
-    "Clip [3, 0] and [0, 4] together. How many norms do you compute, and how many factors come of them?"
-)
+@clip_grad_norm.misconception("Clip [3, 0] and [0, 4] together. How many norms do you compute, and how many factors?")
 def each_tensor_for_itself(grads, max_norm):
     return [g * min(1.0, max_norm / max(_norm([g]), 1e-12)) for g in grads], _norm(grads)
 
@@ -58,7 +56,7 @@ clip_grad_norm.mistakes(
 
 
 def _scaled(factor=lambda norm, most: min(1.0, most / max(norm, 1e-12)), norm=_norm, said=None):
-    """The right scaling with another factor, another norm, or another norm said to be the one before."""
+    """The right scaling with another factor, another norm, or another norm returned as the one before."""
 
     def clip(grads, max_norm):
         clipped = [g * factor(norm(grads), max_norm) for g in grads]
@@ -72,15 +70,16 @@ clip_grad_norm.mistakes(
     always_to_the_full_length=_scaled(lambda norm, most: most / max(norm, 1e-12)),
 )
 clip_grad_norm.mistakes(
-    "Short gradients are left alone: good. And long ones: by which factor do they get shorter? Clip (3, 4) at 2.",
+    "You leave short gradients alone, which is right. By which factor do long ones get shorter? Clip (3, 4) at 2.",
     divided_by_the_norm_only=_scaled(lambda norm, most: 1 / norm if norm > most else 1.0),
 )
 clip_grad_norm.mistakes(
-    "A matrix has 3 and 4 on its diagonal, and zeros. How long are its numbers as one row, and what does yours say?",
+    "A matrix has 3 and 4 on its diagonal, and zeros elsewhere. How long are its numbers as one row, and what does "
+    "yours say?",
     largest_singular_values=_scaled(norm=lambda grads: sum(float(torch.linalg.norm(g, 2)) ** 2 for g in grads) ** 0.5),
 )
 clip_grad_norm.mistakes(
-    "What is the length of (3, 4)? If 25 comes out, one step is missing.",
+    "What is the length of (3, 4), and what does your function say? Which step is missing?",
     square_of_the_norm=_scaled(norm=lambda grads: _norm(grads) ** 2),
 )
 clip_grad_norm.mistakes(
@@ -88,6 +87,6 @@ clip_grad_norm.mistakes(
     sum_of_the_norms=_scaled(norm=lambda grads: sum(_norm([g]) for g in grads)),
 )
 clip_grad_norm.mistakes(
-    "The gradients are right. Which norm is returned: the one before clipping or the one after?",
+    "The gradients are right. Which norm do you return, the one before clipping or the one after?",
     norm_after=_scaled(said=_norm),
 )

@@ -1,4 +1,4 @@
-"""Hidden tests of `generate`: what is fed back, and from which distribution each token is drawn."""
+"""Hidden tests of `generate`: what it feeds back, and from which distribution it samples each token."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from course.reference import rnn as reference
 
 
 def _certain(rng, clocks, vocabulary):
-    """Logits (clocks, V, V) that leave no choice: after each token at each clock one successor is certain.
+    """Logits (clocks, V, V) that leave no choice. After each token at each clock, one successor is certain.
 
     Divided by a temperature of one half, their exponentials are still finite.
     """
@@ -21,22 +21,22 @@ def _certain(rng, clocks, vocabulary):
 @exercise(
     reference.generate,
     hints=(
-        "Follow three steps with pencil and paper: what is `token` at each of them, and what is `h`?",
-        "Draw a thousand tokens at a temperature of 0.1 and at 10. Which text is bolder?",
+        "Follow three steps with pencil and paper. What is `token` at each of them, and what is `h`?",
+        "Sample a thousand tokens at a temperature of 0.1 and at 10. Which text is bolder?",
         "How many tokens do you return for length = 1, and is the start among them?",
     ),
 )
 def generate(rng):
-    """Certain successors show what is fed back; uncertain ones, how it is drawn."""
+    """Certain successors show what it feeds back. Uncertain ones show how it samples."""
     start_state = torch.ones(1, 1).double()  # not zero, which is what somebody may begin with who ignores it
     shares = torch.tensor([0.30, 0.22, 0.18, 0.14, 0.12, 0.04], dtype=torch.float64)
 
     def urn(title, length, temperature, **settings):
-        """The same shares after every token: the rarest one is drawn dozens of times, or somebody leaves it out."""
+        """The same shares after every token. The rarest one comes dozens of times, unless it is left out."""
         probabilities = shares[rng.permutation(len(shares))]
         logits = (temperature * probabilities.log()).expand(1, len(shares), len(shares)).clone()
-        step, because = stand_in("clock_step", logits=logits), "the draws do not follow softmax(logits / temperature)"
-        because += ": tally a thousand of them. Does every token come, and each as often as it should?"
+        step, because = stand_in("clock_step", logits=logits), "the samples do not follow softmax(logits / temperature)"
+        because += ". Tally a thousand of them. Does every token come, and each as often as it should?"
         return (
             draws(title, 1, step, start_state, 0, length, temperature, rng.generator(), **settings)
             .law("shape_is", shape=(1, length))
@@ -55,8 +55,8 @@ def generate(rng):
         step = stand_in("clock_step", logits=logits)
         return (
             draws(title, 1, step, start_state, 2, length, temperature, rng.generator(), **settings)
-            .law("shape_is", shape=(1, length), because="`length` tokens are asked for, the start not among them")
-            .law("whole_numbers", because="tokens are whole numbers: a LongTensor")
+            .law("shape_is", shape=(1, length), because="the result should hold `length` tokens, without the start")
+            .law("whole_numbers", because="tokens are whole numbers, so return a LongTensor")
             .law("frequencies", probabilities=torch.softmax(logits[0] / temperature, -1), draws=length, start=2)
         )
 
@@ -75,10 +75,12 @@ def generate(rng):
         .call(step, start_state, 0, 40, 1.0, rng.generator(), on="answer", into="other")
         .draws(2, step, start_state, 0, 40, 1.0, rng.generator(), into="in a row")
         .laws_only()
-        .law("equal", to="again", because="the same generator gave two texts: some chance comes from elsewhere")
-        .law("different", to="other", because="two generators gave the same text of 40 tokens")
-        .law("slices_differ", of="in a row", because="two texts drawn one after the other from one generator are the "
-             "same: does yours begin it anew each time?")
+        .law("equal", to="again", because="the same generator gave two texts. Does every random number come from "
+             "`generator`?")
+        .law("different", to="other", because="two generators gave the same text of 40 tokens. Where do your random "
+             "numbers come from?")
+        .law("slices_differ", of="in a row", because="two texts written one after the other with one generator are "
+             "the same. Does yours set its seed again each time?")
     )  # fmt: skip
 
 
@@ -95,33 +97,36 @@ def _write(step, h, start, length, temperature, generator, *, feed=None, scores=
     return torch.cat(written)
 
 
-@generate.misconception("What does your network read at the second step: the start again, or what it has just written?")
+@generate.misconception(
+    "What does your network read at the second step, the start again or the token it has just written?"
+)
 def feeds_the_start_every_time(*inputs):
     return _write(*inputs, feed=lambda start: torch.tensor([start]))
 
 
 generate.mistakes(
-    "Write twice with different generators. Does anything change? A distribution is there to be drawn from.",
+    "Write twice with different generators. Does anything change? Should the likeliest token always win?",
     always_the_likeliest=partial(_write, draw=lambda p: p.argmax(-1)),
 )
 generate.mistakes(
-    "Print the probabilities of one step, and their shape. Along which axis is the sum one? What do all V add up to?",
+    "Print the probabilities of one step, and their shape. Along which axis do they sum to one? What do all V add "
+    "up to?",
     softmax_over_the_wrong_axis=partial(_write, scores=lambda logits, _: 0.0 * logits),  # V times 1 is as good as 1/V
 )
 generate.mistakes(
-    "At a temperature of 0.1, is your text bolder or tamer than at 1? And the formula?",
+    "At a temperature of 0.1, is your text bolder or tamer than at 1? And what does the formula say?",
     temperature_multiplied=partial(_write, scores=lambda logits, temperature: logits * temperature),
     temperature_ignored=partial(_write, scores=lambda logits, _: logits),
     temperature_twice=partial(_write, scores=lambda logits, temperature: logits / temperature**2),
 )
 generate.mistakes("`step` returns a state. Where does it go?", state_not_carried_on=partial(_write, keep=False))
 generate.mistakes(
-    "Write with two different h0. Which of your lines reads the one that you were given?",
+    "Write with two different h0. Does anything change? Which of your lines reads the state that you were given?",
     begins_with_zeros=lambda step, h0, *others: reference.generate(step, torch.zeros_like(h0), *others),
 )
 
 
-@generate.misconception("For length = 1, what comes out? The start was given; it is not written.")
+@generate.misconception("Call it with length = 1. What comes out? Should the start be written again?")
 def start_among_the_tokens(step, h0, start, length, temperature, generator):
     written = reference.generate(step, h0, start, length, temperature, generator)
     return torch.cat([torch.tensor([start]), written])[:length]

@@ -17,7 +17,7 @@ from course.reference import rnn as reference
     forbidden=BUILT_IN,
 )
 def rnn_cell(rng):
-    """All three terms and what is around them; as wide as its input, where swapped matrices would not be noticed."""
+    """All three terms and the function around them. Once as wide as its input, where swapped matrices do not show."""
     yield call("a small batch", rng.normal(2, 3), rng.normal(2, 5), *weights(rng, 3, 5), public=True)
     yield call("a state as wide as the input", rng.normal(2, 3), rng.normal(2, 3), *weights(rng, 3, 3), public=True)
     yield call("nothing but zeros", torch.zeros(2, 3).double(), torch.zeros(2, 5).double(), *weights(rng, 3, 5))
@@ -47,7 +47,7 @@ def _around(function):
 
 
 rnn_cell.mistakes(
-    "Feed inputs of size 100, in float32, and print the largest exponential. What is one such divided by another?",
+    "Feed inputs of size 100, in float32, and print the largest exponential. What is one of these divided by another?",
     exponentials_overflow=_around(lambda a: (a.exp() - (-a).exp()) / (a.exp() + (-a).exp())),
     exponential_of_twice_overflows=_around(lambda a: ((2 * a).exp() - 1) / ((2 * a).exp() + 1)),
 )
@@ -76,11 +76,12 @@ rnn_cell.mistakes(
     weights_not_transposed=lambda x, h, W_x, W_h, b: torch.tanh(x @ W_x + h @ W_h + b),
 )
 rnn_cell.mistakes(
-    "Set W_h to zero: your result should depend on x alone. Which matrix reads the input, and which the state?",
+    "Set W_h to zero. Then your result should depend on x alone. Which matrix reads the input, and which one the "
+    "state?",
     x_and_h_swapped=lambda x, h, W_x, W_h, b: torch.tanh(h @ W_x.T + x @ W_h.T + b),
 )
 rnn_cell.mistakes(
-    "Set all weights to zero. Is the state you return still the one that came in?",
+    "Set all weights to zero. Do you return the state that came in?",
     residual_added=lambda x, h, W_x, W_h, b: h + torch.tanh(x @ W_x.T + h @ W_h.T + b),
 )
 rnn_cell.mistakes(

@@ -17,7 +17,7 @@ from course.reference import rnn as reference
     forbidden=BUILT_IN,
 )
 def rnn_forward(rng):
-    """Carried, in order, from h0, for each sequence alone; with the gradient flowing all the way back."""
+    """States carried in order from h0, each sequence by itself, with the gradient flowing all the way back."""
     yield call("two sequences of three steps", *inputs(rng, 2, 3, 5, 7), public=True)
     yield call("as many sequences as steps", *inputs(rng, 3, 3, 2, 5), public=True)
     yield call("a single step", *inputs(rng, 3, 1, 2, 5))
@@ -29,7 +29,7 @@ def rnn_forward(rng):
 
 
 @rnn_forward.misconception(
-    "Change the first input: which of your states move? What does the network know at step 3 of it?"
+    "Change the first input. Which of your states move? What does the network know of it at step 3?"
 )
 def state_not_carried(xs, h0, W_x, W_h, b):
     hs = torch.stack([reference.rnn_cell(x, h0, W_x, W_h, b) for x in xs.unbind(1)], 1)
@@ -37,7 +37,7 @@ def state_not_carried(xs, h0, W_x, W_h, b):
 
 
 def _rearranged(change):
-    """The right last state, beside what `change` makes of the right states (B, T, H) and h0 (B, H)."""
+    """The right last state, beside what `change` makes of the right states (B, T, H) and of h0 (B, H)."""
 
     def forward(xs, h0, *weights):
         hs, h_T = reference.rnn_forward(xs, h0, *weights)
@@ -55,11 +55,11 @@ rnn_forward.mistakes(
     h0_among_the_states=_rearranged(lambda hs, h0: torch.cat([h0[:, None], hs], 1)),
 )
 rnn_forward.mistakes(
-    "Is the last of your states the one that you return beside them? When is a state kept: before or after the step?",
+    "Is the last of your states the one that you return beside them? Do you keep a state before the step or after it?",
     one_step_late=_rearranged(lambda hs, h0: torch.cat([h0[:, None], hs[:, :-1]], 1)),
 )
 rnn_forward.mistakes(
-    "Change the last input only: which of your states move? Nobody has read it before the last step.",
+    "Change the last input only. Which of your states move? Has any step before the last one read it?",
     backwards_in_time=lambda xs, *others: reference.rnn_forward(xs.flip(1), *others),
 )
 rnn_forward.mistakes(
@@ -79,14 +79,15 @@ def _sequences_for_steps(stacked):
 
 
 rnn_forward.mistakes(
-    "`for x in xs` walks along which axis? Permute the sequences of a batch: are the states permuted alike?",
+    "Along which axis does `for x in xs` walk? Permute the sequences of a batch. Are your states permuted in the "
+    "same way?",
     walks_along_the_batch=_sequences_for_steps(1),
     walks_along_the_batch_and_stacks_alike=_sequences_for_steps(0),
 )
 
 
 @rnn_forward.misconception(
-    "The values are right. What is the derivative of the last state by the first input in yours: should it be zero?"
+    "The values are right. Print the derivative of the last state by the first input. Should it be zero?"
 )
 def detached(xs, h, W_x, W_h, b):
     hs = [h := reference.rnn_cell(x, h.detach(), W_x, W_h, b) for x in xs.unbind(1)]
@@ -94,7 +95,7 @@ def detached(xs, h, W_x, W_h, b):
 
 
 rnn_forward.mistakes(
-    "Run one sequence alone and inside a batch. Stacking makes a new axis: where does it go, and can a reshape move "
+    "Run one sequence alone and inside a batch. Stacking makes a new axis. Where does it go, and can a reshape move "
     "it?",
     reshaped_instead_of_transposed=_rearranged(lambda hs, h0: hs.transpose(0, 1).reshape(hs.shape)),
 )

@@ -11,14 +11,14 @@ from course.hidden.rnn.scaffold import BUILT_IN
 @exercise(
     reading.with_a_stack,
     hints=(
-        "Look at the curve. Chance is a loss of 0.69: does yours leave it within the first third?",
-        "Measure the accuracy yourself, on `parentheses.examples`, with the padding replaced by random tokens.",
+        "Look at the curve. Chance is a loss of 0.69. Does yours leave it within the first third?",
+        "Measure the accuracy yourself on `parentheses.examples`, with random tokens in place of the padding.",
         "Try learning rates a factor of three apart, and print the norm of the gradients before clipping.",
     ),
     forbidden=BUILT_IN,
 )
 def rnn_task(rng):
-    """New sequences of the training's lengths, behind whose end stand random tokens.
+    """New sequences of the training's lengths, with random tokens behind their ends.
 
     Over forty seeds the reference reaches 88 to 97 %; a state that is not carried 50 %, reading the last column 59 to
     67 %, a detached state 69 to 71 %, and the best window of four tokens 72 %.
@@ -48,19 +48,22 @@ def rnn_task(rng):
 
 
 @rnn_task.misconception(
-    "Hardly better than a coin. Does the loss fall at all? Is the state carried, do the gradients reach the weights?"
+    "Your model hardly beats guessing. Does the loss fall at all? Is the state carried, and do the gradients reach "
+    "the weights?"
 )
 def no_better_than_a_coin(ids, lengths):
     return reading.answers(torch.ones(len(ids)))
 
 
-@rnn_task.misconception("It is about as good as a window of four tokens. Does a gradient reach tokens further back?")
+@rnn_task.misconception(
+    "Your model is about as good as a window of four tokens. Does a gradient reach tokens further back?"
+)
 def no_memory_beyond_a_few_tokens(ids, lengths):
     return reading.answers(~parentheses.window_sees(ids, lengths, 4))
 
 
 @rnn_task.misconception(
-    "It has learned something real, but not enough. Was the whole budget used? Try other learning rates."
+    "Your model has learned something real, but not enough. Did it use the whole budget? Compare other learning rates."
 )
 def trained_too_little(ids, lengths):
     """Right except where a checksum of the sequence says otherwise, one time in six."""
@@ -70,6 +73,6 @@ def trained_too_little(ids, lengths):
 
 
 rnn_task.mistakes(
-    "In training all padding is zero; here it is anything. Which column does your model read?",
+    "In training all padding is zero, but here it is random tokens. Which column does your model read?",
     reads_the_padding=reading.up_to_the_zeros,
 )

@@ -1,4 +1,4 @@
-"""Hidden tests of `scheduled_inputs`: a coin of its own for every token of the table."""
+"""Hidden tests of `scheduled_inputs`: a coin of its own for every position of the table."""
 
 import torch
 
@@ -15,18 +15,19 @@ from course.reference import rnn as reference
     ),
 )
 def scheduled_inputs(rng):
-    """Zeros and ones make the coins visible; two long rows, or many short ones, whether each place has its own."""
+    """Zeros and ones make the coins visible. Two long rows, or many short ones, show whose coin is whose."""
 
     def table(B, T):
         return torch.zeros(B, T, dtype=torch.long), torch.ones(B, T, dtype=torch.long)
 
     def tossed(title, n, B, T, p, **settings):
-        """Tables of coins, n in a row. Of ten and more not all are alike, nor all sentences, nor all places."""
+        """Tables of coins, n in a row. With ten or more, not all coins agree, nor all sentences, nor all positions."""
         case = draws(title, n, *table(B, T), p, rng.generator(), **settings)
         same = (
-            f"{n} mixtures drawn in a row from one generator are the same: does yours begin it anew each time?",
-            "the teacher has the same places in every sentence: how many coins did you toss for the whole batch?",
-            "every sentence is the teacher's as a whole or not at all: how many coins did you toss for one?",
+            f"{n} mixtures made one after the other with one generator are the same. Does yours set its seed again "
+            "each time?",
+            "the teacher has the same positions in every sentence. How many coins do you toss for the whole batch?",
+            "every sentence is the teacher's as a whole or not at all. How many coins do you toss for one sentence?",
         )
         for dim, size in enumerate((n, B, T)):
             case = case.law("slices_vary", dim=dim, because=same[dim]) if size >= 10 else case
@@ -50,8 +51,8 @@ def scheduled_inputs(rng):
     yield coins("six in a hundred", 3, 40, 50, 0.06)  # whoever tosses a die of ten sides has ten
     for title, sizes in (("five tokens, again and again", (1, 5)), ("five sentences of one token", (5, 1))):
         yield tossed(title, 250, *sizes, 0.4).law(
-            "tossed_one_by_one", p=0.4, because="how many of five tokens are the teacher's says too much about the "
-            "others: has each of them a coin of its own? Count them, call by call"
+            "tossed_one_by_one", p=0.4, because="the number of teacher's tokens among five says too much about the "
+                 "others. Does each position have a coin of its own? Count them, call by call"
         )  # fmt: skip
     generator = rng.generator()
     yield (
@@ -60,10 +61,12 @@ def scheduled_inputs(rng):
         .call(*table(11, 13), 0.5, rng.generator(), on="answer", into="other")
         .draws(2, *table(11, 13), 0.5, rng.generator(), into="in a row")
         .laws_only()
-        .law("equal", to="again", because="the same generator gave two mixtures: some chance comes from elsewhere")
-        .law("different", to="other", because="two generators gave the same mixture of 143 tokens")
-        .law("slices_differ", of="in a row", because="two mixtures drawn one after the other from one generator are "
-             "the same: does yours begin it anew each time?")
+        .law("equal", to="again", because="the same generator gave two mixtures. Does every random number come from "
+             "`generator`?")
+        .law("different", to="other", because="two generators gave the same mixture of 143 tokens. Where do your "
+             "random numbers come from?")
+        .law("slices_differ", of="in a row", because="two mixtures made one after the other with one generator are "
+             "the same. Does yours set its seed again each time?")
     )  # fmt: skip
 
 
@@ -75,7 +78,7 @@ def one_coin_for_a_sentence(targets, own, p, generator):
 
 
 @scheduled_inputs.misconception(
-    "Print a batch of zeros and ones at p = 0.5. Do all sentences change over at the same places?"
+    "Print a batch of zeros and ones at p = 0.5. Do all sentences switch at the same positions?"
 )
 def one_coin_for_a_column(targets, own, p, generator):
     return torch.where(torch.rand(1, targets.shape[1], generator=generator) < p, targets, own)

@@ -17,7 +17,7 @@ from course.reference import self_attention as reference
     forbidden=BUILT_IN_ATTENTION,
 )
 def attention_for_one(rng):
-    """One query against S keys; D, S and Dv all different, and once all equal to unmask accidents."""
+    """One query against S keys. D, S and Dv all differ, and once all are equal to unmask accidents."""
     yield call("five keys", rng.normal(3), rng.normal(5, 3), rng.normal(5, 2), public=True)
     yield call("a longer query", rng.normal(11), rng.normal(3, 11), rng.normal(3, 7))
     yield call("a single key", rng.normal(7), rng.normal(1, 7), rng.normal(1, 3))
@@ -44,7 +44,7 @@ attention_for_one.mistakes(
     score_divided_by_D=lambda query, keys, values: _mix(query, keys, values, 1 / len(query)),
 )
 attention_for_one.mistakes(
-    "Which axis is summed over in the dot product: the width of the query, or the number of keys?",
+    "Which axis does the dot product sum over, the width of the query or the number of keys?",
     score_scaled_by_the_number_of_keys=lambda query, keys, values: _mix(query, keys, values, len(keys) ** -0.5),
 )
 attention_for_one.mistakes(

@@ -16,18 +16,18 @@ from course.reference import self_attention as reference
     ),
 )
 def is_permutation_equivariant(rng):
-    """Layers that are and are not, among them some that only look so; the order of five words is no involution."""
+    """Equivariant layers and others, some of which only look equivariant. The order of five words is no involution."""
     cycle = torch.tensor([2, 0, 3, 4, 1])
     x, W, U = rng.normal(3, 5, 2), rng.normal(7, 2), rng.normal(7, 2)
     V = rng.normal(7, 2)
     places = rng.normal(5, 2)
 
     def it_is(title, *inputs, **options):
-        """Who says the same of every layer has answered nothing: each answer counts together with two of the other."""
+        """A constant answer earns nothing, because each answer counts together with two of the other kind."""
         return call(title, *inputs, **options).counts_with("a running mean", "word plus position")
 
     def it_is_not(title, *inputs, **options):
-        return call(title, *inputs, **options).counts_with("self-attention", "the mean at every place")
+        return call(title, *inputs, **options).counts_with("self-attention", "the mean at every position")
 
     mirror = torch.arange(5).flip(0)
     yield it_is("self-attention", stand_in("attending", W_q=W, W_k=U, W_v=V), x, cycle, public=True)
@@ -36,7 +36,7 @@ def is_permutation_equivariant(rng):
     yield it_is("the mean of another order", stand_in("pooled", W=U), x, cycle, public=True)
     yield it_is_not("word plus position", stand_in("with_positions", W=W, positions=places), x, cycle)
     yield it_is("each word beside the mean", stand_in("beside_the_mean", W=W, U=U), x, cycle)
-    yield it_is("the mean at every place", stand_in("pooled", W=W), x, cycle)
+    yield it_is("the mean at every position", stand_in("pooled", W=W), x, cycle)
     yield it_is_not("each word beside the first", stand_in("beside_the_first", W=W, U=U), x, cycle)
     first_stays = torch.tensor([0, 2, 3, 4, 1])
     yield it_is("beside the first, and the first stays", stand_in("beside_the_first", W=W, U=U), x, first_stays)
@@ -61,7 +61,9 @@ def is_permutation_equivariant(rng):
     yield it_is_not("a difference of nine ten-thousandths", stand_in("with_positions", W=W, positions=small), x, cycle)
     one_place = torch.zeros(5, 2, dtype=torch.float64)
     one_place[int(rng.integers(0, 5, 1))] = 2e-4 / W.sum(1).abs().max()  # on average over all numbers, 8e-5 at most
-    yield it_is_not("one place alone has a mark", stand_in("with_positions", W=W, positions=one_place), x / 10, cycle)
+    yield it_is_not(
+        "one position alone has an encoding", stand_in("with_positions", W=W, positions=one_place), x / 10, cycle
+    )
     yield it_is_not("a difference of a hundredth", stand_in("with_positions", W=W, positions=11 * small), x, cycle)
     x32, W32, U32, V32 = (tensor.float() for tensor in (x, W, U, V))
     yield it_is("float32", stand_in("attending", W_q=W32, W_k=U32, W_v=V32), x32, cycle)
@@ -85,7 +87,7 @@ is_permutation_equivariant.mistakes(
     compares_sums=lambda fn, x, permutation: _equal(fn(x[:, permutation]).sum(1), fn(x).sum(1)),
 )
 is_permutation_equivariant.mistakes(
-    "Two sums in another order differ in the last digit. How equal is equal enough here?",
+    "Two sums in another order differ in the last digit. Which tolerance is right here?",
     bit_for_bit=lambda fn, x, permutation: torch.equal(fn(x[:, permutation]), fn(x)[:, permutation]),
 )
 is_permutation_equivariant.mistakes(

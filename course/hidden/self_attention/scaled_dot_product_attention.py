@@ -19,7 +19,7 @@ from course.reference import self_attention as reference
     forbidden=BUILT_IN_ATTENTION,
 )
 def scaled_dot_product_attention(rng):
-    """Five different primes for B, T, S, D, Dv; then each in turn is one, all are equal, and scores are enormous."""
+    """Five different primes for B, T, S, D, Dv. Then each in turn is one, all are equal, and scores are enormous."""
 
     def inputs(B, T, S, D, Dv, dtype=torch.float64):
         return rng.normal(B, T, D, dtype=dtype), rng.normal(B, S, D, dtype=dtype), rng.normal(B, S, Dv, dtype=dtype)
@@ -61,7 +61,7 @@ scaled_dot_product_attention.mistakes(
     scaled_by_the_width_of_the_values=lambda q, k, v: _mixed(_scores(q, k, v.shape[-1]), v),
 )
 scaled_dot_product_attention.mistakes(
-    "Which axis is summed over in a dot product of q and k: words, or numbers within a word?",
+    "Which axis does a dot product of q and k sum over, the words or the numbers within a word?",
     scaled_by_the_number_of_words=lambda q, k, v: _mixed(_scores(q, k, q.shape[1]), v),
 )
 scaled_dot_product_attention.mistakes(

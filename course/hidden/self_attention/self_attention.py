@@ -17,7 +17,7 @@ from course.reference import self_attention as reference
     forbidden=BUILT_IN_ATTENTION,
 )
 def self_attention(rng):
-    """Din, D and Dv differ, so a forgotten transpose fails; one square case tells which one was forgotten."""
+    """Din, D and Dv differ, so a forgotten transpose fails. One square case tells which one was forgotten."""
 
     def inputs(B, T, Din, D, Dv, dtype=torch.float64):
         x = rng.normal(B, T, Din, dtype=dtype)
@@ -51,7 +51,7 @@ self_attention.mistakes(
     words_used_as_values=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_k.T, x),
 )
 self_attention.mistakes(
-    "Is your score matrix symmetric? Must it be? Looking and being found are two roles.",
+    "Is your score matrix symmetric? Must it be? Asking and being asked are two roles.",
     queries_used_as_keys=lambda x, W_q, W_k, W_v: _attend(x @ W_q.T, x @ W_q.T, x @ W_v.T),
 )
 self_attention.mistakes(
@@ -61,7 +61,7 @@ self_attention.mistakes(
 
 
 def _by_softmax_along(dim):
-    """The right answer, but for the axis of its softmax."""
+    """The right answer except for the axis of its softmax."""
 
     def attend(x, W_q, W_k, W_v):
         scores = x @ W_q.T @ (x @ W_k.T).mT / W_q.shape[0] ** 0.5

@@ -9,7 +9,7 @@ from course.hidden.self_attention.scaffold import BUILT_IN_ATTENTION
 from course.reference import self_attention as reference
 
 HALF = "better than guessing: half of them right"
-"""The case that no constant passes: what is the same in any order counts together with it."""
+"""The case that no constant passes. What holds in any order of the pairs counts together with it."""
 
 
 @exercise(

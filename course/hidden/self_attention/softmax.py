@@ -109,6 +109,6 @@ softmax.mistakes(
     small_scores_win=lambda x, dim: reference.softmax(-x, dim),
 )
 softmax.mistakes(
-    "Each of your weights looks at its own score only. Raise one score: should the other weights stay?",
+    "Each of your weights looks at its own score only. Raise one score. Should the other weights stay?",
     every_score_alone=lambda x, dim: torch.sigmoid(x),
 )
