@@ -13,7 +13,7 @@ from course.reference import multi_head_attention as reference
     hints=(
         "What is merge_heads(split_heads(x, h)) for any x and any h?",
         "Fill head i with the number i. What should one word's merged vector look like, from left to right?",
-        "Which two axes are to become one, and do they stand beside each other, in the right order?",
+        "Which two axes become one? Do they stand beside each other, in the right order?",
     ),
 )
 def merge_heads(rng):
@@ -46,7 +46,7 @@ def merged_in_turns(x):
 
 
 merge_heads.mistakes(
-    "How wide was a word before it was split? A mean would have to forget who said what.",
+    "How wide was a word before it was split? How wide is a mean of its heads?",
     heads_averaged=lambda x: x.mean(1),
 )
 merge_heads.mistakes(
@@ -58,6 +58,6 @@ merge_heads.mistakes(
     last_head_first=lambda x: reference.merge_heads(x.flip(1)),
 )
 merge_heads.mistakes(
-    "The shape asked for is (B, T, D). Two axes of yours are still to become one.",
+    "The result has the shape (B, T, D). Which two of your axes must still become one?",
     never_joined=lambda x: x.transpose(1, 2),
 )

@@ -16,8 +16,8 @@ from course.reference import multi_head_attention as reference
     name="multi_head_attention_task",
     hints=(
         "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number.",
-        "One question right and the other below 30 %: how many heads does your layer have? Do both of them look?",
-        "Both questions at 30 %: does every word still know who it is, after splitting and merging?",
+        "Is one question right and the other below 30 %? Count your layer's heads, and print both heads' weights.",
+        "Are both questions at 30 %? Change one word, then split and merge. Does only that word change?",
         "Draw the weights of both heads for one playground. Does any head look at friends?",
     ),
     forbidden=FORBIDDEN,
@@ -121,7 +121,7 @@ def never_trained(names, numbers, friends, rivals):
 
 
 multi_head_attention_task.mistakes(
-    "Your model answers the same whatever it reads. Print its scores for two children: is anything different?",
+    "Your model answers the same whatever it reads. Print its logits for two children. Do they differ?",
     the_same_for_everybody=lambda names, *_: torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(
         *names.shape, 2, -1
     ),
@@ -134,7 +134,7 @@ def _mostly(names, scores):
 
 
 multi_head_attention_task.mistakes(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?",
+    "One question is answered, the other is not. Print the weights. How many different patterns do you see?",
     knows_friends_only=lambda names, numbers, friends, rivals: _both(names, numbers, friends, friends),
     knows_rivals_only=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, rivals),
     knows_friends_mostly=lambda names, numbers, friends, _: _mostly(names, _both(names, numbers, friends, friends)),
@@ -169,7 +169,7 @@ def has_hardly_begun(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
+    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about, how "
     "large is a step?"
 )
 def nearly_there(names, *asked):
@@ -178,7 +178,7 @@ def nearly_there(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Your model has heard both numbers and does not know which is whose. What could tell it, once they are mixed?"
+    "Your model knows both numbers and not which is whose. What could tell it, once they are mixed?"
 )
 def hears_both_and_mixes_them_up(names, *asked):
     # like a fair coin, and the same again for the same child: who is asked about depends on the name
@@ -188,8 +188,8 @@ def hears_both_and_mixes_them_up(names, *asked):
 
 @multi_head_attention_task.misconception(
     "Of the answers to both questions, no more than half are right. Does the loss still fall at the end? If not, some "
-    "children may hear what others were meant to: does each word know who it is after splitting and merging? If both "
-    "pass their checks: are old gradients still around?"
+    "children may get what others should get. Does each word keep its place after splitting and merging? If both "
+    "pass their checks, are old gradients still there?"
 )
 def children_mixed_up(names, *asked):
     both = _both(names, *asked)
@@ -197,7 +197,7 @@ def children_mixed_up(names, *asked):
 
 
 multi_head_attention_task.mistakes(
-    "Friends' numbers come where rivals' are asked for. In which order do the answers stand in a batch?",
+    "Your model gives friends' numbers where rivals' are asked for. In which order do the answers stand in a batch?",
     questions_exchanged=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, friends),
 )
 multi_head_attention_task.mistakes(

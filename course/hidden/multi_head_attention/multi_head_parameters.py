@@ -10,8 +10,8 @@ from course.reference import multi_head_attention as reference
 @exercise(
     reference.multi_head_parameters,
     hints=(
-        "Count them in a real layer: sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()).",
-        "Now the same with three heads, and with one. And which part of the sum is missing without biases?",
+        "Count them in a real layer with sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()).",
+        "Count again with three heads, and with one. Which part of the sum is missing without biases?",
     ),
 )
 def multi_head_parameters(rng):

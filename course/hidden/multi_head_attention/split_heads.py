@@ -14,7 +14,7 @@ from course.reference import multi_head_attention as reference
     hints=(
         "Let x[0, t, c] be 10 t + c for 3 words of width 4. Which numbers belong to head 0 of word 2? Where are yours?",
         "Change the vector of one word. At which places, in which heads, may the result change?",
-        "Two steps: cut the last axis in two, then put the axes into the order asked for. Print the shape after each.",
+        "It takes two steps. Cut the last axis in two, then reorder the axes. Print the shape after each step.",
     ),
 )
 def split_heads(rng):
