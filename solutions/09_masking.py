@@ -398,7 +398,7 @@ counts = {
     "another word": int(((corrupted != text) & (corrupted != 0))[asked].sum()),
     "itself": int((corrupted == text)[asked].sum()),
 }
-show.masking.fates(counts, int((~special).sum()))
+show.masking.corrupted_tokens(counts, int((~special).sum()))
 
 # %% [markdown]
 # The shares are near 80, 10 and 10 %, and about 15 % of the tokens were chosen. How much does it help to see both sides? In this language the question has an exact answer, because we can compute the loss of the best possible prediction.
@@ -674,7 +674,7 @@ best = language.next_word(row[None, 1:])[0, :-1].gather(1, row[1:, None]).log().
 found = {"the source": best.tolist()}
 for name, trained in both.items():
     found[name] = [surprise(trained.model, step) for step in range(1, len(row))]
-show.masking.surprises(sentence, found)
+show.masking.surprise_by_word(sentence, found)
 
 # %% [markdown]
 # Your model is hardly more surprised than the source, at nearly every word. The words *cook*, *ducks* and *tastes* are hard to predict, and *who* and the full stop are easy. The verb *tastes* must agree with a cook five words back, and not with the ducks before it.

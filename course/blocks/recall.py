@@ -1,6 +1,6 @@
-"""How a list of pairs becomes a sequence of vectors, in two layouts; what reads the sequence is up to the model.
+"""How a list of pairs becomes a sequence of vectors, in two layouts. What reads the sequence is up to the model.
 
-Both are called with keys (B, S), values (B, S) and query (B,), the query being a key alone at the last place.
+Both are called with keys (B, S), values (B, S) and query (B,), the query being a key alone at the last position.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ N_KEYS, N_VALUES = 26, 10
 
 
 class PairSlots(nn.Module):
-    """One place for each pair: key embedding + value embedding; then the query: (B, S + 1, D)."""
+    """One position for each pair (key embedding + value embedding), then the query: (B, S + 1, D)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class PairSlots(nn.Module):
 
 
 class FlatSlots(nn.Module):
-    """One place for each symbol: key, value, key, value, ..., then the query: (B, 2S + 1, D)."""
+    """One position for each symbol (key, value, key, value, ...), then the query: (B, 2S + 1, D)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -20,8 +20,8 @@ class AttentionSeq2Seq(nn.Module):
         src_vocab: words of the source.
         tgt_vocab: words of the target, V.
         embed: width of an embedded word.
-        hidden: width of the decoder's state, an even number; either direction of the encoder has half of it.
-        attention: width A in which states and source words are compared; 0 for none: the last states are all there is.
+        hidden: width of the decoder's state, an even number. Either direction of the encoder has half of it.
+        attention: width A in which states and source words are compared, 0 for no attention.
         pad: the id of padding.
         sos: the id that the decoder begins from.
         eos: the id that ends a sentence.
@@ -54,7 +54,7 @@ class AttentionSeq2Seq(nn.Module):
         self.out = nn.Linear(2 * hidden, tgt_vocab)
 
     def forward(self, src: Tensor, src_lengths: Tensor, tgt: Tensor) -> Tensor:
-        """Teacher forcing: each word of `tgt` is guessed from those before it."""
+        """Teacher forcing: logits of each word of `tgt`, given the words before it."""
         words, state = self._understood(src, src_lengths)
         before = F.pad(tgt, (1, -1), value=self.sos)
         logits, _, _ = self._continued(before, state, words, src_lengths)

@@ -1,4 +1,4 @@
-"""A Vision Transformer as topic 11 has it, on this package's encoder layers and torch's own convolution."""
+"""The Vision Transformer of topic 11, on this package's encoder layers and torch's own convolution."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from .transformer import EncoderLayer
 class ViT(nn.Module):
     """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
 
-    A convolution cuts the image into patches and makes each a word; the class word stands before them, learned marks
-    say where each stands, `n_layers` pre-norm encoder layers follow, and what the class word has gathered is read by
-    a linear layer. Every weight but the convolution's belongs to a linear layer, a norm, or the marks. Between the two
-    linear maps of a layer stands a ReLU, where the paper and topic 11 have a GELU: so `data.pretrained` was trained.
+    A convolution makes a patch embedding of each patch. The [CLS] token (`class_word`) comes first, and learned
+    positional embeddings (`marks`) are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
+    [CLS] token. Every weight but the convolution's belongs to a linear layer, a norm, or the positional embeddings.
+    The feed-forward networks have a ReLU, where the paper and topic 11 have a GELU, because `data.pretrained` was
+    trained with ReLU.
 
     Args:
         image_size: height and width of an image in pixels.
         patch: height and width of a patch, a divisor of both.
         channels: one for grey images, three for colour.
         classes: number of logits.
-        d_model: width D of a word.
+        d_model: width D of a token.
         n_heads: heads of each layer, a divisor of D.
-        d_ff: width between the two linear maps of each layer.
+        d_ff: hidden width of each feed-forward network.
         n_layers: encoder layers.
         dropout: share that each layer drops in training.
 

@@ -12,7 +12,7 @@ from course.hidden.multi_head_attention.scaffold import FORBIDDEN
 from course.reference import multi_head_attention as reference
 
 FLOAT32 = 1e-4
-"""rtol = atol for a layer: its parameters are float32 unless somebody says otherwise."""
+"""rtol = atol for a layer: its parameters are float32 by default."""
 
 
 @exercise(
@@ -116,7 +116,7 @@ def _grouped_by_head(state, h):
 
 
 MultiHeadAttention.mistakes(
-    "Give the three thirds very different sizes and compare with torch's own layer. Which comes first?",
+    "Give the three thirds very different sizes and compare with torch's own layer. Which third comes first?",
     thirds_in_another_order=_loading(lambda layer, state: _copy(layer, state, "kqv")),
 )
 MultiHeadAttention.misconception(
@@ -125,7 +125,8 @@ MultiHeadAttention.misconception(
     name="thirds_grouped_by_head",
 )(_loading(lambda layer, state: _copy(layer, _grouped_by_head(state, layer.n_heads))))
 MultiHeadAttention.mistakes(
-    "torch's matrices are stored (out, in), and so are those of nn.Linear. Which has to be transposed?",
+    "Load a state and print in_proj_weight[0] beside W_q.weight[0]. Both layers store matrices as (out, "
+    "in). Are the two rows equal?",
     loaded_transposed=_loading(lambda layer, state: _copy(layer, state, transposed=True)),
 )
 MultiHeadAttention.mistakes(
@@ -183,7 +184,7 @@ MultiHeadAttention.mistakes(
 )
 
 
-@MultiHeadAttention.misconception("Ask for bias=False, then list the names of your parameters.")
+@MultiHeadAttention.misconception("Build it with bias=False, then list the names of your parameters.")
 class AlwaysHasBiases(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
         super().__init__(d_model, n_heads)  # the runner's seed draws the same biases in most layers that have them
@@ -196,7 +197,9 @@ class BiasesNeverUsed(_Layer):
         return reference.multi_head_attention(x_q, x_kv, *matrices, self.n_heads, mask)
 
 
-@MultiHeadAttention.misconception("Make a layer of width 6 with 4 heads. When should it raise an error?")
+@MultiHeadAttention.misconception(
+    "Make a layer of width 6 with 4 heads. How wide would one head be? What does your layer say?"
+)
 class AcceptsAnyNumberOfHeads(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
         nn.Module.__init__(self)

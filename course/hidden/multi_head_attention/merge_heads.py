@@ -17,7 +17,7 @@ from course.reference import multi_head_attention as reference
     ),
 )
 def merge_heads(rng):
-    """As above, the other way round."""
+    """The cases of `split_heads`, the other way round."""
     yield call("two heads", rng.normal(3, 2, 7, 5), public=True, weight=2.0)
     yield call("five heads of three columns", rng.normal(2, 5, 7, 3), public=True, weight=2.0)
     yield call("one head", rng.normal(2, 1, 5, 3), weight=0.5)
@@ -50,7 +50,7 @@ merge_heads.mistakes(
     heads_averaged=lambda x: x.mean(1),
 )
 merge_heads.mistakes(
-    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?",
+    "The input has the axes (B, h, T, d). Which of them counts the words, and where is it in your result?",
     words_side_by_side=lambda x: x.flatten(2),
 )
 merge_heads.mistakes(

@@ -18,7 +18,8 @@ from course.reference import multi_head_attention as reference
     shown=(1,),
     hints=(
         "Print each shape: projected words, split words, scores, weights, the heads' findings, merged words.",
-        "With one head this must equal topic 06, followed by W_o. With two, compute the second alone, by hand.",
+        "With one head it must equal plain attention followed by W_o. With two, compute the second head "
+        "alone, by hand.",
         "Set W_o to zero, then W_v, then all x_kv. What should the output be each time, and what is it?",
         "Allow each query one key only. What are the weights then? What are they when a query may see no key?",
     ),
@@ -86,13 +87,13 @@ def _attending(weigh=_weigh, split=reference.split_heads, merge=reference.merge_
 
 
 multi_head_attention.mistakes(
-    "How many products are summed in one score, inside a head? Is that the width of the word?",
+    "How many products does one score of a head add up? Is that the width of the word?",
     scaled_by_the_width_of_the_word=_attending(
         lambda q, k, mask: _weigh(q, k, mask, root=(q.shape[1] * q.shape[-1]) ** 0.5)
     ),
 )
 multi_head_attention.mistakes(
-    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
+    "Draw queries and keys with variance 1 and print the variance of a head's scores. It should be near 1, too.",
     scores_left_unscaled=_attending(lambda q, k, mask: _weigh(q, k, mask, root=1.0)),
 )
 multi_head_attention.mistakes(
@@ -113,12 +114,15 @@ multi_head_attention.mistakes(
     merged_by_reshaping=_attending(merge=reshaped_without_transposing_back),
 )
 multi_head_attention.mistakes(
-    "Set W_o to zero. What should come out, and what does?",
+    "Set W_o to zero. What should the output be, and what is it?",
     W_o_forgotten=_attending(out=False),
 )
 
 
-@multi_head_attention.misconception("Weights are stored (out, in). How do words meet such a matrix?")
+@multi_head_attention.misconception(
+    "The matrices have the shape (out, in). Put a 1 into W_v[0, 1] alone. Which column of a word does it "
+    "read, and where does it write?"
+)
 def no_weight_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o.T, n_heads, mask)
 
@@ -128,7 +132,7 @@ multi_head_attention.mistakes(
     everything_from_x_q=lambda x_q, x_kv, *rest, **mask: reference.multi_head_attention(x_q, x_q, *rest, **mask),
 )
 multi_head_attention.mistakes(
-    "Allow one key only. Who gets the weight, that key or all the others?",
+    "Allow one key only. Which keys get weight, that one or all the others?",
     mask_inverted=_attending(lambda q, k, mask: _weigh(q, k, None if mask is None else ~mask)),
 )
 multi_head_attention.mistakes(

@@ -23,7 +23,7 @@ from course.reference import multi_head_attention as reference
     forbidden=FORBIDDEN,
 )
 def multi_head_attention_task(rng):
-    """Playgrounds of the judge's own, each question apart. Two heads: 99.9 %; one: one question right, one guessed."""
+    """Playgrounds of the judge's own, each question apart. Two heads get 99.9 %, and one head one question."""
 
     def playgrounds(n, children=relations.CHILDREN):
         return relations.draw(n, torch.Generator().manual_seed(rng.seed()), children)
@@ -82,7 +82,7 @@ def multi_head_attention_task(rng):
         )
     *seen, answers = playgrounds(50)
     other = answers.flip(-1).flatten()
-    because = "what is answered is the other question"
+    because = "your model answers the other question"
     yield (
         given_model("not the other question's answers", public=True, weight=0.1)
         .call(*seen, into="logits")
@@ -103,7 +103,7 @@ def _both(names, numbers, friends, rivals):
 
 
 def _mixed(these, scores, others):
-    """Some scores for these children, (B, S), and other scores for the rest."""
+    """Some logits for these children, (B, S), and other logits for the rest."""
     return torch.where(these[..., None, None], scores, others)
 
 
@@ -112,7 +112,7 @@ def _another(scores):
 
 
 @multi_head_attention_task.misconception(
-    "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
+    "Your model only guesses. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
 )
 def never_trained(names, numbers, friends, rivals):
     # any numbers that have nothing to do with the question, though they change with it
@@ -129,7 +129,7 @@ multi_head_attention_task.mistakes(
 
 
 def _mostly(names, scores):
-    """What one head learns of its question: right for all children but one in twenty-six."""
+    """What one head learns of its question. It is right for all children but one in twenty-six."""
     return _mixed(names == 0, _another(scores), scores)
 
 
@@ -143,7 +143,7 @@ multi_head_attention_task.mistakes(
 
 
 def _half_as_well(question):
-    """What training has come to where one question goes faster than the other: nearly right, and half right."""
+    """What training has reached where one question is learned faster. One is nearly right, and the other half right."""
 
     def on_the_way(names, *asked):
         both = _both(names, *asked)
@@ -154,14 +154,14 @@ def _half_as_well(question):
 
 
 multi_head_attention_task.mistakes(
-    "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+    "One question is nearly learned, the other only half. Was the loss still falling at the end of the curve?",
     friends_are_behind=_half_as_well(0),
     rivals_are_behind=_half_as_well(1),
 )
 
 
 @multi_head_attention_task.misconception(
-    "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
+    "It is a little better than guessing. Does the loss still fall at the end? Do all parameters move in a step?"
 )
 def has_hardly_begun(names, *asked):
     both = _both(names, *asked)
@@ -178,7 +178,8 @@ def nearly_there(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Your model knows both numbers and not which is whose. What could tell it, once they are mixed?"
+    "Your model finds both numbers, but not which is whose. Print both heads' weights for one child. Do "
+    "the heads look at different children?"
 )
 def hears_both_and_mixes_them_up(names, *asked):
     # like a fair coin, and the same again for the same child: who is asked about depends on the name
@@ -187,9 +188,9 @@ def hears_both_and_mixes_them_up(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Of the answers to both questions, no more than half are right. Does the loss still fall at the end? If not, some "
-    "children may get what others should get. Does each word keep its place after splitting and merging? If both "
-    "pass their checks, are old gradients still there?"
+    "At most half of the answers to both questions are right. Does the loss still fall at the end? If "
+    "not, change one word, then split and merge. Does only that word change? If it does, are old "
+    "gradients still there in each step?"
 )
 def children_mixed_up(names, *asked):
     both = _both(names, *asked)
@@ -197,10 +198,10 @@ def children_mixed_up(names, *asked):
 
 
 multi_head_attention_task.mistakes(
-    "Your model gives friends' numbers where rivals' are asked for. In which order do the answers stand in a batch?",
+    "Your model gives friends' numbers for rivals. In which order do the answers stand in a batch?",
     questions_exchanged=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, friends),
 )
 multi_head_attention_task.mistakes(
-    "A child's own number is all your model knows. Does any word reach another in it?",
+    "Your model knows only a child's own number. Change the number of one child. Does any other child's answer change?",
     knows_only_itself=lambda names, numbers, friends, rivals: _both(names, numbers, names, names),
 )
