@@ -451,7 +451,7 @@ parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
-# One head learns one of the questions, and chance decides which. On the other question it does little better than guessing. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
+# One head learns one of the questions, and chance decides which. It answers that one in about nine cases of ten, and the other in about a quarter. Guessing gets a tenth. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
 #
 # Now look at the right end of the curves. In a layer of 64 heads each head has one column. Its query is a single number, and so is each key. Such a head cannot tell 26 names apart, but all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
 #
@@ -549,7 +549,7 @@ print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 #
 # ## In your own words (about 10 minutes)
 #
-# One head of width 64 learned one of the two questions, and did hardly better than guessing on the other. Two heads of width 32 learned both, with the same number of parameters. Why? Then a friend says, "More heads never cost anything, so I use as many as there are columns." What does your friend gain, and what does your friend give up?
+# One head of width 64 learned one of the two questions, and got only about a quarter of the other right. Two heads of width 32 learned both, with the same number of parameters. Why? Then a friend says, "More heads never cost anything, so I use as many as there are columns." What does your friend gain, and what does your friend give up?
 # Write four to six sentences.
 
 # %% [markdown] question="multi_head_attention_question"

@@ -577,7 +577,7 @@ with torch.no_grad():
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
-# Our model spent most of that attention on patches with ink, though fewer than half of the patches have any. In the second layer the share was four fifths and more, and an empty patch hardly ever got the most. Nothing had told the model where on the canvas the digit stands.
+# In our run, seven tenths of the attention on patches went to patches with ink, though only about half of the patches have any. In fifteen of these sixteen maps, a patch with ink got the most. Nothing had told the model where on the canvas the digit stands.
 #
 # ## In your own words (about 10 minutes)
 #
