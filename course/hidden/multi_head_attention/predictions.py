@@ -37,8 +37,8 @@ PREDICTIONS = (
         ),
         right(
             "most of one question, and little of the other",
-            "One softmax gives one look. Most of it goes to one child, which answers that question in about nine cases of "
-            "ten. The other question stays at about a quarter.",
+            "One softmax gives one look. Most of it goes to one child, which answers that question in about nine "
+            "cases of ten. The other question stays at about a quarter.",
         ),
         wrong(
             "neither question, because the two disturb each other",
