@@ -3,7 +3,7 @@
 #
 # Imagine a playground. Every child wears a number, has a best friend, and has a rival. Stand next to one child and ask two things. *Which number does your friend wear? Which number does your rival wear?* The child looks at one, looks at the other, and answers.
 #
-# The attention of topic 06 cannot do that. It looks only once, so it brings home one blend of both numbers. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons". Their answer is the last piece of the Transformer's attention. It is **several small attentions side by side**. They are called heads, and they share the width of one.
+# Self-attention with a single softmax cannot do that. It looks only once, so it brings home one blend of both numbers. The lectures ask, "What if we want to look in multiple places in the sentence at once?", and "for different reasons". Their answer is the last piece of the Transformer's attention. It is **several small attentions side by side**. They are called heads, and they share the width of one.
 #
 # **You will**
 #
@@ -34,7 +34,7 @@ for number, (friend, rival) in enumerate(playgrounds[0]["answers"][:2].tolist(),
     print(f"child {number}: the friend wears {friend}, the rival {rival}")
 
 # %% [markdown]
-# In the language of topic 06, each child is a word. Its number is its value, and its query must ask for two names. But one softmax gives one distribution over the children, so two of them must share it.
+# In the language of attention, each child is a word. Its number is its value, and its query must ask for two names. But one softmax gives one distribution over the children, so two of them must share it.
 # Suppose that half of the weight goes to the friend and half to the rival, and that the values are one-hot numbers. The next cell prints what two children bring home.
 
 # %%
@@ -69,7 +69,7 @@ for friend, rival in ((7, 0), (0, 7)):
 #
 # You do not have to compute this head by head. Stack the query matrices of all heads on top of each other, and they are one $D \times D$ matrix $W_q$. The same works for $W_k$ and $W_v$. So you project all words once, and $X W_q^\top$ has the shape $(B, T, D)$. *Then* you cut. The first $d$ columns belong to the first head, and the next $d$ columns belong to the second.
 #
-# The lecture does this in two steps. It reshapes to $n \times h \times d/h$ and then transposes to $h \times n \times d/h$, and "now the head axis is like a batch axis". Its $n$ and $d$ are our $T$ and $D$. Every line of topic 06 works on the result without a change.
+# The lecture does this in two steps. It reshapes to $n \times h \times d/h$ and then transposes to $h \times n \times d/h$, and "now the head axis is like a batch axis". Its $n$ and $d$ are our $T$ and $D$. Scaled dot-product attention works on the result without a change.
 #
 # ### Exercise: `split_heads`, cut a word into heads (about 10 minutes)
 #
@@ -125,11 +125,14 @@ print("in three heads:", split_heads(x, 3).tolist())
 print("merged:        ", merge_heads(split_heads(x, 3)).tolist())
 
 # %% [markdown]
-# Now you can write all of it. Project the words, split them, attend in every head, merge the findings, and mix them with $W_o$. Two things are new since topic 06.
+# Now you can write all of it. Project the words, split them, attend in every head, merge the findings, and mix them with $W_o$. Two things are new.
 #
-# First, queries may come from **other words** than keys and values. `x_q` asks, and `x_kv` is asked. In self-attention they are the same. A translation that looks at its source sentence needs the difference (topic 10).
+# First, queries may come from **other words** than keys and values. `x_q` asks, and `x_kv` is asked. In self-attention they are the same. A decoder that writes a translation and looks at the source sentence needs the difference.
 #
-# Second, there may be a **mask**. It is a boolean tensor that broadcasts to $(B, h, T, S)$, and it is `True` where a query may look. Here is a small example. A query has equal scores for three keys, so its weights are $(\tfrac13, \tfrac13, \tfrac13)$. With the mask `[True, False, True]` they become $(\tfrac12, 0, \tfrac12)$. The masked key gets the weight 0, and the other keys share the weight as if it did not exist. A query that may look at no key gets only weights of zero. Topic 09 shows what masks are for. Until then, `mask` is mostly `None`.
+# Second, there may be a **mask**. It is a boolean tensor that broadcasts to $(B, h, T, S)$, and it is `True` where a query may look. Here is a small example. A query has equal scores for three keys, so its weights are $(\tfrac13, \tfrac13, \tfrac13)$. With the mask `[True, False, True]` they become $(\tfrac12, 0, \tfrac12)$. The masked key gets the weight 0, and the other keys share the weight as if it did not exist. A query that may look at no key gets only weights of zero. In this notebook, `mask` is mostly `None`.
+#
+# <!-- needs: 09_masking -->
+# Topic 09 shows what masks are for.
 #
 # ### Exercise: `multi_head_attention` (about 25 minutes)
 #
@@ -197,8 +200,8 @@ def labels(names, numbers, friends, rivals):
 
 
 shown, asking = labels(*children.T.tolist())
-marks = {"friend": children[:, 2].tolist(), "rival": children[:, 3].tolist()}
-show.multi_head_attention.head_maps(weights[0], shown, asking, marks)
+relations = {"friend": children[:, 2].tolist(), "rival": children[:, 3].tolist()}
+show.multi_head_attention.head_maps(weights[0], shown, asking, relations)
 
 # %% [markdown]
 # Each child now has two distributions and gets two separate answers. $W_o$ was the identity here, so it changed nothing. In general it takes what the heads found, each in its own columns, and writes it where the next layer reads.
@@ -287,7 +290,7 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 check("multi_head_parameters", multi_head_parameters)
 
 # %% [markdown]
-# What about the time? Topic 06 counted the multiplications for comparing all words with each other. It found the number of words squared, times the width. There, $d$ was the full width. Here, $d$ is the width of one head. The next table is for the layer of the paper, which is 512 wide, and a sentence of 70 words. Predict one of its rows first.
+# What about the time? A head compares $T$ words with $T$ words, and each comparison multiplies $d$ pairs of numbers. So the scores of one head take $T^2 d$ multiplications, where $d$ is the width of that head. The next table is for the layer of the paper, which is 512 wide, and a sentence of 70 words. Predict one of its rows first.
 
 # %%
 predict("score_products_of_eight_heads")
@@ -376,8 +379,8 @@ with torch.no_grad():
     x = model.slots(*playground)
     _, weights = model.attend(x, x)  # (1000, 2, 8, 8)
 shown, asking = labels(*(column[0].tolist() for column in playground))
-places = {relation: who[0].int().argmax(-1).tolist() for relation, who in meant.items()}
-show.multi_head_attention.head_maps(weights[0], shown, asking, places)
+positions = {relation: who[0].int().argmax(-1).tolist() for relation, who in meant.items()}
+show.multi_head_attention.head_maps(weights[0], shown, asking, positions)
 
 # %% [markdown]
 # The heads have divided the work, although nothing in your code told them to. Yours may have done it the other way round. Is it the same on every playground? The next cell takes a thousand of them, and measures how much of a head's attention goes to friends and how much to rivals.
@@ -448,13 +451,13 @@ parameters = [multi_head_parameters(64, h, bias=True) for h in heads]
 show.multi_head_attention.by_heads(heads, curves, parameters)
 
 # %% [markdown]
-# One head learns one of the questions, and chance decides which. On the other question it does little better than guessing. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
+# One head learns one of the questions, and chance decides which. It answers that one in about nine cases of ten, and the other in about a quarter. Guessing gets a tenth. Yet it is twice as wide as each of the two heads, and the layer has just as many parameters. It is not too small. It has only one softmax.
 #
 # Now look at the right end of the curves. In a layer of 64 heads each head has one column. Its query is a single number, and so is each key. Such a head cannot tell 26 names apart, but all 64 together still get four answers of five. Eight columns are plenty here. The paper's layers had 8 heads of 64 columns, and most models since then have kept to 64 or 128.
 #
 # ## Heads in layers
 #
-# A third question is **which number does your friend's rival wear?** No single head can look there. A child knows its friend's name, but only the friend knows who its rival is. That takes two looks, one after the other, so it takes two layers. Each child keeps its own vector and adds what it hears. This sum is a residual connection, and topic 10 explains why it is there. Your own loop trains both models, on batches with three answers.
+# A third question is **which number does your friend's rival wear?** No single head can look there. A child knows its friend's name, but only the friend knows who its rival is. That takes two looks, one after the other, so it takes two layers. Each child keeps its own vector and adds what it hears. This sum is a residual connection. Without it, the second layer would no longer know which child is which. Your own loop trains both models, on batches with three answers.
 
 
 # %%
@@ -483,7 +486,7 @@ class Layers(nn.Module):
 # %%
 def three(names, friends, answers):
     """Append the number of the friend's rival to the two answers: (B, S, 3)."""
-    friend = (names[:, None] == friends[:, :, None]).int().argmax(-1)  # (B, S): the friend's place
+    friend = (names[:, None] == friends[:, :, None]).int().argmax(-1)  # (B, S): where the friend is
     return torch.cat([answers, answers[..., 1].gather(1, friend)[..., None]], dim=-1)
 
 
@@ -523,7 +526,7 @@ show.multi_head_attention.by_relation(
 #
 # ## Play
 #
-# Choose a layer, a head and a child, and see where it looks. Find the head of the second layer that answers the third question. Does it look at the friend or at the friend's rival? What must the first layer have brought for that, and which of its heads brings it?
+# Choose a layer, a head and a child, and see what it looks at. Find the head of the second layer that answers the third question. Does it look at the friend or at the friend's rival? For that, what must the first layer have found, and which of its heads found it?
 
 # %%
 with torch.no_grad():
@@ -539,14 +542,14 @@ order = torch.tensor([5, 2, 7, 0, 3, 1, 6, 4], device=device())
 with torch.no_grad():
     straight = stacks[2](*playground)[:, order]
     reordered = stacks[2](*(column[:, order] for column in playground))
-print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
+print(f"the logits differ by at most {(straight - reordered).abs().max():.1e}")
 
 # %% [markdown]
-# On a playground, that is what you want. For *man eats small dinosaur* it is a fault, and more heads will not repair it. Topic 08 will.
+# On a playground, that is what you want. For *man eats small dinosaur* it is a fault, and more heads will not repair it.
 #
 # ## In your own words (about 10 minutes)
 #
-# One head of width 64 learned one of the two questions, and did hardly better than guessing on the other. Two heads of width 32 learned both, with the same number of parameters. Why? Then a friend says, "More heads never cost anything, so I use as many as there are columns." What does your friend gain, and what does your friend give up?
+# One head of width 64 learned one of the two questions, and got only about a quarter of the other right. Two heads of width 32 learned both, with the same number of parameters. Why? Then a friend says, "More heads never cost anything, so I use as many as there are columns." What does your friend gain, and what does your friend give up?
 # Write four to six sentences.
 
 # %% [markdown] question="multi_head_attention_question"
@@ -564,10 +567,12 @@ print(f"the scores differ by at most {(straight - reordered).abs().max():.1e}")
 # ## Going further
 #
 # - **One head, better read.** Let a hidden layer with a ReLU read what **one** head has heard. Write `self.read = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 20))`. It answers one question as well as two heads do, and the other in 96 of 100 cases. The head looks at both children, and more at one of them. A linear layer cannot separate that mixture, but a hidden layer nearly can.
-# - **Wrong, and it learns.** As in topic 06, wrong attention often learns too. We measured more than 99 % on this task with the mean of the heads in place of merging. We measured the same with scores divided by $\sqrt{D}$ or not at all, and with $W_o$ left out. With the wrong reshape in `split_heads` it was 30 %. It was 49 % when `merge_heads` made the same mistake on the way back.
+# - **Wrong, and it learns.** Wrong attention often learns, too. We measured more than 99 % on this task with the mean of the heads in place of merging. We measured the same with scores divided by $\sqrt{D}$ or not at all, and with $W_o$ left out. With the wrong reshape in `split_heads` it was 30 %. It was 49 % when `merge_heads` made the same mistake on the way back.
 # - **Silence.** Give the model four heads. Silence them one by one, then two by two. Which work is done twice? P. Michel and others took many heads out of trained models and hardly noticed a difference, in [Are sixteen heads really better than one?](https://arxiv.org/abs/1905.10650) (2019). E. Voita and others looked at what the heads do that have to stay, in [Analyzing multi-head self-attention](https://arxiv.org/abs/1905.09418) (2019). They found heads for neighbours, for grammar and for rare words.
 # - **Shared keys.** Each query head could share its keys and values with other heads. Then a model has less to store while it writes a text. How many parameters does that save? Read N. Shazeer, [Fast Transformer decoding: one write-head is all you need](https://arxiv.org/abs/1911.02150) (2019).
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). Section 3.2.2 is this notebook. Rows (A) of table 3 are your picture of one head and many, for translation.
+#
+# <!-- needs: 08_positional_encoding -->
 # - **Next.** However many heads and layers you use, the words are still a set. Topic 08 tells each word its position.
 
 # %%

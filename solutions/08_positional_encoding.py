@@ -3,9 +3,9 @@
 #
 # *Man eats small dinosaur. Small dinosaur eats man.* The same four words, and two very different afternoons.
 #
-# Topic 06 ended with a theorem. Self-attention is permutation equivariant, so a sentence in another order gives the same outputs in that other order. More heads do not change this (topic 07), and more layers do not
+# Self-attention cannot tell the two apart. It is permutation equivariant, so a sentence in another order gives the same outputs in that other order. More heads do not change this, and more layers do not
 # change it either, because attention sees a *set* of words. If a model is to read a sentence, each word must say **where it stands**.
-# (This holds without a mask. A mask that hides the future already tells each word something about its position, as you will see in topic 09.)
+# (This holds without a mask. A mask that hides the future already tells each word something about its position.)
 #
 # Counting the words is the obvious answer, and a poor one. In this notebook you build four better answers, from the sinusoids of the first Transformer to the rotations inside today's language models. Then you send
 # all of them where they have never been, into texts that are longer than any they were trained on.
@@ -32,7 +32,7 @@ from course import blocks, check, data, device, fit, hint, predict, progress, se
 # %% [markdown]
 # ## Two sentences, one set
 #
-# `blocks.MultiHeadAttention` is the layer of topic 07. It reads the dinosaur's sentence in both orders. The cell prints how much each word's output differs between the two sentences.
+# `blocks.MultiHeadAttention` is an attention layer with several heads. It reads the dinosaur's sentence in both orders. The cell prints how much each word's output differs between the two sentences.
 
 # %%
 seed(0)
@@ -330,7 +330,7 @@ show.positional_encoding.properties(found)
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 are language models, and topics 09 and 10 say how they differ. Both use something humbler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+# BERT and GPT-2 are language models. Both use something humbler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
 # A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price.
 # The picture above shows it, in the row of the table of 40 positions.
@@ -437,7 +437,7 @@ show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": r
 #
 # ## RoPE inside attention, by your hand
 #
-# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is attention as you wrote it in topics 06 and 07, for all heads at once, and you may paste your own version in its place. The words are one and the same word at 40 positions. The cell prints the scores of
+# So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is scaled dot-product attention for all heads at once. You may paste a version of your own in its place. The same word stands at all 40 positions. The cell prints the scores of
 # three queries for keys that stand 1, 3 and 7 positions back.
 #
 # 1. Run the cell as it is. Nothing tells the positions apart, so all nine scores agree.
@@ -479,7 +479,7 @@ show.positional_encoding.turning_pairs(rope)
 #
 # $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{D}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
 #
-# A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead (more on that in topic 09). It has nothing to learn and nothing to run out of.
+# A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead. It has nothing to learn and nothing to run out of.
 #
 # ### Exercise: `alibi_bias` (about 10 minutes)
 #
@@ -675,9 +675,9 @@ show.positional_encoding.explorer(sinusoidal)
 #
 # | you built | the field's name | where you meet it next |
 # |---|---|---|
-# | `sinusoidal` | sinusoidal positional encoding | Vaswani and others, 2017, and topic 10 |
+# | `sinusoidal` | sinusoidal positional encoding | Vaswani and others, 2017, and every copy of that Transformer |
 # | `shift_matrix` | rotation matrix | the same paper, section 3.5 |
-# | `LearnedPositions` | learned (absolute) positional embeddings | BERT's `position_embeddings` and GPT-2's `wpe` in `transformers`, and topic 11 |
+# | `LearnedPositions` | learned (absolute) positional embeddings | BERT's `position_embeddings` and GPT-2's `wpe` in `transformers`, and the Vision Transformer |
 # | `rope` | rotary position embedding, RoPE | `apply_rotary_pos_emb` in the Llama model of `transformers`, which pairs column $i$ with column $i + D/2$ |
 # | `alibi_bias` | attention with linear biases, ALiBi | `build_alibi_tensor` in the BLOOM model of `transformers` |
 # | longer lists | length generalization | Kazemnejad and others, 2023 |
@@ -693,6 +693,8 @@ show.positional_encoding.explorer(sinusoidal)
 #   J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021).
 #   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022).
 #   A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
+#
+# <!-- needs: 09_masking -->
 # - **Next.** Now every word sees every other word and knows where it stands. This is too much for a model that has to guess the next word. Topic 09 hides what it must not see.
 
 # %%

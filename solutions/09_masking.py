@@ -10,13 +10,13 @@
 # Batches bring a second fault. Short sentences are filled up with padding, and attention reads the padding as if it were text. **Masks** cure both faults.
 # A mask is a small table of True and False that says which position may look at which. At the end you train a language model on a language whose best possible loss is known **exactly**. For once, "too good to be true" is a number.
 #
-# You will
+# **You will**
 #
 # - build a padding mask and a causal mask, and make softmax, means and losses respect them,
 # - hide words as BERT does, and train a small language model that reads as GPT does,
 # - catch a model that sees the future, even where nobody knows the best possible loss.
 #
-# You need multi-head attention (topic 07) and learned positional embeddings (topic 08). Two facts from these topics come back. The scores of $h$ heads have the shape $(B, h, T, S)$, and softmax gives a score of $-\infty$ the weight 0.
+# **You need** multi-head attention (topic 07) and learned positional embeddings (topic 08). Two facts come back. The scores of $h$ heads have the shape $(B, h, T, S)$, and softmax gives a score of $-\infty$ the weight 0.
 #
 # Eight short exercises, one training task and one written question take about 2 hours and 10 minutes. Each training takes about ten seconds on a laptop. Stuck? `hint("padding_mask")` gives a hint, and a stronger one each time.
 
@@ -30,7 +30,7 @@ from course.data import grammar
 # %% [markdown]
 # ## Padding: words that are not there
 #
-# The small English of topic 02 is back. Here are two of its sentences as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
+# Our sentences come from a small English whose grammar and probabilities are known exactly. Here are two of them as a model receives them. Each word is an id. A full stop comes before each sentence, as it does in running text. The short sentence is filled up with zeros, the **padding**. No word has the id 0.
 
 # %%
 language = grammar.language()
@@ -76,7 +76,7 @@ print(f"moved by up to {largest_change():.3f}")
 # | 2 | True | True | False | False |
 # | 3 | True | True | True | False |
 #
-# ### Exercise: `padding_mask`, which places are words? (about 10 minutes)
+# ### Exercise: `padding_mask`, which positions are words? (about 10 minutes)
 #
 # Row $b$ is True at the first `lengths[b]` positions. A sentence of no words gets a row of False. A sentence that is longer than `max_len` raises `ValueError`.
 
@@ -89,7 +89,7 @@ def padding_mask(lengths: torch.Tensor, max_len: int) -> torch.Tensor:
     """
     ### BEGIN SOLUTION
     if (lengths > max_len).any():
-        raise ValueError(f"{int(lengths.max())} words do not fit into {max_len} places")
+        raise ValueError(f"{int(lengths.max())} words do not fit into {max_len} positions")
     return torch.arange(max_len, device=lengths.device) < lengths[:, None]
     ### END SOLUTION
 
@@ -101,7 +101,7 @@ check("padding_mask", padding_mask)
 # ## The future: words that have not been said
 #
 # A language model reads *Ada sees the* and predicts what comes next. To train it, you could cut every sentence after each of its words, and turn every piece into an example of its own. It is far cheaper to give the model the whole sentence once and let **every position** predict the word after it.
-# This is the teacher forcing of topics 03 and 05. But now the inputs contain the answers.
+# This is called **teacher forcing**. But now the inputs contain the answers.
 #
 # The lecture shows the way out as a table of scores. Row $t$ belongs to the query at position $t$. Every later key gets the score $-\infty$, and softmax turns that into a weight of exactly 0:
 #
@@ -385,10 +385,10 @@ special = text == language.ids["."]
 corrupted, labels = mlm_corrupt(
     text, special, len(language.words), 0, torch.Generator().manual_seed(2)
 )
-for place, (old, new, label) in enumerate(zip(text[19][:24], corrupted[19], labels[19]), start=1):
+for number, (old, new, label) in enumerate(zip(text[19][:24], corrupted[19], labels[19]), start=1):
     shown = "[MASK]" if new == 0 else language.words[new]
     print(
-        f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" " if place % 8 else "\n"
+        f"{shown}({language.words[old]}?)" if label >= 0 else shown, end=" " if number % 8 else "\n"
     )
 
 # %%
@@ -398,7 +398,7 @@ counts = {
     "another word": int(((corrupted != text) & (corrupted != 0))[asked].sum()),
     "itself": int((corrupted == text)[asked].sum()),
 }
-show.masking.fates(counts, int((~special).sum()))
+show.masking.corrupted_tokens(counts, int((~special).sum()))
 
 # %% [markdown]
 # The shares are near 80, 10 and 10 %, and about 15 % of the tokens were chosen. How much does it help to see both sides? In this language the question has an exact answer, because we can compute the loss of the best possible prediction.
@@ -491,12 +491,15 @@ with torch.no_grad():
         print(f"{name:<44}", leaks_future(lambda ids, layer=layer: layer(E(ids)), text[:3, :9]))
 
 # %% [markdown]
-# The last but one layer has a correct mask, and it leaks all the same. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, as in layer normalization (topic 10). That is safe.
+# The last but one layer has a correct mask, and it leaks all the same. Its mean runs over the words of the sentence, and so it includes the later ones. The mean of the last layer runs over the numbers of one word, as in layer normalization. That is safe.
 #
 # ## The task: an honest language model
 #
 # Your model has two layers. Each layer consists of masked attention and a **feed-forward network**, which works on every word by itself. Both have a **residual connection**. This means that their output is *added* to their input. The vector of a word is then a running sum, called the **residual stream**.
-# Topic 10 explains why this is wise, and what else a Transformer has. The model needs two layers because one layer cannot follow a clue to another clue.
+# The model needs two layers because one layer cannot follow a clue to another clue.
+#
+# <!-- needs: 10_encoder_decoder -->
+# Topic 10 explains why residual connections help, and what else a Transformer has.
 #
 # A batch is `ids` $(B, T)$, with a full stop before each sentence, and `lengths` $(B,)$, which count this full stop. From `. the ducks sleep .` come four predictions:
 #
@@ -527,7 +530,7 @@ print(f"the source has a loss of {entropy:.3f} a word on {len(held_out):,} held-
 # ### Exercise: model and training loop (about 20 minutes)
 #
 # - `visible` makes the mask. Put your causal mask on the device of the lengths.
-# - `forward` adds the positional embeddings (`self.positions`, as in topic 08) to the word embeddings. In each layer it applies attention first and then the feed-forward network, each with its residual connection. At the end, `self.to_logits` turns every vector into logits.
+# - `forward` adds the positional embeddings (`self.positions`) to the word embeddings. In each layer it applies attention first and then the feed-forward network, each with its residual connection. At the end, `self.to_logits` turns every vector into logits.
 # - `train` makes one step for each batch. Give the loss of each step to `batches.log(loss)`. It draws the curve below the cell and keeps the losses, and it has no effect on the training.
 
 
@@ -674,7 +677,7 @@ best = language.next_word(row[None, 1:])[0, :-1].gather(1, row[1:, None]).log().
 found = {"the source": best.tolist()}
 for name, trained in both.items():
     found[name] = [surprise(trained.model, step) for step in range(1, len(row))]
-show.masking.surprises(sentence, found)
+show.masking.surprise_by_word(sentence, found)
 
 # %% [markdown]
 # Your model is hardly more surprised than the source, at nearly every word. The words *cook*, *ducks* and *tastes* are hard to predict, and *who* and the full stop are easy. The verb *tastes* must agree with a cook five words back, and not with the ducks before it.
@@ -716,10 +719,10 @@ show.masking.heads(maps, [".", *sentence[:-1]])
 #
 # Here you can paint a mask over five positions, one of them padding. Each row is a query, each column is a key, and each switch says yes or no. The Tab key moves between the switches, and the space bar changes one.
 #
-# The middle picture shows the weights that your softmax gives. The right one shows which words each word *knows of* after some layers. A word passes on what it has learned, so it may know of words that it never looked at. They are light blue. A word that knows of a later one is a leak, in orange.
+# The middle picture shows the weights that your softmax gives. The right one shows which words each word *knows* after some layers. A word passes on what it has learned, so it may know words that it never looked at. They are light blue. If a word knows a later one, that is a leak, in orange.
 #
-# - Start from *one word ahead*. How many layers does it take until *Ada* knows of all the other words?
-# - Start from *the last two words*. How many layers does it take until *bread* knows of *Ada*?
+# - Start from *one word ahead*. How many layers does it take until *Ada* knows all the other words?
+# - Start from *the last two words*. How many layers does it take until *bread* knows *Ada*?
 # - Start from *causal and padding*. Which single switch tells the future to three words within two layers?
 # - What does a row with nothing allowed look like in the middle picture?
 
@@ -748,7 +751,7 @@ show.masking.painter(masked_softmax)
 # |---|---|---|
 # | `padding_mask` | padding mask, attention mask | `attention_mask` in Hugging Face, `key_padding_mask` in `nn.MultiheadAttention` (there True means *forbidden*) |
 # | `causal_mask` | causal or look-ahead mask | `is_causal=True` in `F.scaled_dot_product_attention` |
-# | `masked_softmax` | masked attention | the decoder of topic 10 |
+# | `masked_softmax` | masked attention | the decoder of every Transformer |
 # | `masked_mean` | mean pooling | sentence embeddings, `sentence-transformers` |
 # | `masked_cross_entropy` | token-level cross-entropy | `F.cross_entropy` with `ignore_index=-100` |
 # | `mlm_corrupt` | masked language modeling (MLM) | BERT, `DataCollatorForLanguageModeling` in `transformers` |
@@ -757,11 +760,13 @@ show.masking.painter(masked_softmax)
 #
 # ## Going further
 #
-# - **No positions.** Take the positional embeddings out and train again as a `variant`. The loss hardly changes! Topic 08 said that attention without positions sees a set, but only *without a mask*. How does a word here know its position? (How many words does position 3 see, and how many does position 4?)
-# - **Blind to oneself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. By which way does a word reach its own position all the same? What becomes of the first row?
+# - **No positions.** Take the positional embeddings out and train again as a `variant`. The loss hardly changes! Attention without positions sees a set, but only *without a mask*. How does a word here know its position? (How many words does position 3 see, and how many does position 4?)
+# - **No look at itself.** Use `tril(-1)` in `visible`, so that no word sees itself. The model is still honest, and as good as before. How does a word reach its own output all the same? What becomes of the first row?
 # - **Play BERT.** Train the model as BERT. Use `mlm_corrupt` on the batches, `padding_mask` without a causal mask, and `nn.functional.cross_entropy` on labels with −100. Compare its loss on hidden words with the exact one that you printed above. What makes it lower, and what makes it higher?
-# - **A small leak.** Make a mask that lets only *one position in ten* see one word ahead. How many held-out sentences does it take before the paired difference betrays it? Does `leaks_future` find it?
+# - **A small leak.** Make a mask that lets only *one position in ten* see one word ahead. How many held-out sentences does it take before the paired difference shows it? Does `leaks_future` find it?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.2.3, says in one sentence what this notebook is about. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), describe MLM in section 3.1. Their appendix C.2 tries other shares than 80, 10 and 10.
+#
+# <!-- needs: 10_encoder_decoder -->
 # - **Next.** Topic 10 builds the whole Transformer. One half of it sees everything and the other half sees only the past, and your masks make the difference.
 
 # %%

@@ -4,7 +4,7 @@
 # *My tired bird is big.* In French this is *mon oiseau fatigué est grand*. Try a word-for-word translation, and the order is wrong. Make the bird a hen (*ma poule fatiguée est grande*), and three more words change. So a translator reads the
 # whole sentence first. Then it writes another one, and looks back and forth between the two.
 #
-# Topic 05 did that with two recurrent networks and attention between them. Here you do it without recurrence. You stack the attention that you have built since, add what makes a tall stack trainable, and get the **Transformer** of 2017. Nearly every language model since is one half of it or both.
+# Two recurrent networks with attention between them can do that. Here you do it without recurrence. You stack attention layers, add what makes a tall stack trainable, and get the **Transformer** of 2017. Nearly every language model since is one half of it or both.
 #
 # **You will**
 #
@@ -12,7 +12,7 @@
 # - train it to translate English to French with label smoothing and a learning rate that warms up, and let it write with greedy decoding and beam search;
 # - measure what it gains over a recurrent network, and what it pays.
 #
-# **You need to know** the encoder and decoder of topic 05, multi-head attention (07), the sinusoids of topic 08, and the causal mask and padding mask (09). `True` in a mask still means "may be looked at".
+# **You need to know** an encoder and a decoder with attention (topic 05), multi-head attention (topic 07), sinusoidal positional encodings (topic 08), and the causal mask and the padding mask (topic 09). `True` in a mask means "may be looked at".
 #
 # There are ten exercises, one training task and one written question. They take about 200 minutes, so this is the longest notebook of the course. A good place for a break is just before the task. Training takes under half a minute on a laptop. When you are stuck, `hint("layer_norm")` gives a hint, and a stronger one each time.
 
@@ -148,7 +148,7 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer of the encoder
 #
-# Attention and the feed-forward network are the two **sublayers** of an encoder layer. Each has a **residual connection** around it, as in topic 09: its output is *added* to what it read. So a sublayer has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
+# Attention and the feed-forward network are the two **sublayers** of an encoder layer. Each has a **residual connection** around it, so its output is *added* to what it read. So a sublayer has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
 #
 # Each sublayer has a layer norm, too. There are two places for it. Say the word is $x = (1, 3)$, and the sublayer returns $(2, -2)$ for whatever it reads.
 #
@@ -163,7 +163,7 @@ check("feed_forward", feed_forward)
 #
 # The constructor is given. It makes these parts:
 #
-# - `self.self_attention(x_q, x_kv, mask)` is the layer of topic 07, which returns output and weights (zeros for a sentence of padding alone).
+# - `self.self_attention(x_q, x_kv, mask)` is multi-head attention, which returns output and weights (zeros for a sentence of padding alone).
 # - `up` and `down` are the two linear maps of your `feed_forward`.
 # - `norm1` and `norm2` are your layer norm as a module, and `self.norm` is "post" or "pre".
 # - `dropout` goes over each sublayer's output before you add it. In training it sets each number to zero with a small probability and enlarges the others, so that no layer relies on a single number. In `eval()` it does nothing.
@@ -233,7 +233,7 @@ show.encoder_decoder.sizes_by_height(sizes)
 # A decoder layer has three sublayers, in this order:
 #
 # 1. **masked self-attention** over the words written so far, with `norm1`. The causal mask comes in as `tgt_mask`.
-# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of topic 05 did, with several heads. Its mask is `src_mask`.
+# 2. **cross-attention** to the encoder's output, the *memory*, with `norm2`. Queries come from the target's words, keys and values from the memory. It does what the attention of a recurrent translator does, with several heads. Its mask is `src_mask`.
 # 3. the feed-forward network, with `norm3`.
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
@@ -387,7 +387,7 @@ print(f"BERT-Base                {bert:>11,}")
 #
 # Now assemble architecture C. For `model(src, tgt_in)`, from the bottom to the top:
 #
-# - **Embeddings.** Each word's embedding is multiplied by $\sqrt{D}$. Then the positional encoding is added, the sinusoids of topic 08, and dropout follows. Fresh embeddings have numbers of about $1/\sqrt{D}$, and sinusoids have numbers of about 1. Without the factor, the position would drown the word.
+# - **Embeddings.** Each word's embedding is multiplied by $\sqrt{D}$. Then the sinusoidal positional encoding is added, and dropout follows. Fresh embeddings have numbers of about $1/\sqrt{D}$, and sinusoids have numbers of about 1. Without the factor, the position would drown the word.
 # - **Encoder.** The source passes through the encoder's layers, each with `src_mask`.
 # - **Decoder.** The target passes through the decoder's layers. Each gets the *finished* memory, `tgt_mask` for its self-attention and `src_mask` for its cross-attention.
 # - **Last norms.** A pre-norm stack ends with one more norm, `encoder_norm` or `decoder_norm`. In post-norm these do nothing.
@@ -455,7 +455,7 @@ check("Transformer", Transformer)
 # %% [markdown]
 # ## The loss
 #
-# In training the decoder reads the *right* translation, one position late (`shift_right` of topic 05). At position $t$ it sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words of a sentence. A recurrent decoder has to make them one after the other.
+# In training the decoder reads the *right* translation, one position late, behind `<sos>`. At position $t$ it sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words of a sentence. A recurrent decoder has to make them one after the other.
 #
 # The paper softens the loss. A one-hot target asks for a probability of 1. Softmax reaches that only with infinite logits, so the model keeps raising them long after it is right. **Label smoothing** takes a share $\varepsilon$ of the target and spreads it evenly over all $V$ words, the right one included.
 #
@@ -689,7 +689,7 @@ print(f"the example above: BLEU {bleu([one.split()], [other.split()]):.3f}")
 print(f"the model: right to the last word {right(said, french):.1%}, BLEU {bleu(said, french):.3f}")
 
 # %% [markdown]
-# ## Against topic 05
+# ## Against a recurrent network
 #
 # The baseline is `blocks.AttentionSeq2Seq`, two GRUs with attention between them. It trains on the same batches for the same number of steps, and with the same loss. Torch's own `cross_entropy` can smooth, too, and here it leaves out the padding.
 
@@ -964,6 +964,8 @@ show.encoder_decoder.translator(model, decode_greedy)
 # - **Find the mistake.** One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)` and a triangle. Print its shape. Does it hide the words that look, or the words that are looked at? Why does nobody notice?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). With this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
+#
+# <!-- needs: 11_vit_patches -->
 # - **Next.** Your encoder works on vectors and never asks where they come from. Topic 11 feeds it pieces of images.
 
 # %%

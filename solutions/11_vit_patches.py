@@ -3,11 +3,15 @@
 #
 # A photograph of 224 × 224 pixels is a sequence of 50,176 pixels. Attention compares each pixel with each other pixel, which makes two and a half billion scores for each head of each layer. That is far too many.
 #
-# The way out has a famous title, *An image is worth 16x16 words*. **Cut the image into patches and treat each patch as a token.** The encoder of topic 10 needs a sequence of vectors, and it does not care where the vectors come from.
+# The way out has a famous title, *An image is worth 16x16 words*. **Cut the image into patches and treat each patch as a token.** A Transformer encoder needs a sequence of vectors, and it does not care where the vectors come from.
 #
-# You will cut images into patches and turn the patches into vectors. You will build a Vision Transformer (ViT) around the encoder you know and train it to read digits. You will then look at what it learned about the two dimensions of an image, and when a simpler model is the better choice.
+# **You will**
 #
-# You need the encoder layer of topic 10 and the learned positional embeddings of topic 08. Remember one fact from topic 06. Self-attention alone ignores the order of its inputs.
+# - cut images into patches, and turn the patches into a sequence of vectors
+# - build a Vision Transformer (ViT) around an encoder, and train it to read digits
+# - look at what it learned about the two dimensions of an image, and find out when a simpler model is the better choice.
+#
+# **You need** the encoder layer of a Transformer (topic 10), learned positional embeddings (topic 08), and one fact about self-attention (topic 06). Without positions, it ignores the order of its inputs.
 #
 # This notebook has seven short exercises, one training task and one written question. It takes about two and a half hours, and all training together takes about a minute on a laptop. If you are stuck, `hint("patchify")` gives a hint, and a stronger one each time.
 
@@ -130,7 +134,7 @@ def unpatchify(patches: torch.Tensor, p: int, H: int, W: int) -> torch.Tensor:
 check("unpatchify", unpatchify)
 
 # %% [markdown]
-# With both functions you can put the patches of an image in another order, as you did with the words of a sentence in topic 08. Remember these pictures, because your model will read some like them.
+# With both functions you can put the patches of an image in another order. Remember these pictures, because your model will read some like them.
 
 
 # %%
@@ -147,18 +151,18 @@ puzzle = {f"{moved} moved": disordered(page, moved, dice)[0] for moved in (0, 4,
 show.vit_patches.in_a_row(puzzle)
 
 # %% [markdown]
-# ## From patches to words
+# ## From patches to tokens
 #
 # One linear map turns each patch into a vector, its **patch embedding**. A small example has a patch $(1, 0, 0, 1)$, a matrix $W$ with the rows $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, and a bias $b = (0, 1)$. The patch embedding is $(1 + 0,\; 1 + 1) = (1, 2)$. If the positional embedding of this patch is $(0.5, -0.5)$, the encoder reads the sum $(1.5, 1.5)$.
 #
 # The map is the same for every patch, $x_n = W \cdot \text{patch}_n + b$ with $W$ of shape $(D, C \cdot p \cdot p)$. The model then adds two things, and learns both:
 #
-# - The **`[CLS]` token** $c$ is a vector that has no patch. It stands *before* the patch embeddings. It belongs to no place in the image, so it can gather what the whole image says. BERT reads sentences in the same way.
-# - The **positional embeddings** $P$ have one row for each of the $N + 1$ positions, as in your `LearnedPositions`. Row 0 belongs to the `[CLS]` token.
+# - The **`[CLS]` token** $c$ is a vector that has no patch. It stands *before* the patch embeddings. It belongs to no part of the image, so it can gather what the whole image says. BERT reads sentences in the same way.
+# - The **positional embeddings** $P$ have one row for each of the $N + 1$ positions. Row 0 belongs to the `[CLS]` token.
 #
 # $$z = [\,c;\; x_1;\; \dots;\; x_N\,] + P$$
 #
-# ### Exercise: `embed_patches`, words of an image (about 15 minutes)
+# ### Exercise: `embed_patches`, tokens of an image (about 15 minutes)
 #
 # Patches are square, so $p$ follows from the shape of `W` and the number of channels.
 
@@ -221,7 +225,7 @@ print(f"embeddings {tuple(linear.shape)}, as a map {tuple(convolved.shape)}, apa
 #
 # ## The whole model
 #
-# The rest is the encoder stack of topic 10. Its layer is `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")`. It takes vectors of shape `(B, N + 1, D)` and returns vectors of the same shape. After each call `layer.weights` holds the attention weights of that call, of shape `(B, h, N + 1, N + 1)`. The Vision Transformer normalizes *before* attention and before the feed-forward network, so it needs one more norm at the end:
+# The rest is a Transformer encoder. Each of its layers is a `blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm="pre")`. It takes vectors of shape `(B, N + 1, D)` and returns vectors of the same shape. After each call `layer.weights` holds the attention weights of that call, of shape `(B, h, N + 1, N + 1)`. The Vision Transformer normalizes *before* attention and before the feed-forward network, so it needs one more norm at the end:
 #
 # 1. `embed_patches` turns the images into vectors.
 # 2. The vectors pass through `n_layers` encoder layers.
@@ -298,7 +302,7 @@ for p in (1, 4, 16, 32):
 #
 # The score is the accuracy on held-out scans, each at a random place. You get full marks for 90 %. The budget is 100,000 images, which makes 2,000 batches (four times as many on a GPU).
 #
-# Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. You can use topic 10's schedule or the straight line of topic 04, `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`. Call its `.step()` once a batch.
+# Plain Adam with a good learning rate only just gets there. A learning rate that **falls towards the end** gets there safely. It may fall in a straight line, as with `torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=2000)`. Call its `.step()` once a batch.
 
 
 # %% solution="vit_patches_task"
@@ -343,7 +347,7 @@ added = record.model.positions.detach().cpu() - start
 show.vit_patches.similarity(added)
 
 # %% [markdown]
-# Under the cross the map is bright by definition. Look at what is bright *beside* it. You see mostly its neighbours, and now and then a place further away that often holds a similar part of a digit. When a digit moves by three pixels, its strokes move from one patch to the next. The model has to read the two places alike, so training pushes their positional embeddings the same way.
+# Under the cross the map is bright by definition. Look at what is bright *beside* it. You see mostly its neighbours, and now and then a patch further away that often holds a similar part of a digit. When a digit moves by three pixels, its strokes move from one patch to the next. The model has to read both patches alike, so training pushes their positional embeddings the same way.
 #
 # The lecture says that *ViT learns the grid like structure of the image patches via its position embeddings*. This picture shows it, and more training makes it clearer.
 #
@@ -377,7 +381,7 @@ curves = {
 show.vit_patches.disorder(curves, moved)
 
 # %% [markdown]
-# Without positional embeddings the curve is flat to the last digit, as the theorem of topic 06 demands. **What is surprising is how high it lies.** The model reads a bag of sixteen snippets of nine pixels each, and it still recognises about nine digits in ten. A bend, a crossing or an end of a stroke is enough, wherever it was.
+# Without positional embeddings the curve is exactly flat, because self-attention alone ignores the order. **What is surprising is how high it lies.** The model reads a bag of sixteen snippets of nine pixels each, and it still recognises about nine digits in ten. A bend, a crossing or an end of a stroke is enough, wherever it was.
 #
 # With positional embeddings the model is better while the order is right, and it pays when the order is wrong. In the paper, too, positional embeddings are worth a few per cent (table 8 there).
 #
@@ -448,7 +452,7 @@ show.vit_patches.by_examples(learned, sizes, "Scans in the middle")
 
 # %% solution="interpolate_positions"
 def interpolate_positions(positions: torch.Tensor, new_grid: tuple[int, int]) -> torch.Tensor:
-    """positions (N + 1, D) of a square grid -> (height·width + 1, D), the class row kept.
+    """positions (N + 1, D) of a square grid -> (height·width + 1, D), the [CLS] row kept.
 
     new_grid is (height, width), counted in patches.
     """
@@ -486,11 +490,11 @@ def learn_more(model, batches):
         optimizer.step()
 
 
-marks = record.model.positions.detach()
+learned_positions = record.model.positions.detach()
 wide_pages = digits.place(new_scans, dice, canvas=15)
 for name, positions in (
-    ("interpolated", interpolate_positions(marks, (5, 5))),
-    ("random", torch.cat([marks[:1], 0.2 * torch.randn(25, 64).to(marks)])),
+    ("interpolated", interpolate_positions(learned_positions, (5, 5))),
+    ("random", torch.cat([learned_positions[:1], 0.2 * torch.randn(25, 64).to(device())])),
 ):
     model = larger_model(positions)
     at_once = accuracy(model, wide_pages, new_labels)
@@ -499,7 +503,10 @@ for name, positions in (
     print(f"positions {name:<14}{at_once:.0%} at once, {later:.0%} after 50 batches")
 
 # %% [markdown]
-# The enlarged positional embeddings still say more or less where a patch stands. A little more training does most of the rest. This is **fine-tuning**, the subject of topic 12. ViTs are used in this way. They are pretrained at 224 pixels, where the sequence is short, and fine-tuned at 384.
+# The enlarged positional embeddings still say more or less where a patch stands. A little more training does most of the rest. This is **fine-tuning**. ViTs are often pretrained at 224 pixels, where the sequence is short, and fine-tuned at 384.
+#
+# <!-- needs: 12_lora -->
+# Topic 12 fine-tunes a model with few numbers.
 #
 # ## Sound is an image, too
 #
@@ -570,7 +577,7 @@ with torch.no_grad():
 show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 
 # %% [markdown]
-# Our model spent most of that attention on patches with ink, though fewer than half of the patches have any. In the second layer the share was four fifths and more, and an empty patch hardly ever got the most. Nothing had told the model where on the canvas the digit stands.
+# In our run, seven tenths of the attention on patches went to patches with ink, though only about half of the patches have any. In fifteen of these sixteen maps, a patch with ink got the most. Nothing had told the model where on the canvas the digit stands.
 #
 # ## In your own words (about 10 minutes)
 #
@@ -594,11 +601,13 @@ show.vit_patches.looks(maps, chosen[:8], new_labels[:8], said)
 #
 # - **Sizes of patches.** Try patches of 2, 4 and 6 pixels. Which is best within the same number of images, and which within the same time? A patch of 12 covers the whole canvas. What has become of the model then?
 # - **A constant learning rate.** Train once more with a constant learning rate, and compare the end of the curves. What is the falling one worth, and why at the end?
-# - **Given positions.** Give the positional embeddings a structure instead of learning it. Use a table for rows plus a table for columns, or your `sinusoidal` for each. Draw their similarity. Are they better with 400 batches? With 2,000?
+# - **Given positions.** Give the positional embeddings a structure instead of letting the model learn it. Use a table for rows plus a table for columns, or sinusoids for each. Draw their similarity. Are they better with 400 batches? With 2,000?
 # - **No `[CLS]` token.** Read the mean of all outputs instead of the `[CLS]` token's. In our runs this made no difference to the accuracy, and the attention map was harder to read.
-# - **Masked patches.** Hide half of the patches and let the model predict them. This is BERT's idea of topic 09, and a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
+# - **Masked patches.** Hide half of the patches and let the model predict them. BERT does this with words, and here it is a way to learn from images without labels (K. He and others, [Masked autoencoders](https://arxiv.org/abs/2111.06377), 2021).
 # - **More training.** On a GPU the budget is 400,000 images. Draw the similarity of the positional embeddings after so many. Is the grid clearer?
 # - **Read.** A. Dosovitskiy and others, [An image is worth 16x16 words](https://arxiv.org/abs/2010.11929) (2021). Its figure 7 has your similarities and how far heads look. Y. Gong and others, [AST: Audio Spectrogram Transformer](https://arxiv.org/abs/2104.01778) (2021).
+#
+# <!-- needs: 12_lora -->
 # - **Next.** The leaves of the question need a large pretrained model, and you have no room to train all of its weights. Topic 12 trains hardly any.
 
 # %%

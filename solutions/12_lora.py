@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 12 Fine-tuning a few numbers: LoRA
 #
-# You are given a trained network. Its training cost weeks and a great deal of electricity, and it does nearly what you need. The lectures call the rest **fine-tuning**. You go on training it on your own data with a small learning rate. That works, and it has a price. Every weight moves, so you end with a second network as large as the first. For one customer that is fine. Three hundred customers need three hundred networks, and one network of GPT-3's size fills 350 gigabytes.
+# You are given a trained network. Its training cost weeks and a great deal of electricity, and it does nearly what you need. The lectures call what is left to do **fine-tuning**. You go on training the network on your own data, with a small learning rate. That works, and it has a price. Every weight moves, so you end with a second network as large as the first. For one customer that is fine. Three hundred customers need three hundred networks, and one network of GPT-3's size fills 350 gigabytes.
 #
 # How much of that is needed? In this notebook you train a Vision Transformer for a new scanner and move *none* of its weights. Each layer gets a small **low-rank update** instead. All the updates together fit into an e-mail. The lectures call this **parameter-efficient fine-tuning**.
 #
@@ -31,7 +31,7 @@ from course.data import digits, negatives, pretrained
 # %% [markdown]
 # ## A reader, and a scanner it does not know
 #
-# `blocks.ViT` is the model of topic 11. Here it reads scans of 8 × 8 pixels in patches of 2 × 2, with two layers of width 40. Its weights come trained. They have seen the 1,400 upright digits of topic 11, and the model reads new upright digits well.
+# `blocks.ViT` is a Vision Transformer. Here it reads scans of 8 × 8 pixels in patches of 2 × 2, with two layers of width 40. Its weights come trained. They have seen 1,400 upright digits, and the model reads new upright digits well.
 #
 # The second scanner makes negatives, and its paper went in sideways.
 
@@ -260,7 +260,7 @@ print(f"upright: {accuracy(base, scans):.0%} as it came, {accuracy(adapted, scan
 #
 # ### Exercise: `add_bitfit` (about 10 minutes)
 #
-# The baseline is simpler still. **BitFit** trains the biases, with those of `nn.LayerNorm`, and freezes everything else. The last part of a parameter's name says what it is.
+# A simpler baseline is **BitFit**. It trains the biases, those of `nn.LayerNorm` included, and freezes everything else. The last part of a parameter's name says what it is.
 
 
 # %% solution="add_bitfit"
@@ -283,7 +283,7 @@ check("add_bitfit", add_bitfit)
 #
 # ### Exercise: `trainable_parameters` (about 10 minutes)
 #
-# How many parameters are trainable, and how many are there in all? Count a tensor that two layers share once. The Transformer of topic 10 shares its embedding in this way. Buffers, such as a table of sines, are not parameters.
+# How many parameters are trainable, and how many are there in all? Count a tensor that two layers share once. Many Transformers share one tensor between the embedding and the output layer. Buffers, such as a table of sines, are not parameters.
 
 
 # %% solution="trainable_parameters"
@@ -393,7 +393,7 @@ for r in (1, 2, 4, 8, 16, 40):
 # - with **at most 2,500 trainable parameters**, less than a tenth of the reader
 # - and **every base weight unchanged**, to the last bit.
 #
-# You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. As in topic 11, a learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
+# You decide three things. They are the layers that get an update (`ATTENTION` and `EVERYWHERE` are two choices), the rank, and the learning rate. New small matrices need larger steps than weights that are nearly right. A learning rate that falls towards the end gains a few per cent. Give the optimizer only the trainable parameters. `train` multiplies your learning rate by `factor`. It is 1 here, and smaller in one of the comparisons below.
 
 
 # %% solution="lora_task"
@@ -496,7 +496,7 @@ show.lora.by_parameters(
 )
 
 # %% [markdown]
-# Read the figure from the left. **Biases** can only shift what a layer returns. To read a negative, what spoke for a stroke has to speak against it, so weights must change their sign. A shift cannot do that. On language BitFit did better. Its authors found it about as good as training everything, as long as there was little data. A new task on language mostly asks for what the model already knows. Here the images themselves are new.
+# Read the figure from the left. **Biases** can only shift what a layer returns. In a negative, ink is light and paper is dark. A bright pixel that spoke against a stroke must now speak for it, so weights must change their sign. A shift cannot do that. On language BitFit did better. Its authors found it about as good as training everything, as long as there was little data. A new task on language mostly asks for what the model already knows. Here the images themselves are new.
 #
 # **Rank 1** has one column and one row for each layer, and already goes most of the way. Rank 4 reads about as well as training everything, with a sixth of the numbers. A model like ours of rank 2 comes near it with a twelfth. Rank 16 gains nothing more. All ranks share one $\alpha$ and one learning rate, and the last section lets you try others.
 #
@@ -622,23 +622,26 @@ show.lora.explorer(matrices, best_rank_r)
 # | `lora_state` | an adapter checkpoint | `adapter_model.safetensors` |
 # | `best_rank_r` | truncated SVD | `torch.svd_lowrank` |
 #
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
 # ## Looking back
 #
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
 # You began by counting letters. An n-gram model knew the last few letters and nothing else (01). Vectors made words comparable (02). A recurrent network carried them along in a hidden state (03), and gates kept that state from fading (04). Attention let a decoder look back at what no state could hold (05).
 #
+# <!-- needs: 01_markov_ngrams, 02_cbow, 03_rnn, 04_lstm_gru, 05_bahdanau_attention, 06_self_attention, 07_multi_head_attention, 08_positional_encoding, 09_masking, 10_encoder_decoder, 11_vit_patches -->
 # Then attention became the whole model (06). It got several heads for several questions (07), positional encodings (08), and masks for what it must not see (09). An encoder and a decoder learned to translate (10), and images became patches (11). You began with a table of counts. Now you take a model that other people trained, and adapt it in seconds.
 #
 # Keep one habit, whatever models come next. A falling loss proves little. You checked every part by itself, measured against a baseline, and looked at what had been learned.
 #
 # ## Going further
 #
-# - **Where to spend.** Give all 2,500 numbers to one kind of layer. Try only `W_q` and `W_v`, as in the paper's first experiments, and then only `up` and `down`. Which gains most here? The paper compared the layers within attention. Later work found that the layers after it deserve their share.
+# - **Where to spend.** Give all 2,500 numbers to one kind of layer. Try only `W_q` and `W_v`, as in the paper's first experiments, and then only `up` and `down`. Which gains most here? The paper compared the layers within attention. Later work found that the layers after attention are worth adapting, too.
 # - **One factor alone.** Freeze $A$ at its random numbers and train $B$ alone. How much of the accuracy do you keep with half of the numbers? Then freeze a random $B$ and train $A$ from zero. Why is there a difference?
 # - **Ranks and rates.** With $\alpha$ fixed, does one learning rate serve all ranks? Train ranks 1 and 16 with 3e-3, 1e-2 and 3e-2 each. And what happens when $\alpha$ grows with $r$, as $\alpha = 4 r$?
 # - **Few examples.** Learn from 100 negatives instead of 1,400. Does LoRA still do worse than training everything?
 # - **Four bits.** Keep the frozen weights in four bits and train LoRA on top. This is QLoRA (T. Dettmers and others, [2023](https://arxiv.org/abs/2305.14314)), and it lets you fine-tune large models on one graphics card.
 # - **Read.** E. J. Hu and others, [LoRA](https://arxiv.org/abs/2106.09685) (2021), asks our questions about rank of a language model in section 7. E. Ben Zaken and others, [BitFit](https://arxiv.org/abs/2106.10199) (2022). A. Aghajanyan and others, [Intrinsic dimensionality](https://arxiv.org/abs/2012.13255) (2021), is where the idea of low-rank changes comes from.
-# - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you have written each of its parts yourself. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
+# - **And then?** Read a model that is in use. [nanoGPT](https://github.com/karpathy/nanoGPT) is a few hundred lines, and you know each of its parts. L. Tunstall, L. von Werra and T. Wolf, *Natural Language Processing with Transformers* (2022), shows how to put trained models to work.
 
 # %%
 progress()

@@ -1,4 +1,4 @@
-"""What notebooks build on: thin layers over torch's own, with the interfaces of the exercises before them."""
+"""What notebooks build on: thin parts over torch's own layers, with the interfaces of earlier exercises."""
 
 from .attention import MultiHeadAttention
 from .positions import waves

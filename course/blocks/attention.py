@@ -1,4 +1,4 @@
-"""Multi-head attention as topic 07 has it, thin over torch's own function, with hooks for positions."""
+"""Multi-head attention with the interface of topic 07, on torch's own function, with room for positional encodings."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class MultiHeadAttention(nn.Module):
         """Queries from x_q (B, T, D), keys and values from x_kv (B, S, D).
 
         Args:
-            x_q: the words that ask.
-            x_kv: the words that are asked.
+            x_q: the words that queries are made of.
+            x_kv: the words that keys and values are made of.
             mask: boolean, broadcastable to (B, h, T, S), True where attention is allowed. A row with nothing allowed
                 gives zeros.
             rotate: a function on (B, h, T, D/h), applied to queries and keys and not to values.
@@ -59,12 +59,12 @@ class MultiHeadAttention(nn.Module):
 
 
 def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
-    """The weight that each query gives to each key, (B, h, T, S), read off torch's attention with one-hot values."""
+    """Attention weights (B, h, T, S), as torch's attention over one-hot values that name the keys' positions."""
     places = torch.eye(k.shape[-2], dtype=k.dtype, device=k.device).expand(*k.shape[:-1], -1)  # (B, h, S, S)
     bias = None if score_bias is None else score_bias.to(q)
     if mask is None:
         return F.scaled_dot_product_attention(q, k, places, attn_mask=bias)
-    nobody = ~mask.any(-1, keepdim=True)  # rows with nothing allowed: softmax over none is NaN
+    nobody = ~mask.any(-1, keepdim=True)  # rows with nothing allowed, where softmax is NaN
     allowed = mask | nobody
     if bias is not None:
         allowed = torch.where(allowed, bias, -math.inf)

@@ -1,4 +1,4 @@
-"""How a playground becomes a sequence of vectors, with one position for each child, whatever the order."""
+"""How a playground becomes a sequence of vectors, with one position for each child, in any order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ N_NAMES, N_NUMBERS = 26, 10
 
 
 class ChildSlots(nn.Module):
-    """A child's name, number, friend's name and rival's name, each embedded, added up: (B, S, D).
+    """The sum of four embeddings for each child, of its name, its number, its friend's and its rival's name: (B, S, D).
 
     Called with names, numbers, friends and rivals, all (B, S). The three names have tables of their own, because being
     called k, having k for a friend and having k for a rival are three different things.

@@ -1,4 +1,4 @@
-"""A layer of a Transformer's encoder, as topic 10 has it, on this package's attention and torch's own layers."""
+"""The encoder layer of topic 10, on this package's attention and torch's own layers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ NORMS = ("post", "pre")
 
 
 class EncoderLayer(nn.Module):
-    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D), self-attention and then two linear layers on every position alone.
+    """`layer(x, mask=None)`: (B, T, D) -> (B, T, D). Self-attention, then feed-forward on every position alone.
 
     Its parts are `self_attention`, `up` and `down`, `norm1` and `norm2`, and `dropout`. After a call, `layer.weights`
-    holds the attention weights of that call, (B, h, T, T), without gradient. Before the first call it is None.
+    holds the attention weights of that call, (B, h, T, T), without gradient, and None before the first one.
 
     Args:
         d_model: width D of what comes in and goes out.
         n_heads: number of heads h, a divisor of D.
         d_ff: width between `up` and `down`.
-        dropout: share of the outputs of attention and of the linear layers that is dropped in training.
+        dropout: share of each sublayer's output that is dropped in training.
         norm: "post", as in the paper of 2017, or "pre", as in GPT-2 and in ViT.
 
     Raises:
@@ -43,7 +43,7 @@ class EncoderLayer(nn.Module):
         self.weights: Tensor | None = None
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x (B, T, D); mask boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
+        """x (B, T, D), mask boolean, broadcastable to (B, h, T, T), True where attention is allowed."""
 
         def look(words: Tensor) -> Tensor:
             seen, weights = self.self_attention(words, words, mask)

@@ -1,4 +1,4 @@
-"""A Vision Transformer as topic 11 has it, on this package's encoder layers and torch's own convolution."""
+"""The Vision Transformer of topic 11, on this package's encoder layers and torch's own convolution."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .transformer import EncoderLayer
 class ViT(nn.Module):
     """`model(images)`: square images (B, channels, image_size, image_size) -> logits (B, classes).
 
-    A convolution cuts the image into patches and makes each a patch embedding. A `[CLS]` token stands before them, and
-    learned positional embeddings are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
-    `[CLS]` token. Every weight but the convolution's belongs to a linear layer, a norm, or the positional embeddings.
-    Between the two linear maps of a layer stands a ReLU, where the paper and topic 11 have a GELU, because
-    `data.pretrained` was trained with it.
+    A convolution makes a patch embedding of each patch. The [CLS] token (`class_word`) comes first, and learned
+    positional embeddings (`marks`) are added. `n_layers` pre-norm encoder layers follow, and a linear layer reads the
+    [CLS] token. Every weight but the convolution's belongs to a linear layer, a norm, or the positional embeddings.
+    The feed-forward networks have a ReLU, where the paper and topic 11 have a GELU, because `data.pretrained` was
+    trained with ReLU.
 
     Args:
         image_size: height and width of an image in pixels.
@@ -24,7 +24,7 @@ class ViT(nn.Module):
         classes: number of logits.
         d_model: width D of a token.
         n_heads: heads of each layer, a divisor of D.
-        d_ff: width between the two linear maps of each layer.
+        d_ff: hidden width of each feed-forward network.
         n_layers: encoder layers.
         dropout: share that each layer drops in training.
 

@@ -1,7 +1,7 @@
-"""The Transformer: an encoder whose words look at each other, and a decoder that looks at them while it writes.
+"""The Transformer: an encoder of self-attention layers, and a decoder that attends to its output while it writes.
 
-Both are towers of layers of one pattern. What happens in a sublayer is added to what was there, and the sum (post-norm,
-as in 2017) or what goes into the sublayer (pre-norm) is brought to mean 0 and variance 1:
+Both are stacks of layers of one pattern. A residual connection adds the output of a sublayer to its input, and a norm
+brings the sum (post-norm, as in 2017) or the sublayer's input (pre-norm) to mean 0 and variance 1:
 
     post:  x <- norm(x + sublayer(x))        pre:  x <- x + sublayer(norm(x))
 
@@ -29,7 +29,7 @@ from .positional_encoding import sinusoidal
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
     """Every word (..., D) brought to mean 0 and variance 1 over its own numbers, then scaled and shifted: same shape.
 
-    Half precision is squared in single: squares of float16 overflow from 256 on.
+    Half precision is squared in single, because squares of float16 overflow from 256 on.
 
     Raises:
         ValueError: gamma or beta is not as wide as a word.
@@ -82,7 +82,7 @@ class EncoderLayer(nn.Module):
         return self.around(self.norm2, self.think, x)
 
     def around(self, norm: nn.Module, sublayer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-        """A sublayer with the road around it."""
+        """A sublayer with its residual connection."""
         if self.norm == "pre":
             return x + self.dropout(sublayer(norm(x)))
         return norm(x + self.dropout(sublayer(x)))
@@ -93,7 +93,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(EncoderLayer):
-    """Masked self-attention, then attention to the encoder's words, then feed-forward: x (B, T, D) -> (B, T, D)."""
+    """Masked self-attention, then cross-attention, then feed-forward: x (B, T, D) -> (B, T, D)."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.1, norm: str = "post") -> None:
         super().__init__(d_model, n_heads, d_ff, dropout, norm)
@@ -103,17 +103,17 @@ class DecoderLayer(EncoderLayer):
     def forward(  # type: ignore[override]  # it reads the memory, too
         self, x: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, src_mask: Tensor | None = None
     ) -> Tensor:
-        """`memory` (B, S, D) is the encoder's output; masks are broadcastable to (B, h, T, T) and (B, h, T, S)."""
+        """`memory` (B, S, D) is the encoder's output. Masks are broadcastable to (B, h, T, T) and (B, h, T, S)."""
         x = self.around(self.norm1, lambda y: self.self_attention(y, y, tgt_mask)[0], x)
         x = self.around(self.norm2, lambda y: self.cross_attention(y, memory, src_mask)[0], x)
         return self.around(self.norm3, self.think, x)
 
 
 class Transformer(nn.Module):
-    """`model(src (B, S), tgt_in (B, T))` -> logits (B, T, V): at each place, the next word of the target.
+    """`model(src (B, S), tgt_in (B, T))` -> logits (B, T, V), at each position for the next word of the target.
 
-    Embeddings times sqrt(D) plus sinusoidal positions, `n_layers` of either kind, and the target's embedding once more
-    as the output's weights. Pre-norm ends each tower in a norm.
+    Embeddings times sqrt(D) plus sinusoids, `n_layers` of either kind, and the target's embedding once more as the
+    output's weights. In pre-norm each stack ends in a norm.
 
     Args:
         src_vocab: words of the source.
@@ -121,10 +121,10 @@ class Transformer(nn.Module):
         d_model: width D.
         n_heads: heads of every attention.
         d_ff: width F.
-        n_layers: layers of each tower.
+        n_layers: layers of each stack.
         dropout: after each sublayer, and on the embedded words.
         norm: "post" or "pre".
-        pad: the id of padding, which nobody looks at.
+        pad: the id of padding, which masks hide.
         sos: the id that target inputs begin with.
         eos: the id that targets end with.
         max_len: the most words that a sentence can have.
@@ -183,24 +183,24 @@ class Transformer(nn.Module):
         return self.decoder_norm(x) @ self.tgt_embed.weight.T
 
     def embedded(self, ids: Tensor, embed: nn.Embedding) -> Tensor:
-        """The words of ids (B, T) with their places: (B, T, D)."""
+        """Embeddings of ids (B, T) plus positional encodings: (B, T, D)."""
         if ids.shape[1] > self.max_len:
-            raise ValueError(f"{ids.shape[1]} words, and {self.max_len} are the most")
+            raise ValueError(f"a sentence has {ids.shape[1]} words, and the model reads at most {self.max_len}")
         scaled = embed(ids) * math.sqrt(embed.embedding_dim)
         return self.dropout(scaled + self.positions[: ids.shape[1]])
 
     def real(self, ids: Tensor) -> Tensor:
-        """(B, 1, 1, T): which words are no padding."""
+        """True where a word is no padding, (B, 1, 1, T)."""
         return (ids != self.pad)[:, None, None]
 
 
 def causal(T: int, device: torch.device | None = None) -> Tensor:
-    """(T, T): each word sees itself and those before it."""
+    """True where a word may look, at itself and the words before it, (T, T)."""
     return torch.ones(T, T, dtype=torch.bool, device=device).tril()
 
 
 class Translator(Protocol):
-    """What is decoded: a `Transformer`, or anything that is called like one and has these four numbers."""
+    """What can be decoded: a `Transformer`, or anything that is called like one and has these four numbers."""
 
     pad: int
     sos: int
@@ -215,7 +215,7 @@ class Translator(Protocol):
 
 @torch.no_grad()
 def decode_greedy(model: Translator, src: Tensor) -> Tensor:
-    """The likeliest word at every step: ids (B, L) without sos, with eos, padded after it; L is at most max_len."""
+    """Take the likeliest word at every step: ids (B, L) without sos, with eos, then padding. L is at most max_len."""
     B = len(src)
     said = torch.full((B, 1), model.sos, device=src.device)
     done = torch.zeros(B, dtype=torch.bool, device=src.device)
@@ -230,17 +230,17 @@ def decode_greedy(model: Translator, src: Tensor) -> Tensor:
 
 @torch.no_grad()
 def decode_beam(model: Translator, src: Tensor, beam: int, length_penalty: float = 1.0) -> Tensor:
-    """The best of the sentences that a search of width `beam` finishes: ids (B, L) as `decode_greedy` gives them.
+    """The best sentence that a search of width `beam` finishes: ids (B, L) as `decode_greedy` gives them.
 
-    A sentence of n words, eos counted, is worth log p / n^length_penalty. At each step every open hypothesis is
-    continued by every word, and the most probable continuations stay. One that ends in eos is finished: it is set
-    aside and takes one of the `beam` places for good. (Wu et al. 2016, section 7, compare with another power of n.)
+    The score of a sentence of n words, eos counted, is log p / n^length_penalty. At each step every open hypothesis is
+    continued by every word, and the most probable continuations stay. One that ends in eos is finished. It is set
+    aside and keeps one of the `beam` places. (Wu et al. 2016, section 7, compare with another power of n.)
 
     Raises:
         ValueError: the beam is less than 1 wide.
     """
     if beam < 1:
-        raise ValueError(f"a beam of {beam} holds nothing")
+        raise ValueError(f"a beam of {beam} holds no hypothesis, and the smallest is 1")
     found = [_best_of_beam(model, row[None], beam, length_penalty) for row in src]
     length = max((len(words) for words in found), default=0)
     padded = torch.full((len(src), length), model.pad, device=src.device)
@@ -271,7 +271,7 @@ def _best_of_beam(model: Translator, src: Tensor, beam: int, length_penalty: flo
 def label_smoothing_loss(logits: Tensor, targets: Tensor, epsilon: float, mask: Tensor) -> Tensor:
     """Cross-entropy of softmax(logits (B, T, V)) with (1 - epsilon) one-hot + epsilon/V, the mean over mask (B, T).
 
-    What stands behind the mask does not matter: a target of -100, say, which is no word.
+    Targets behind the mask do not matter and need not be words (-100, say).
 
     Raises:
         ValueError: targets or mask are not (B, T).
@@ -284,18 +284,18 @@ def label_smoothing_loss(logits: Tensor, targets: Tensor, epsilon: float, mask: 
 
 
 def warmup_schedule(step: int, d_model: int, warmup: int) -> float:
-    """The learning rate of step 1, 2, ...: it rises for `warmup` steps, then falls like 1/sqrt(step). Equation 3.
+    """The learning rate of step 1, 2, .... It rises for `warmup` steps, then falls like 1/sqrt(step). Equation 3.
 
     Raises:
         ValueError: steps count from 1.
     """
     if step < 1 or warmup < 1:
-        raise ValueError(f"steps count from 1, and so does warming up: step {step}, warmup {warmup}")
+        raise ValueError(f"steps count from 1 and warmup is at least 1, but step is {step} and warmup {warmup}")
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
 def architecture_masks(kind: str, src_lengths: Tensor, tgt_lengths: Tensor | None = None) -> dict[str, Tensor | None]:
-    """Who may look at whom in an "encoder", a "decoder" and an "encoder-decoder".
+    """The masks of an "encoder", a "decoder" and an "encoder-decoder".
 
     Keys encoder_self, decoder_self and cross: boolean masks (B, 1, 1 or T, S), None where there is no such attention.
 

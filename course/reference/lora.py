@@ -1,7 +1,7 @@
 r"""Fine-tuning with few parameters: a trained model stays as it is, and learns a small correction beside its weights.
 
-LoRA adds to a weight a product of two thin matrices, which begins as nothing, and can be multiplied out and added when
-training is done; BitFit trains nothing but the biases. How good a thin product can be at all, singular values say.
+LoRA adds to a weight a product of two thin matrices, which begins as zero, and can be multiplied out and added when
+training is done. BitFit trains nothing but the biases. Singular values tell how good a thin product can be.
 
     y = W x + b + (alpha / r) B A x                  W, b: frozen; A: random; B: zero, so that it begins as the base
     W_merged = W + (alpha / r) B A                   one layer again, as fast as before
@@ -31,9 +31,9 @@ from torch import Tensor, nn
 
 
 class LoRALinear(nn.Module):
-    """A linear layer that stays as it is, and a low-rank update beside it that learns.
+    """A frozen linear layer, and a low-rank update beside it that learns.
 
-    `base` is the given layer itself, frozen; `A` (r, in) is random and `B` (out, r) zero, both of the base's dtype and
+    `base` is the given layer itself, frozen. `A` (r, in) is random and `B` (out, r) zero, both of the base's dtype and
     on its device, so that the layer begins as the base.
 
     Raises:
@@ -43,7 +43,7 @@ class LoRALinear(nn.Module):
     def __init__(self, base: nn.Linear, r: int, alpha: float) -> None:
         super().__init__()
         if r < 1:
-            raise ValueError(f"a rank of {r} leaves nothing to learn; it is at least 1")
+            raise ValueError(f"a rank of {r} leaves nothing to learn. It must be at least 1")
         self.base = base.requires_grad_(False)
         self.r, self.alpha = r, alpha
         self.A = nn.Parameter(base.weight.new_empty(r, base.in_features))
@@ -57,12 +57,12 @@ class LoRALinear(nn.Module):
 
 
 def merge(layer: LoRALinear) -> nn.Linear:
-    """One linear layer, frozen, that does what base and update do together; `layer` and its base stay as they are."""
+    """One frozen linear layer that computes what base and update compute together. `layer` does not change."""
     return _with_weight(layer.base, layer.base.weight + _update(layer))
 
 
 def unmerge(merged: nn.Linear, layer: LoRALinear) -> nn.Linear:
-    """A frozen layer with the update taken off the weight of `merged`; `merged` and `layer` stay as they are.
+    """A frozen layer with the update subtracted from the weight of `merged`. `merged` and `layer` do not change.
 
     Raises:
         ValueError: the weight of `merged` is of another shape than the update.
@@ -74,9 +74,9 @@ def unmerge(merged: nn.Linear, layer: LoRALinear) -> nn.Linear:
 
 
 def add_lora(model: nn.Module, r: int, alpha: float, targets: Sequence[str]) -> int:
-    """Puts a `LoRALinear` in the place of every `nn.Linear` whose name ends in one of `targets`, and freezes the rest.
+    """Put a `LoRALinear` in the place of every `nn.Linear` whose name ends in one of `targets`, and freeze the rest.
 
-    The last part of a name counts: `blocks.0.attention.W_q` is a target if `W_q` is one. The model is changed in place.
+    The last part of a name counts, so `W_q` stands for `blocks.0.attention.W_q`, too. The model is changed in place.
 
     Returns:
         How many numbers can learn.
@@ -85,7 +85,7 @@ def add_lora(model: nn.Module, r: int, alpha: float, targets: Sequence[str]) -> 
         ValueError: the model has LoRA layers already, or no linear layer of such a name.
     """
     if any(isinstance(module, LoRALinear) for module in model.modules()):
-        raise ValueError("this model has LoRA layers already: merge them first, or begin with a fresh model")
+        raise ValueError("this model has LoRA layers already. Merge them first, or begin with a fresh model")
     found = [
         name
         for name, module in model.named_modules(remove_duplicate=False)
@@ -105,7 +105,7 @@ def add_lora(model: nn.Module, r: int, alpha: float, targets: Sequence[str]) -> 
 
 
 def add_bitfit(model: nn.Module) -> int:
-    """Freezes all of a model but its biases, those of `nn.LayerNorm` included.
+    """Freeze all of a model but its biases, those of `nn.LayerNorm` included.
 
     Returns:
         How many numbers can learn.
@@ -116,7 +116,7 @@ def add_bitfit(model: nn.Module) -> int:
 
 
 def trainable_parameters(model: nn.Module) -> tuple[int, int]:
-    """How many numbers can learn, and how many parameters there are; what is shared counts once, buffers do not."""
+    """How many numbers can learn, and how many parameters there are. Shared tensors count once, buffers never."""
     parameters = list(model.parameters())  # each once, however often it is used
     return sum(p.numel() for p in parameters if p.requires_grad), sum(p.numel() for p in parameters)
 
@@ -129,8 +129,7 @@ def lora_parameters(shapes: Sequence[tuple[int, int]], r: int) -> int:
 def lora_state(model: nn.Module) -> dict[str, Tensor]:
     """The entries of `model.state_dict()` whose last name is `A` or `B`, under their full names.
 
-    They are those of LoRA layers, whoever wrote the class; a model with parameters of its own by these names keeps
-    them, too.
+    These are the tensors of LoRA layers of any class. A model's own parameters by these names are kept, too.
     """
     return {name: tensor for name, tensor in model.state_dict().items() if name.rpartition(".")[2] in ("A", "B")}
 
@@ -148,7 +147,7 @@ def best_rank_r(W: Tensor, r: int) -> tuple[Tensor, Tensor]:
 
 
 def _update(layer: LoRALinear) -> Tensor:
-    """What a LoRA layer adds to its base's weight, (out, in); nothing to learn from."""
+    """What a LoRA layer adds to its base's weight, (out, in), without gradient."""
     return (layer.alpha / layer.r * layer.B @ layer.A).detach()
 
 

@@ -1,16 +1,16 @@
-r"""Masks: who may look at whom, what may be counted, and what is hidden so that it can be guessed.
+r"""Masks: what a query may look at, what counts in a mean, and which words are hidden for a model to predict.
 
-A mask is boolean and True where looking (or counting) is allowed. Padding masks hide what is no word, causal masks hide
-what has not been said yet; in BERT's game some words are hidden, so that the model must guess them from both sides.
+A mask is boolean and True where looking (or counting) is allowed. Padding masks hide what is no word, and causal
+masks hide later words. Masked language modelling (BERT) hides some words, and the model predicts them from both sides.
 
     padding[b, s] = s < lengths[b]                        causal[t, s] = s <= t
-    allowed[b, 1, t, s] = padding[b, s] and causal[t, s]  the single axis is there for the heads
+    allowed[b, 1, t, s] = padding[b, s] and causal[t, s]  the axis of size 1 is for the heads
     w[t, s] = m[t, s] exp(e[t, s]) / sum_k m[t, k] exp(e[t, k]),   0 / 0 = 0
     mean[b] = sum_t m[b, t] x[b, t] / sum_t m[b, t]
     L = sum_bt m[b, t] (-log softmax(z[b, t])[y[b, t]]) / sum_bt m[b, t]
 
-Glossary: B sentences in a batch, T places (queries), S places that are looked at (keys), D width, V vocabulary;
-e scores, w weights, m a mask, z logits, y targets.
+Glossary: B sentences in a batch, T queries, S keys, D width, V vocabulary, e scores, w weights, m a mask, z logits,
+y targets.
 
 Sources: A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 3.2.3; J. Devlin et al., "BERT:
 Pre-training of Deep Bidirectional Transformers for Language Understanding", NAACL 2019, section 3.1 and appendix A.1.
@@ -25,30 +25,30 @@ import torch
 from torch import Tensor
 
 IGNORED = -100
-"""The label of a token that nobody asks about: what `F.cross_entropy` leaves out."""
+"""The label of a token that does not count, which `F.cross_entropy` leaves out."""
 
 
 def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
-    """True for the first `lengths[b]` of `max_len` places of each sentence: LongTensor (B,) -> bool (B, T).
+    """True for the first `lengths[b]` of `max_len` positions of each sentence: LongTensor (B,) -> bool (B, T).
 
     Raises:
         ValueError: a sentence is longer than `max_len`.
     """
     if bool((lengths > max_len).any()):
-        raise ValueError(f"a sentence of {int(lengths.max())} words does not fit into {max_len} places")
+        raise ValueError(f"a sentence of {int(lengths.max())} words does not fit into {max_len} positions")
     return torch.arange(max_len, device=lengths.device) < lengths[:, None]
 
 
 def causal_mask(T: int) -> Tensor:
-    """True where the key's place is not after the query's: bool (T, T), row t is True up to column t."""
+    """True where the key is not after the query: bool (T, T), row t is True up to column t."""
     return torch.ones(T, T, dtype=torch.bool).tril()
 
 
 def combine_masks(padding: Tensor, causal: Tensor | None = None) -> Tensor:
     """One mask for attention, from padding (B, S) of the keys and causal (T, S): (B, 1, T, S), or (B, 1, 1, S) without.
 
-    A key must be a word *and* lie in the past. Padding says nothing about the rows, that is about who asks. The result
-    is on padding's device, where the batch is: `causal_mask` knows no batch.
+    A key must be a word *and* not lie in the future. Padding says nothing about the rows, which are the queries. The
+    result is on padding's device, where the batch is, because `causal_mask` knows no batch.
 
     Raises:
         ValueError: the two masks are for different numbers of keys.
@@ -64,10 +64,10 @@ def combine_masks(padding: Tensor, causal: Tensor | None = None) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
-    """Softmax over what `mask` (broadcastable to the scores) allows; zeros where it allows nothing.
+    """Softmax over what `mask` (broadcastable to the scores) allows, and zeros where it allows nothing.
 
-    A slice with nothing allowed is filled with zeros for the softmax and emptied afterwards: the softmax of minus
-    infinities alone is NaN, and so would be its gradient. What the scores were there, NaN even, does not matter.
+    A slice with nothing allowed is filled with zeros for the softmax and emptied afterwards, because the softmax of
+    minus infinities alone is NaN, and so is its gradient. The scores there do not matter, even if they are NaN.
 
     Raises:
         ValueError: the mask cannot be broadcast to the scores.
@@ -83,9 +83,9 @@ def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
 
 
 def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
-    """Mean of each sentence's real words, x (B, T, D) and mask (B, T) -> (B, D); zeros for a sentence of none.
+    """Mean of each sentence's real words, x (B, T, D) and mask (B, T) -> (B, D), zeros for a sentence of no words.
 
-    Half precision is summed in single: a sum of float16 overflows from 65,520 on, even where the mean would not.
+    Half precision is summed in single, because a sum of float16 overflows from 65,520 on, even if the mean does not.
 
     Raises:
         ValueError: the mask is not (B, T).
@@ -100,7 +100,7 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
 def masked_cross_entropy(logits: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
     """Mean of -log softmax(logits)[target] over all real tokens of the batch: logits (B, T, V), the others (B, T).
 
-    One mean for the batch: a token counts the same in a long sentence and in a short one.
+    It is one mean for the batch, so a token counts the same in a long sentence and in a short one.
 
     Raises:
         ValueError: targets or mask are not (B, T).
@@ -115,10 +115,10 @@ def masked_cross_entropy(logits: Tensor, targets: Tensor, mask: Tensor) -> Tenso
 def mlm_corrupt(
     ids: Tensor, special: Tensor, vocab_size: int, mask_id: int, generator: torch.Generator, p: float = 0.15
 ) -> tuple[Tensor, Tensor]:
-    """BERT's game: inputs with some words hidden, and labels that hold those words and -100 everywhere else.
+    """Masked language modelling: inputs with some words corrupted, and labels with those words and -100 elsewhere.
 
     Each token that is not `special` is chosen with probability `p`, on its own. Of the chosen ones 80 % become
-    `mask_id`, 10 % a word drawn uniformly from all `vocab_size`, and 10 % stay; all are asked for. Any shape.
+    `mask_id`, 10 % a word drawn uniformly from all `vocab_size`, and 10 % stay. All of them get labels. Any shape.
 
     Raises:
         ValueError: `special` has another shape than `ids`.
@@ -135,18 +135,18 @@ def mlm_corrupt(
 
 
 def leaks_future(model_fn: Callable[[Tensor], Tensor], ids: Tensor) -> bool:
-    """Whether some output of `model_fn`, ids (B, T) -> (B, T, ...), depends on a token after its own place.
+    """Whether some output of `model_fn`, ids (B, T) -> (B, T, ...), depends on a token after its own position.
 
     For each cut, everything after it is replaced by other tokens of the same text, and what stands before must not
-    move. Every token is exchanged at every cut, at random, several times: a leak may come from far away, need two
-    tokens at once, or hide from a change that is the same everywhere.
+    move. Every token is exchanged at every cut, at random, several times, because a leak may come from far away,
+    need two tokens at once, or hide from a change that is the same everywhere.
 
     Raises:
         ValueError: the text has no two different tokens, so there is nothing to exchange.
     """
     known = ids.unique()
     if len(known) < 2 and ids.shape[1] > 1:
-        raise ValueError(f"ids of shape {tuple(ids.shape)} hold no two different tokens: nothing can be exchanged")
+        raise ValueError(f"ids of shape {tuple(ids.shape)} hold no two different tokens, so nothing can be exchanged")
     dice = torch.Generator().manual_seed(ids.numel())
     before = model_fn(ids)
     for cut in range(1, ids.shape[1]):

@@ -1,7 +1,7 @@
 r"""Multi-head attention: several attentions side by side, each in its own share of the width, then mixed once.
 
-One softmax gives one distribution over the words: a query that looks for two things gets them blended. Heads look for
-different things at once, each with narrow queries, keys and values of its own, and W_o puts together what they bring.
+One softmax gives one distribution over the words, so a query that looks for two things gets them blended. Heads look
+for different things at once, each with narrow queries, keys and values of its own, and W_o mixes what they find.
 
     Q = x_q W_qᵀ        K = x_kv W_kᵀ        V = x_kv W_vᵀ        each cut into h shares of d = D / h columns
     head_i = softmax(Q_i K_iᵀ / sqrt(d)) V_i
@@ -24,7 +24,7 @@ from torch.nn.functional import one_hot
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """The width of every word, cut into equal shares: (B, T, D) -> (B, h, T, D/h); head i gets the i-th share.
+    """Cut the width of every word into equal shares: (B, T, D) -> (B, h, T, D/h). Head i gets the i-th share.
 
     Raises:
         ValueError: the heads do not divide the width.
@@ -34,14 +34,14 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """The inverse of `split_heads`: the shares of each word side by side again, (B, h, T, D/h) -> (B, T, D)."""
+    """Undo `split_heads` and put the shares of each word side by side again: (B, h, T, D/h) -> (B, T, D)."""
     return x.transpose(1, 2).flatten(2)  # (B, h, T, D/h) -> (B, T, h, D/h) -> (B, T, D)
 
 
 def attend_in_heads(q: Tensor, k: Tensor, v: Tensor, n_heads: int, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Every head's attention over projected words: q (B, T, D), k and v (B, S, D) -> (B, T, D), weights (B, h, T, S).
 
-    The head axis is one more batch axis. A query that may look at nothing gets weights of zero.
+    The head axis is one more batch axis. A query that may look at no key gets weights of zero.
     """
     q, k, v = (split_heads(words, n_heads) for words in (q, k, v))
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, h, T, d) @ (B, h, d, S) -> (B, h, T, S)
@@ -55,9 +55,9 @@ def attend_in_heads(q: Tensor, k: Tensor, v: Tensor, n_heads: int, mask: Tensor 
 
 
 def without_unseen(x_kv: Tensor, T: int, n_heads: int, mask: Tensor | None) -> Tensor:
-    """x_kv (B, S, D) with 0 for NaN and ±inf in words that none of T queries may look at: 0 times NaN is NaN.
+    """Return x_kv (B, S, D) with 0 for NaN and ±inf in words that no query may look at, because 0 times NaN is NaN.
 
-    Finite numbers stay, so that whoever cuts heads by a mistake of their own finds the same numbers in them.
+    Finite numbers stay, so that an answer that cuts heads wrongly finds the same numbers in them.
     """
     if mask is None:
         return x_kv
@@ -76,10 +76,10 @@ def multi_head_attention(
     n_heads: int,
     mask: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Words x_q (B, T, D) ask words x_kv (B, S, D) in n_heads ways: output (B, T, D), weights (B, h, T, S).
+    """Attention of n_heads heads from x_q (B, T, D) to x_kv (B, S, D): output (B, T, D), weights (B, h, T, S).
 
     All four matrices are (D, D), stored (out, in). `mask` is boolean, broadcastable to (B, h, T, S), True where a query
-    may look; a row with nothing allowed gives zeros. A word that no query may look at may be NaN.
+    may look. A row with nothing allowed gives zeros. A word that no query may look at may be NaN.
 
     Raises:
         ValueError: the heads do not divide the width.
@@ -110,9 +110,9 @@ class MultiHeadAttention(nn.Module):
 
     @torch.no_grad()
     def load_torch(self, state: Mapping[str, Tensor]) -> MultiHeadAttention:
-        """Copies the weights of an `nn.MultiheadAttention` of the same sizes from its `state_dict()`; returns self.
+        """Copy the weights of an `nn.MultiheadAttention` of the same sizes from its `state_dict()`. Return self.
 
-        `in_proj_weight` (3D, D) and `in_proj_bias` (3D,) hold queries, keys and values in this order; without biases,
+        `in_proj_weight` (3D, D) and `in_proj_bias` (3D,) hold queries, keys and values in this order. Without biases,
         both bias entries are missing.
         """
         for kind in ("weight", "bias"):
@@ -125,7 +125,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
-    """Numbers to learn in such a layer. The heads share the width, so their number does not matter.
+    """Number of parameters of such a layer. The heads share the width, so their number does not matter.
 
     Raises:
         ValueError: the heads do not divide the width.
@@ -137,8 +137,8 @@ def multi_head_parameters(d_model: int, n_heads: int, bias: bool) -> int:
 def relations_by_hand(names: Tensor, numbers: Tensor, friends: Tensor, rivals: Tensor) -> Tensor:
     """Both questions about every child, by two heads whose weights are chosen: all (B, S) -> (B, S, 2, 10).
 
-    A place holds its child's name, number, friend's name and rival's name, each one-hot. The first head matches friends
-    with names, the second rivals with names; both bring numbers, each into its own share of the width.
+    A position holds its child's name, number, friend's name and rival's name, each one-hot. The first head matches
+    friends with names, the second rivals with names. Both bring numbers, each into its own share of the width.
     """
     n_names, n_numbers, certain = 26, 10, 50.0  # a match scores so much more that softmax is a choice
     written = [
@@ -153,7 +153,7 @@ def relations_by_hand(names: Tensor, numbers: Tensor, friends: Tensor, rivals: T
     name, number, friend, rival = torch.eye(D, device=x.device).split([n_names, n_numbers, n_names, n_names])
 
     def in_two_heads(first: Tensor, second: Tensor) -> Tensor:
-        """What each head reads, one below the other, each filled up with zeros to d rows: (D, D)."""
+        """What each head reads, one below the other, each padded with zeros to d rows: (D, D)."""
         return torch.cat([torch.cat([rows, rows.new_zeros(d - len(rows), D)]) for rows in (first, second)])
 
     asks = certain * math.sqrt(d) * in_two_heads(friend, rival)

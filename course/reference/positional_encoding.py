@@ -1,8 +1,8 @@
-r"""Positional encoding: a mark for every place, because attention by itself cannot tell one order from another.
+r"""Positional encodings: a vector for every position, because attention alone cannot tell one order from another.
 
 Pair i of an encoding is the hand of a clock that turns by w_i a step. Sinusoidal encodings add what the hands show to
-the words; RoPE turns queries and keys by the hands, so that a score knows only how far apart two words are; ALiBi
-writes the distance into the scores and needs no hands at all.
+the words. RoPE rotates queries and keys by these angles, so that a score depends only on how far apart two words are.
+ALiBi subtracts the distance from the scores and needs no hands at all.
 
     w_i = base^(-2i / D),   i = 0 ... D/2 - 1
     p[t, 2i] = sin(t w_i)                  p[t, 2i+1] = cos(t w_i)
@@ -10,7 +10,7 @@ writes the distance into the scores and needs no hands at all.
     rope(x)[t] = R_t x[t]                  R_t: blocks ((cos t w_i, -sin t w_i), (sin t w_i, cos t w_i))
     alibi[i, q, k] = -2^(-8i / h) (q - k)  for k <= q, heads i = 1 ... h; -inf for k > q
 
-Glossary: B batch, T places, t one of them from 0 on, D width (even), h heads, n places of a table, k an offset.
+Glossary: B batch, T positions, t one of them from 0 on, D width (even), h heads, n positions of a table, k an offset.
 
 Sources: A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 3.5; J. Su et al., "RoFormer: Enhanced
 Transformer with Rotary Position Embedding", 2021, equations 13 to 16 and 34; O. Press, N. Smith, M. Lewis, "Train
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 
 def sinusoidal(n_positions: int, d_model: int) -> Tensor:
-    """The table of the paper, (n, D): sines in the even columns, cosines of the same angles in the odd ones.
+    """The table of the paper, (n, D), with sines in the even columns and cosines of the same angles in the odd ones.
 
     Raises:
         ValueError: `d_model` is odd, so that a sine would be left without its cosine.
@@ -38,7 +38,7 @@ def sinusoidal(n_positions: int, d_model: int) -> Tensor:
 
 
 def shift_matrix(offset: int, d_model: int) -> Tensor:
-    """M_k (D, D) with `sinusoidal(n)[t + k] = M_k @ sinusoidal(n)[t]` wherever t is: it turns every pair by k w_i.
+    """M_k (D, D) with `sinusoidal(n)[t + k] = M_k @ sinusoidal(n)[t]` for every t. It turns every pair by k w_i.
 
     Raises:
         ValueError: `d_model` is odd.
@@ -50,29 +50,29 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 
 
 class LearnedPositions(nn.Module):
-    """A vector for each of `max_len` places, learned like a word's: x (B, T, D) -> x + positions[:T]."""
+    """Learned positional embeddings for `max_len` positions: x (B, T, D) -> x + positions[:T]."""
 
     def __init__(self, max_len: int, d_model: int) -> None:
         super().__init__()
         self.positions = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Adds to every sentence of x (B, T, D) the vectors of its places.
+        """Add to every sentence of x (B, T, D) the vectors of its positions.
 
         Raises:
-            ValueError: x is longer than the table: nothing has been learned about the places beyond it.
+            ValueError: x is longer than the table, so nothing was learned about its last positions.
         """
         T, known = x.shape[1], len(self.positions)
         if known < T:
-            raise ValueError(f"x of shape {tuple(x.shape)} has {T} places, and only {known} were learned")
+            raise ValueError(f"x of shape {tuple(x.shape)} has {T} positions, and only {known} were learned")
         return x + self.positions[:T]
 
 
 def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> Tensor:
-    """Turns each pair (2i, 2i + 1) of x (B, h, T, D) by t w_i, t being the word's place; shape and dtype stay.
+    """Rotate each pair (2i, 2i + 1) of x (B, h, T, D) by t w_i, where t is the word's position. Shape and dtype stay.
 
-    `positions` (T,) are 0 ... T - 1 unless they are given. For queries and keys turned alike, q · k depends on the
-    distance of the two places and on nothing else about them.
+    `positions` (T,) are 0 ... T - 1 unless they are given. For queries and keys rotated alike, q · k depends on
+    the distance of the two positions and on nothing else about them.
 
     Raises:
         ValueError: D is odd, or there are not as many positions as words.
@@ -81,7 +81,7 @@ def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> T
     if positions is None:
         positions = torch.arange(T, device=x.device)
     if positions.shape != (T,):
-        raise ValueError(f"x of shape {tuple(x.shape)} has {T} places, and positions {tuple(positions.shape)}")
+        raise ValueError(f"x of shape {tuple(x.shape)} has {T} words, and positions {tuple(positions.shape)}")
     angles = _angles(positions, D, base)  # (T, D/2)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]  # (B, h, T, D/2)
@@ -90,9 +90,9 @@ def rope(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> T
 
 
 def alibi_bias(n_heads: int, T: int) -> Tensor:
-    """What ALiBi adds to the scores, (h, T, T): minus slope times distance, -inf for the future.
+    """What ALiBi adds to the scores, (h, T, T), which is minus slope times distance, and -inf for the future.
 
-    The slopes are 2^(-8/h), 2^(-16/h), ..., 2^(-8): the first head hardly sees beyond its neighbours, the last one far.
+    The slopes are 2^(-8/h), 2^(-16/h), ..., 2^(-8). The first head hardly sees beyond its neighbours, the last one far.
     """
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     places = torch.arange(T)
@@ -104,15 +104,15 @@ def alibi_bias(n_heads: int, T: int) -> Tensor:
 def order_properties(encode: Callable[[int, int], Tensor], n: int, d: int) -> dict[str, bool]:
     """The lectures' requirements, measured on `encode(n, d)` -> (n, d).
 
-    unique: no two of the n places have the same vector. bounded: no value grows much beyond 1. deterministic: asked
+    unique: no two of the n positions have the same vector. bounded: no value grows much beyond 1. deterministic: asked
     twice, it answers the same. any_length: a run of 2n is to be had (no ValueError) and begins with the run of n.
-    relative: one matrix takes every place to the next. Its k-th power then goes k places on, so one is enough.
+    relative: one matrix takes every position to the next. Its k-th power then goes k positions on, so one is enough.
 
     Raises:
-        ValueError: n is not above 2d: with so few places some matrix always fits.
+        ValueError: n is not above 2d, because with so few positions some matrix always fits.
     """
     if n <= 2 * d:
-        raise ValueError(f"{n} places are too few to measure an encoding of width {d}; more than {2 * d} are needed")
+        raise ValueError(f"{n} positions are too few to measure an encoding of width {d}. More than {2 * d} are needed")
     rows = encode(n, d).double()
     longer = _longer_run(encode, n, d)
     apart = torch.cdist(rows, rows, compute_mode="donot_use_mm_for_euclid_dist")
@@ -129,8 +129,8 @@ def order_properties(encode: Callable[[int, int], Tensor], n: int, d: int) -> di
 def echo_by_hand(ids: Tensor, delay: int = 3, n_letters: int = 26) -> Tensor:
     """The echo of ids (B, T) by one head whose weights are chosen, not learned: logits (B, T, 26).
 
-    Every word asks with the same query and is found by the same key. Turned by RoPE, the query as if it stood `delay`
-    places earlier, they point in the same direction where the distance is `delay` and nowhere else.
+    All words have the same query and the same key. RoPE rotates them, the query as if it stood `delay` positions
+    earlier. So they point in the same direction where the distance is `delay` and nowhere else.
     """
     T, D, certain = ids.shape[1], 64, 20.0
     same = torch.ones(1, 1, T, D, dtype=torch.float64, device=ids.device)
@@ -140,16 +140,16 @@ def echo_by_hand(ids: Tensor, delay: int = 3, n_letters: int = 26) -> Tensor:
 
 
 def _angles(positions: Tensor, d_model: int, base: float = 10000.0) -> Tensor:
-    """t w_i for every place and pair: positions (...) -> (..., D/2), in double precision, where far places need it."""
+    """t w_i for every position and pair: (...) -> (..., D/2), in double precision, which far positions need."""
     if d_model % 2:
-        raise ValueError(f"a width of {d_model} is odd: sines and cosines come in pairs")
+        raise ValueError(f"a width of {d_model} is odd, but sines and cosines come in pairs")
     i = torch.arange(d_model // 2, device=positions.device)
     frequencies = base ** (-2 * i.double() / d_model)
     return positions.double()[..., None] * frequencies
 
 
 def _longer_run(encode: Callable[[int, int], Tensor], n: int, d: int) -> Tensor | None:
-    """`encode(2n, d)`, or None from an encoding that has no more places."""
+    """`encode(2n, d)`, or None from an encoding that has no more positions."""
     try:
         return encode(2 * n, d).double()
     except ValueError:

@@ -1,17 +1,17 @@
-r"""Vision Transformer: an image is cut into patches, each patch becomes a word, and a Transformer's encoder reads them.
+r"""Vision Transformer: an image is cut into patches, each patch becomes a token, and a Transformer encoder reads them.
 
-Nothing in the encoder knows about images. What is new stands before it: the cut, one linear map from pixels to words
-(which is a convolution that steps by whole patches), a class word that gathers what the image is, and a learned mark
-for every place. A spectrogram is an image too; there the patches overlap.
+Nothing in the encoder knows about images. What is new stands before it: the cut, one linear map from pixels to patch
+embeddings (which is a convolution that steps by whole patches), a [CLS] token that gathers what the image shows, and
+a positional embedding for every token. A spectrogram is an image too, and there the patches overlap.
 
     x_n = W patch_n + b                              n = 1 ... N, patches row by row
-    z_0 = [c; x_1; ...; x_N] + P                     c: the class word, P: a row for each of the N + 1 places
-    z'  = z + attention(norm(z))                     an encoder layer, norms before the work ("pre")
+    z_0 = [c; x_1; ...; x_N] + P                     c: the [CLS] token, P: a row for each of the N + 1 positions
+    z'  = z + attention(norm(z))                     an encoder layer, pre-norm
     z'' = z' + mlp(norm(z'))
-    logits = W_out norm(z_L[0]) + b_out              the class word's vector after the last of L layers
+    logits = W_out norm(z_L[0]) + b_out              the [CLS] token's vector after the last of L layers
 
-Glossary: B images, C channels, H x W pixels, p the side of a patch, N = (H/p)(W/p) patches, D width of a word, h heads;
-a spectrogram has F frequencies and T times.
+Glossary: B images, C channels, H x W pixels, p the side of a patch, N = (H/p)(W/p) patches, D width of a token,
+h heads. A spectrogram has F frequencies and T times.
 
 Sources: A. Dosovitskiy et al., "An Image is Worth 16x16 Words", ICLR 2021, section 3.1, equations 1 to 4, and 3.2 for
 other resolutions; Y. Gong, Y.-A. Chung, J. Glass, "AST: Audio Spectrogram Transformer", Interspeech 2021, section 2.
@@ -56,12 +56,12 @@ def unpatchify(patches: Tensor, p: int, H: int, W: int) -> Tensor:
 
 
 def embed_patches(images: Tensor, W: Tensor, b: Tensor, cls: Tensor, positions: Tensor) -> Tensor:
-    """Words of a sequence: the class word, then a word for each patch, all with their marks: (B, N + 1, D).
+    """The sequence of the [CLS] token and the patch embeddings, plus positional embeddings: (B, N + 1, D).
 
-    images (B, C, H, W); W (D, C·p·p), from which p follows; b and cls (D,); positions (N + 1, D), row 0 for the class.
+    images (B, C, H, W); W (D, C·p·p), from which p follows; b and cls (D,); positions (N + 1, D), row 0 for [CLS].
 
     Raises:
-        ValueError: W reads no square patches of C channels, or there are not as many positions as words.
+        ValueError: W reads no square patches of C channels, or there are not as many positions as tokens.
     """
     p = math.isqrt(W.shape[1] // images.shape[1])
     if W.shape[1] != images.shape[1] * p**2:
@@ -69,7 +69,7 @@ def embed_patches(images: Tensor, W: Tensor, b: Tensor, cls: Tensor, positions: 
     words = patchify(images, p) @ W.T + b  # (B, N, D)
     if positions.shape != (words.shape[1] + 1, words.shape[2]):
         raise ValueError(
-            f"{words.shape[1] + 1} words of width {words.shape[2]}, and positions {tuple(positions.shape)}"
+            f"{words.shape[1] + 1} tokens of width {words.shape[2]}, and positions {tuple(positions.shape)}"
         )
     return torch.cat([cls.expand(len(words), 1, -1), words], dim=1) + positions
 
@@ -88,8 +88,8 @@ def linear_to_conv(W: Tensor, C: int, p: int) -> Tensor:
 def spectrogram_patches(spec: Tensor, p: int, stride: int) -> Tensor:
     """Square pieces of spectrograms (B, F, T), a new one every `stride`: (B, N, p·p).
 
-    Frequency bands come one after another, within each the times; within a patch the time runs fastest. What is left
-    over at the ends is dropped.
+    Frequency bands come one after another, and within a band the times. Within a patch the time runs fastest. What is
+    left over at the ends is dropped.
 
     Raises:
         ValueError: not a single patch fits.
@@ -101,23 +101,25 @@ def spectrogram_patches(spec: Tensor, p: int, stride: int) -> Tensor:
 
 
 def interpolate_positions(positions: Tensor, new_grid: tuple[int, int]) -> Tensor:
-    """Marks (N + 1, D) learned on a square grid of patches, for another one: (height·width + 1, D).
+    """Resize positional embeddings (N + 1, D), learned on a square grid, to another grid: (height·width + 1, D).
 
-    The row of the class word stays as it is; the others are drawn out like the pixels of an image (bicubic).
+    The [CLS] token's row stays as it is. The others are resized like the pixels of an image (bicubic).
 
     Raises:
         ValueError: the N rows after the first make no square.
     """
     side = math.isqrt(len(positions) - 1)
     if side == 0 or side**2 != len(positions) - 1:
-        raise ValueError(f"positions of shape {tuple(positions.shape)}: {len(positions) - 1} patches make no square")
+        raise ValueError(
+            f"positions of shape {tuple(positions.shape)} belong to {len(positions) - 1} patches, which make no square"
+        )
     picture = positions[1:].T.unflatten(1, (side, side))  # (D, side, side)
     larger = F.interpolate(picture[None], size=tuple(new_grid), mode="bicubic", align_corners=False)[0]
     return torch.cat([positions[:1], larger.flatten(1).T])
 
 
 class ViT(nn.Module):
-    """A Vision Transformer for square images; its logits are read off the class word.
+    """A Vision Transformer for square images. A linear layer reads its logits from the [CLS] token.
 
     Raises:
         ValueError: the patches do not tile the image, or the heads do not divide the width.
@@ -153,7 +155,7 @@ class ViT(nn.Module):
         return self.classify(self.norm(words[:, 0]))
 
     def attention_maps(self, images: Tensor) -> Tensor:
-        """Who looks at whom in each layer: (n_layers, B, h, N + 1, N + 1), place 0 being the class word."""
+        """Attention weights of each layer: (n_layers, B, h, N + 1, N + 1), with the [CLS] token at position 0."""
         _, maps = self._read(images)
         return torch.stack(maps)
 
@@ -167,7 +169,7 @@ class ViT(nn.Module):
 
 
 class _Layer(nn.Module):
-    """An encoder layer with norms before the work, as the paper has it: GELU, and dropout on what is added."""
+    """A pre-norm encoder layer as in the paper, with GELU, and dropout on what is added."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, dropout: float) -> None:
         super().__init__()
@@ -184,7 +186,7 @@ class _Layer(nn.Module):
 
 
 def _grid(H: int, W: int, p: int) -> tuple[int, int]:
-    """Patches downwards and across."""
+    """Number of patches downwards and across."""
     if p < 1 or H % p or W % p or not H or not W:
         raise ValueError(f"patches of {p} × {p} pixels do not tile an image of {H} × {W}")
     return H // p, W // p

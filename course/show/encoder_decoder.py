@@ -46,7 +46,7 @@ EXAMPLES = (
     "two old women never love a beautiful red house .",
     "they hear her behind the white door .",
 )
-"""Sentences to begin with; any other of the grammar will do."""
+"""Sentences to begin with. Any other of the grammar will do."""
 
 
 # -- the whole model -------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ _BOX = (1.7, 0.8)
 
 
 def whole_picture() -> Figure:
-    """Encoder and decoder: each a residual stream, and sublayers that read from it and add to it."""
+    """Encoder and decoder, each a residual stream and sublayers that read from it and add to it."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -127,13 +127,13 @@ def alignment(english: str, french: str, places: Sequence[int]) -> Figure:
             for word, x in zip(words, at, strict=True):
                 axes.text(x, y, word, ha="center", va="center", fontsize=11)
         axes.set(ylim=(-0.2, 1.2), xticks=[], yticks=[])
-        axes.set_title("Which word comes from which")
+        axes.set_title("Word alignment")
         plain_axes(axes)
-        return finished(figure, f"Word alignment of “{english}” and “{french}”; {crossing} pairs of lines cross.")
+        return finished(figure, f"Word alignment of “{english}” and “{french}”. {crossing} pairs of lines cross.")
 
 
 def _spread(words: Sequence[str]) -> list[float]:
-    """Middles of words that are laid side by side, in the widths of their letters."""
+    """Middles of words that are laid side by side, by their widths in letters."""
     middles, at = [], 0.0
     for word in words:
         middles.append(at + (len(word) + 2) / 2)
@@ -149,13 +149,15 @@ def by_length(lengths: Sequence[str], accuracy: Mapping[str, Sequence[float]]) -
         figure, axes = plt.subplots(figsize=WIDE)
         for (name, values), colour, marker in zip(accuracy.items(), COLOURS, MARKERS):
             axes.plot(range(len(lengths)), [100 * v for v in values], color=colour, marker=marker, label=name)
-        axes.set(title="Which model loses the thread?", xlabel="English words in the sentence")
+        axes.set(title="Translations by length of sentence", xlabel="English words in the sentence")
         axes.set(ylabel="right to the last word, %")
         axes.set(ylim=(0, 104), xticks=range(len(lengths)))
         axes.set_xticklabels(lengths)
         axes.legend(loc="lower left")
         ends = ", ".join(f"{name} {values[0]:.0%} and {values[-1]:.0%}" for name, values in accuracy.items())
-        return finished(figure, f"Translations right to the last word, shortest and longest sentences: {ends}.")
+        return finished(
+            figure, f"Translations right to the last word, for the shortest and the longest sentences: {ends}."
+        )
 
 
 def seconds_by_length(lengths: Sequence[int], seconds: Mapping[str, Sequence[float]]) -> Figure:
@@ -210,7 +212,7 @@ def schedule(rate: Callable[[int, int, int], float], d_model: int, warmup: int, 
 def architectures(
     masks: Callable[..., Mapping[str, Tensor | None]], src_length: int = 4, tgt_length: int = 5
 ) -> Figure:
-    """The masks of all three architectures; the last source word and the last two target words are padding."""
+    """The masks of all three architectures. The last source word and the last two target words are padding."""
     import matplotlib.pyplot as plt
 
     source, target = (torch.tensor([n, n - lost]) for n, lost in ((src_length, 1), (tgt_length, 2)))
@@ -230,7 +232,7 @@ def architectures(
             axes.imshow(seen.numpy(), vmin=-0.35, vmax=1.2, aspect="equal")
             axes.set_anchor("N")
             axes.set_title(f"{name}\n{key}", fontsize=9)
-            axes.set(xlabel="looked at", xticks=[], yticks=[])
+            axes.set(xlabel="key", xticks=[], yticks=[])
             plain_axes(axes)
             for i in range(asking):
                 for j in range(asked):
@@ -239,7 +241,7 @@ def architectures(
         row[0].set_ylabel("looking")
         return finished(
             figure,
-            "Five masks, a row for each word that looks. A is a triangle, B a square, and C has a square, a triangle "
+            "Five masks, a row for each query. A is a triangle, B a square, and C has a square, a triangle "
             "and a rectangle. Columns of padding are empty in all of them.",
         )
 
@@ -267,7 +269,7 @@ def _weights(model: nn.Module, attention: str, *inputs: Tensor) -> list[Tensor]:
 
 
 def decoder_only(model: nn.Module, ids: Tensor, words: Sequence[str]) -> Figure:
-    """What each word attends to in every layer, and on which words its logits depend; `ids` (1, T) become logits."""
+    """What each word of ids (1, T) attends to in every layer, and on which words its logits depend."""
     import matplotlib.pyplot as plt
 
     layers = [weights[0].mean(0) for weights in _weights(model, "self_attention", ids)]
@@ -291,7 +293,7 @@ def decoder_only(model: nn.Module, ids: Tensor, words: Sequence[str]) -> Figure:
 
 
 def _moved(model: nn.Module, ids: Tensor) -> Tensor:
-    """(T, T): 1 where another word in the place of column j changes the logits of row i."""
+    """(T, T), with 1 where another word at position j changes the logits of row i."""
     columns = []
     with torch.no_grad():
         before = model(ids)
@@ -352,7 +354,7 @@ class _Translation:
         with torch.no_grad(), one_thread(place):
             ids = decode(model, src)
         self.french = phrases.decode(ids[0], "french")
-        said = min(len(self.french) + 1, ids.shape[1])  # the end is said, too, unless the model never came to it
+        said = min(len(self.french) + 1, ids.shape[1])  # the end is included, unless the model never reached it
         with one_thread(place):
             weights = looks(model, src, ids[:, :said].to(place))
         self.weights = weights[:, 0]  # (layers, h, T, S), a row for each word that was said
@@ -448,7 +450,7 @@ def _spoken(made: _Translation, layer: int, word: int) -> str:
 
 def _verdict(made: _Translation) -> str:
     if made.expected is None:
-        return "The grammar has no such sentence, so nobody can say whether this is right."
+        return "The grammar has no such sentence, so it cannot tell whether this is right."
     if made.expected == made.french:
         return f'<span style="color:{GREEN}">✓</span> The grammar says the same.'
     right = html.escape(" ".join(made.expected))

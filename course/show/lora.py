@@ -26,7 +26,7 @@ Spent = tuple[int, float]
 
 
 def by_parameters(lora: Mapping[int, Spent], others: Mapping[str, Spent], untouched: float) -> Figure:
-    """Accuracy against trainable numbers (logarithmic): LoRA by rank, other ways by name, the model as it came."""
+    """Accuracy against trainable numbers (logarithmic) for LoRA by rank, other ways, and the untouched model."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -46,7 +46,7 @@ def by_parameters(lora: Mapping[int, Spent], others: Mapping[str, Spent], untouc
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.14), ncols=2)
         every = {**{f"LoRA r = {r}": spent for r, spent in lora.items()}, **others}
         words = ", ".join(f"{name} {right:.0%} with {n:,}" for name, (n, right) in every.items())
-        return finished(figure, f"Accuracy against numbers trained: {words}; {untouched:.0%} untouched.")
+        return finished(figure, f"Accuracy against numbers trained: {words}. The untouched model has {untouched:.0%}.")
 
 
 def update(W: Tensor, B: Tensor, A: Tensor, scaling: float) -> Figure:
@@ -62,7 +62,7 @@ def update(W: Tensor, B: Tensor, A: Tensor, scaling: float) -> Figure:
             _signed(axes, part, float(part.abs().max()))
             axes.set_title(name, fontsize=10, loc="center")
             axes.set_xlabel(f"{part.shape[0]} × {part.shape[1]}", fontsize=9)
-        figure.get_layout_engine().set(wspace=0.12)  # four matrices, and not one
+        figure.get_layout_engine().set(wspace=0.12)  # four separate matrices
         share = float(added.norm() / W.norm())
         return finished(
             figure,
@@ -91,7 +91,7 @@ def spectra(matrices: Mapping[str, Tensor]) -> Figure:
 
 
 def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
-    """Choose a matrix and a rank: its singular values, what is left of it, and what that costs."""
+    """Controls for a matrix and a rank, with its singular values, its best approximation, and what that costs."""
     import ipywidgets as widgets
 
     def widest(name: str) -> int:
@@ -100,7 +100,7 @@ def explorer(matrices: Mapping[str, Tensor], best_rank_r: BestRank) -> VBox:
     layout = widgets.Layout(width="320px")
     matrix = live.choice("matrix", list(matrices))
     rank = widgets.IntSlider(value=2, min=1, max=widest(matrix.value), description="rank r", layout=layout)
-    picture, spoken = live.picture("singular values, the matrix, and what a rank leaves of it"), live.spoken()
+    picture, spoken = live.picture("singular values, the matrix, and its best approximation of a rank"), live.spoken()
     figure = _three_panels()
 
     def redraw(_: Any = None) -> None:
@@ -128,7 +128,7 @@ def _three_panels() -> Figure:
 
 
 def _draw(figure: Figure, matrices: Mapping[str, Tensor], best_rank_r: BestRank, name: str, r: int) -> str:
-    """Fill the three panels with the matrix called `name` and its best rank r; returns what they say, in words."""
+    """Fill the three panels with the matrix called `name` and its best rank r. Returns a description in words."""
     W = matrices[name].detach().cpu().float()
     B, A = (factor.detach().cpu().float() for factor in best_rank_r(W, r))
     values, largest = _singular_values(W), float(W.abs().max())
@@ -166,6 +166,6 @@ def _rank_for(values: Tensor, share: float) -> int:
 def _in_words(name: str, W: Tensor, B: Tensor, A: Tensor) -> str:
     error = float((W - B @ A).norm() / W.norm())
     return (
-        f"{name}, {W.shape[0]} × {W.shape[1]}: at rank {B.shape[1]} the error is {error:.0%} of its size, and "
-        f"{B.numel() + A.numel():,} numbers stand for {W.numel():,}."
+        f"{name} is {W.shape[0]} × {W.shape[1]}. At rank {B.shape[1]} the error is {error:.0%} of its size, and "
+        f"{B.numel() + A.numel():,} numbers replace {W.numel():,}."
     )

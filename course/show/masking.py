@@ -1,4 +1,4 @@
-"""Pictures of topic 09: masks, losses of padded batches, hidden words, models that peek, and a mask to paint."""
+"""Pictures of topic 09: masks, losses of padded batches, corrupted words, models that peek, and a mask to paint."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Softmax = Callable[[Tensor, Tensor], Tensor]
 
 WORDS = ("Ada", "eats", "warm", "bread", "(pad)")
 REAL = 4
-"""The words of the painted mask; the last one is padding."""
+"""The words of the painted mask. The last one is padding."""
 SCORES = torch.tensor(
     [
         [0.4, 1.2, -0.3, 0.1, 1.5],
@@ -44,7 +44,7 @@ SCORES = torch.tensor(
         [0.2, -0.4, 0.6, 1.3, 0.8],
     ]
 )
-"""Scores of the painted attention: any numbers will do, as long as none is the largest everywhere."""
+"""Scores of the painted attention. Any numbers will do, as long as no key has the largest score everywhere."""
 STARTS = ("everything", "padding", "causal", "causal and padding", "one word ahead", "the last two words")
 
 
@@ -64,8 +64,8 @@ def starting_mask(name: str) -> Tensor:
 
 
 def reach(mask: Tensor, layers: int) -> Tensor:
-    """Whose words a place knows of after so many layers with this mask (T, T), each passing on what it has heard."""
-    step = (mask | torch.eye(len(mask), dtype=torch.bool)).float()  # the residual: nobody forgets itself
+    """Whether position t (row) has information on word s (column) after so many layers with this mask (T, T)."""
+    step = (mask | torch.eye(len(mask), dtype=torch.bool)).float()  # the residual connection keeps each word's own
     known = torch.eye(len(mask))
     for _ in range(layers):
         known = (step @ known > 0).float()
@@ -76,7 +76,7 @@ def reach(mask: Tensor, layers: int) -> Tensor:
 
 
 def masks(panels: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
-    """Masks (T or 1, S) of one sentence side by side: rows look, columns are looked at, blue is allowed."""
+    """Masks (T or 1, S) of one sentence side by side. Rows are queries, columns are keys, and blue is allowed."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -86,13 +86,13 @@ def masks(panels: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
             _ticks(axes, words)
             axes.tick_params("x", rotation=90)
             axes.set_title(name)
-        row[0][0].set_ylabel("who looks")
-        spoken = "; ".join(f"{name}: {int(mask.sum())} of {mask.numel()} allowed" for name, mask in panels.items())
-        return finished(figure, f"Masks over {' '.join(words)}. {spoken}.")
+        row[0][0].set_ylabel("query")
+        spoken = ", ".join(f"{name} {int(mask.sum())} of {mask.numel()}" for name, mask in panels.items())
+        return finished(figure, f"Masks over {' '.join(words)}. Allowed entries: {spoken}.")
 
 
 def loss_by_padding(columns: Sequence[int], losses: Mapping[str, Sequence[float]]) -> Figure:
-    """The loss of one and the same batch, by several recipes, against the number of columns of padding added."""
+    """The loss of one batch, computed in several ways, against the number of columns of padding added."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -106,8 +106,8 @@ def loss_by_padding(columns: Sequence[int], losses: Mapping[str, Sequence[float]
         return finished(figure, f"Loss against added padding: {ends}.")
 
 
-def fates(counts: Mapping[str, int], total: int) -> Figure:
-    """Bars: what became of the tokens that were chosen, of `total` tokens that could be."""
+def corrupted_tokens(counts: Mapping[str, int], total: int) -> Figure:
+    """Bars that show what became of the chosen tokens, of `total` tokens that could be chosen."""
     import matplotlib.pyplot as plt
 
     chosen = sum(counts.values())
@@ -124,7 +124,7 @@ def fates(counts: Mapping[str, int], total: int) -> Figure:
 
 
 def learning_curves(losses: Mapping[str, Sequence[float]], floor: float, smooth: int = 20) -> Figure:
-    """Training losses, smoothed, against the number of batches, and the loss of the source itself as a line."""
+    """Training losses, smoothed, against the number of batches, and the loss of the source as a line."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -134,16 +134,16 @@ def learning_curves(losses: Mapping[str, Sequence[float]], floor: float, smooth:
             axes.plot(range(smooth, len(values) + 1), mean.tolist(), color=colour, label=name)
         axes.axhline(floor, color=INK, linestyle="--", linewidth=1.3)
         end = (len(next(iter(losses.values()))), floor)
-        name = f"the source itself, {floor:.2f}"
+        name = f"the source, {floor:.2f}"
         axes.annotate(name, end, (0, -13), textcoords="offset points", fontsize=9, ha="right")
         axes.set(title="Too good to be true", xlabel="batches", ylabel="training loss, nats a word", ylim=(0, None))
         axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.3))
         ends = ", ".join(f"{name} ends at {sum(v[-smooth:]) / len(v[-smooth:]):.2f}" for name, v in losses.items())
-        return finished(figure, f"Training losses: {ends}; the source itself has {floor:.2f}.")
+        return finished(figure, f"Training losses: {ends}. The source has {floor:.2f}.")
 
 
-def surprises(words: Sequence[str], found: Mapping[str, Sequence[float]], cap: float = 12.0) -> Figure:
-    """How surprised several readers are by each word of a sentence, -log p, up to `cap`."""
+def surprise_by_word(words: Sequence[str], found: Mapping[str, Sequence[float]], cap: float = 12.0) -> Figure:
+    """The surprise -log p of each word of a sentence for several models, up to `cap`."""
     import matplotlib.pyplot as plt
 
     width = 0.8 / len(found)
@@ -159,11 +159,11 @@ def surprises(words: Sequence[str], found: Mapping[str, Sequence[float]], cap: f
         axes.grid(axis="x", visible=False)
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(found), fontsize=9)
         means = ", ".join(f"{name} {sum(v) / len(v):.2f}" for name, v in found.items())
-        return finished(figure, f"Surprise by each word of “{' '.join(words)}”; in the mean: {means}.")
+        return finished(figure, f"Surprise by each word of “{' '.join(words)}”. Means: {means}.")
 
 
 def heads(maps: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
-    """The weights (h, T, T) of all heads of one layer for several models: a row of heads for each model."""
+    """The weights (h, T, T) of all heads of one layer for several models, a row of heads for each model."""
     import matplotlib.pyplot as plt
 
     number = max(len(weights) for weights in maps.values())
@@ -178,14 +178,14 @@ def heads(maps: Mapping[str, Tensor], words: Sequence[str]) -> Figure:
                 axes.set_title(f"{name}, head {head + 1}", fontsize=9)
                 plain_axes(axes)
         ahead = ", ".join(f"{name} {float(w.triu(1).sum() / w.sum()):.0%}" for name, w in maps.items())
-        return finished(figure, f"Attention maps over {' '.join(words)}; share of attention on later words: {ahead}.")
+        return finished(figure, f"Attention maps over {' '.join(words)}. Share of attention on later words: {ahead}.")
 
 
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 
 def painter(masked_softmax: Softmax) -> VBox:
-    """A grid of switches, one for each pair of words; the weights and what is known after some layers follow them."""
+    """A grid of switches, one for each pair of words, with the weights and what each word knows after some layers."""
     import ipywidgets as widgets
 
     T = len(WORDS)
@@ -196,7 +196,7 @@ def painter(masked_softmax: Softmax) -> VBox:
     switches = [
         [widgets.ToggleButton(layout=cell, tooltip=f"{asks} may look at {seen}") for seen in WORDS] for asks in WORDS
     ]
-    picture, spoken = live.picture("the mask, its weights, and who knows of whom"), live.spoken(3)
+    picture, spoken = live.picture("the mask, its attention weights, and which words each word knows"), live.spoken(3)
     figure = _three_panels()
     busy = False
 
@@ -234,23 +234,24 @@ def painter(masked_softmax: Softmax) -> VBox:
 
 
 def in_words(mask: Tensor, layers: int) -> str:
-    """What the painted mask means, in sentences: who sees whom, and whether somebody knows the word it is to guess."""
+    """What each word knows with the painted mask, and whether it knows the word it has to predict, in sentences."""
     known = reach(mask, layers)
     told = "After one layer" if layers == 1 else f"After {layers} layers"
-    parts = [f"“{WORDS[t]}” knows of {_listed(known[t])}" for t in range(REAL)]
+    parts = [f"“{WORDS[t]}” knows {_listed(known[t])}" for t in range(REAL)]
     peeks = [WORDS[t] for t in range(REAL) if bool(known[t, t + 1 : REAL].any())]
     alone = [WORDS[t] for t in range(REAL) if not bool(mask[t].any())]
     padded = [WORDS[t] for t in range(REAL) if bool(mask[t, REAL:].any())]
-    end = f"A leak: {_and(peeks)} know of what comes later." if peeks else "Nobody knows of what comes later."
+    know = "knows" if len(peeks) == 1 else "know"
+    end = f"This is a leak, because {_and(peeks)} {know} later words." if peeks else "No word knows a later word."
     if padded:
-        end += f" Padding is looked at by {_and(padded)}."
+        end += f" The padding is open to {_and(padded)}."
     if alone:
-        end += f" Nothing is allowed to {_and(alone)}: a row of zeros."
+        end += f" {_and(alone)} may look at nothing, which gives a row of zeros."
     return f"{told}, {', '.join(parts)}. {end}"
 
 
 def _listed(row: Tensor) -> str:
-    return _and([word for word, known in zip(WORDS, row.tolist()) if known]) or "nobody"
+    return _and([word for word, known in zip(WORDS, row.tolist()) if known]) or "nothing"
 
 
 def _and(words: Sequence[str]) -> str:
@@ -273,26 +274,26 @@ def _draw(figure: Figure, mask: Tensor, masked_softmax: Softmax, layers: int) ->
     with styled():
         left, middle, right = live.wiped(figure)
         _grid(left, mask, WORDS)
-        left.set_title("who may look at whom")
+        left.set_title("the mask")
         middle.imshow(weights.detach().cpu().numpy(), vmin=0.0, vmax=1.0)
         for t, row in enumerate(weights.tolist()):
             for s, weight in enumerate(row):
                 shade = INK if weight > 0.5 else "white"
                 number = f"{weight:.2f}" if weight else "0"
                 middle.text(s, t, number, ha="center", va="center", fontsize=9, color=shade)
-        middle.set_title("the weights it leaves")
-        _grid(right, reach(mask, layers), WORDS, heard_beyond=mask)
+        middle.set_title("the attention weights")
+        _grid(right, reach(mask, layers), WORDS, direct_mask=mask)
         right.set_title("known after 1 layer" if layers == 1 else f"known after {layers} layers")
 
 
-def _grid(axes: Axes, mask: Tensor, words: Sequence[str], *, heard_beyond: Tensor | None = None) -> None:
-    """A mask over words as squares. What is not in `heard_beyond` is known by hearsay; a word's future is a leak."""
+def _grid(axes: Axes, mask: Tensor, words: Sequence[str], *, direct_mask: Tensor | None = None) -> None:
+    """A mask as squares. What is not in `direct_mask` is known through other words, and a later word is a leak."""
     from matplotlib.colors import to_rgb
 
     T = len(words)
-    direct = mask if heard_beyond is None else heard_beyond | torch.eye(T, dtype=torch.bool)
+    direct = mask if direct_mask is None else direct_mask | torch.eye(T, dtype=torch.bool)
     ahead = torch.zeros(T, T, dtype=torch.bool)
-    if heard_beyond is not None:
+    if direct_mask is not None:
         ahead[:REAL, :REAL] = torch.ones(REAL, REAL, dtype=torch.bool).triu(1)
     leaks = mask & ahead
     kind = torch.where(leaks, 3, torch.where(mask, torch.where(direct, 2, 1), 0))

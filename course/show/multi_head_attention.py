@@ -1,4 +1,4 @@
-"""Pictures of topic 07: who gets which columns, what each head looks at, what it is worth, how many are too many."""
+"""Pictures of topic 07: columns of heads, what each head looks at, what it contributes, and how many are too many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RELATIONS = (BLUE, ORANGE, GREY)
 
 
 def shares(split_heads: Split, n_words: int = 4, width: int = 6, n_heads: int = 2) -> Figure:
-    """Which numbers of a sentence go to which head: by `split_heads`, and by a reshape alone."""
+    """Which numbers of a sentence go to which head, by `split_heads` and by a reshape alone."""
     import matplotlib.pyplot as plt
 
     x = torch.arange(n_words * width).view(1, n_words, width)
@@ -45,9 +45,9 @@ def shares(split_heads: Split, n_words: int = 4, width: int = 6, n_heads: int = 
 
 
 def head_maps(
-    weights: Tensor, words: Sequence[str], asking: Sequence[str], marks: Mapping[str, Sequence[int]]
+    weights: Tensor, words: Sequence[str], asking: Sequence[str], relations: Mapping[str, Sequence[int]]
 ) -> Figure:
-    """A heat map a head, weights (h, T, S); `marks`: name of a relation -> for each query, the place of its key."""
+    """A heat map a head, weights (h, T, S). `relations` maps a name to the position of each query's key."""
     import matplotlib.pyplot as plt
 
     values = weights.detach().cpu().float()
@@ -60,7 +60,7 @@ def head_maps(
             axes.set_yticks(range(len(asking)), list(asking))
             axes.set_title(f"head {head + 1}")
             axes.set(xlabel="looks at")
-            for (name, places), marker, colour in zip(marks.items(), ("o", "s"), (SKY, AMBER)):
+            for (name, places), marker, colour in zip(relations.items(), ("o", "s"), (SKY, AMBER)):
                 style = {"markersize": 19, "markerfacecolor": "none", "markeredgewidth": 2}
                 rows = range(len(places))
                 axes.plot(places, rows, marker, markeredgecolor=colour, label=name, linestyle="", **style)
@@ -68,15 +68,15 @@ def head_maps(
         legend = figure.legend(handles, names, loc="outside lower left", ncols=len(names), labelspacing=1.2)
         for handle in legend.legend_handles:
             handle.set_markersize(9)
-        best = {name: _best_head(values, places) for name, places in marks.items()}
-        told = "; ".join(f"head {head + 1} puts {share:.0%} on the {name}" for name, (head, share) in best.items())
+        best = {name: _best_head(values, places) for name, places in relations.items()}
+        told = ", ".join(f"head {head + 1} puts {share:.0%} on the {name}" for name, (head, share) in best.items())
         return finished(figure, f"Attention weights of {h} heads in percent: {told}.")
 
 
 def by_relation(
     rows: Mapping[str, Sequence[float]], relations: Sequence[str], title: str, ylabel: str, dashed: float | None = None
 ) -> Figure:
-    """Groups of bars: for each row (a head, or a way to run the model) one bar a relation, shares from 0 to 1."""
+    """Groups of bars, one group a row (a head, or a way to run the model), one bar a relation, shares from 0 to 1."""
     import matplotlib.pyplot as plt
 
     width = 0.8 / len(relations)
@@ -99,11 +99,11 @@ def by_relation(
             f"{name}: " + ", ".join(f"{relation} {value:.0%}" for relation, value in zip(relations, values))
             for name, values in rows.items()
         )
-        return finished(figure, f"Bars. {told}.")
+        return finished(figure, f"Bars, in percent. {told}.")
 
 
 def by_heads(heads: Sequence[int], accuracy: Mapping[str, Sequence[float]], parameters: Sequence[int]) -> Figure:
-    """Accuracy against the number of heads at one width; below each number, how many parameters the layer has."""
+    """Accuracy against the number of heads at one width. Below each number stand the layer's parameters."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -128,7 +128,7 @@ def by_heads(heads: Sequence[int], accuracy: Mapping[str, Sequence[float]], para
 
 
 def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[str]) -> VBox:
-    """Choose a layer, a head and a token; `layers` holds the weights (h, T, S) of each layer."""
+    """Buttons for a layer, a head and a token. `layers` holds the weights (h, T, S) of each layer."""
     import ipywidgets as widgets
 
     figure = _two_panels()
@@ -137,7 +137,7 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     token = widgets.ToggleButtons(options=[(word, i) for i, word in enumerate(words)], description="token")
     for buttons in (chosen_layer, chosen_head, token):
         buttons.style.button_width = "52px"
-    picture, spoken = live.picture("all weights of a head, and where the token looks"), live.spoken()
+    picture, spoken = live.picture("all weights of a head, and what the token looks at"), live.spoken()
     busy = False
 
     def redraw(_: Any = None) -> None:
@@ -161,7 +161,7 @@ def explorer(layers: Sequence[Tensor], words: Sequence[str], asking: Sequence[st
     chosen_head.observe(redraw, "value")
     token.observe(redraw, "value")
     redraw()
-    rows = widgets.Layout(flex_flow="row wrap", grid_gap="0 24px")  # which buttons choose the layer, and which the head
+    rows = widgets.Layout(flex_flow="row wrap", grid_gap="0 24px")  # the layer's buttons, and the head's
     return widgets.VBox([widgets.HBox([chosen_layer, chosen_head], layout=rows), token, picture, spoken])
 
 
@@ -177,7 +177,7 @@ def _looks_in_words(layers: Sequence[Tensor], words: Sequence[str], layer: int, 
 
 
 def _owned(axes: Axes, owners: Sequence[Sequence[int]]) -> None:
-    """A table of numbered cells, the head's colour and number in each."""
+    """A table of cells with the colour and number of their head."""
     for t, row in enumerate(owners):
         for c, head in enumerate(row):
             colour = COLOURS[head % len(COLOURS)] if head >= 0 else "white"
@@ -190,7 +190,7 @@ def _owned(axes: Axes, owners: Sequence[Sequence[int]]) -> None:
 
 
 def _percent_map(axes: Axes, weights: Tensor) -> None:
-    """Weights as colours from 0 to 1, and as percents where there is something to read."""
+    """Weights as colours from 0 to 1, and in percent from 5 percent on."""
     values = weights.detach().cpu().float()
     axes.imshow(values.numpy(), vmin=0.0, vmax=1.0, aspect="auto")
     plain_axes(axes)
@@ -202,7 +202,7 @@ def _percent_map(axes: Axes, weights: Tensor) -> None:
 
 
 def _best_head(weights: Tensor, places: Sequence[int]) -> tuple[int, float]:
-    """The head that puts most on the marked places, and how much, on average over the queries."""
+    """The head with the most weight on these positions, and its mean weight over the queries."""
     found = weights[:, torch.arange(len(places)), torch.as_tensor(list(places))].mean(1)
     head = int(found.argmax())
     return head, float(found[head])
@@ -223,7 +223,7 @@ def _draw_looks(figure: Figure, weights: Tensor, words: Sequence[str], asking: S
         left.add_patch(_rectangle((-0.5, token - 0.5), len(words), 1, **outline))
         right.set_axis_off()  # nothing to measure here, and ticks cost time
         right.set(xlim=(-0.35, 1.35), ylim=(len(words) - 0.5, -0.5))
-        right.set_title(f"where {words[token]} looks")
+        right.set_title(f"what {words[token]} looks at")
         for place, (word, weight) in enumerate(zip(words, weights[token].tolist())):
             right.plot(
                 [0.06, 0.94], [token, place], color=ORANGE, linewidth=0.3 + 7 * weight, alpha=0.25 + 0.7 * weight

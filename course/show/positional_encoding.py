@@ -1,4 +1,4 @@
-"""Pictures of topic 08: what encodings look like, what they do to scores, and how far they carry; two widgets."""
+"""Pictures of topic 08: what encodings look like, what they do to scores, how far they carry, and two widgets."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def dot_products(table: Tensor, positions: Sequence[int]) -> Figure:
 
 
 def four_products(widths: Sequence[int], sizes: Mapping[str, Sequence[float]]) -> Figure:
-    """Typical sizes of the products in (word + position) · (word + position), divided by the width: a group a width."""
+    """Typical sizes of the products in (word + position) · (word + position), divided by the width, a group a width."""
     import matplotlib.pyplot as plt
 
     thickness = 0.8 / len(sizes)
@@ -109,7 +109,7 @@ def four_products(widths: Sequence[int], sizes: Mapping[str, Sequence[float]]) -
 
 
 def properties(found: Mapping[str, Mapping[str, bool]]) -> Figure:
-    """A table of what was measured: encodings downwards, properties across, a dot where one holds."""
+    """A table of measured properties, with encodings downwards, properties across, and a dot where one holds."""
     import matplotlib.pyplot as plt
 
     names = list(next(iter(found.values())))
@@ -125,7 +125,7 @@ def properties(found: Mapping[str, Mapping[str, bool]]) -> Figure:
         axes.xaxis.tick_top()
         plain_axes(axes)
         lines = [f"{name}: {', '.join(n for n in names if held[n]) or 'nothing'}" for name, held in found.items()]
-        return finished(figure, "The properties of each encoding. " + "; ".join(lines) + ".")
+        return finished(figure, "The properties of each encoding. " + ". ".join(lines) + ".")
 
 
 def score_maps(maps: Mapping[str, Tensor]) -> Figure:
@@ -178,7 +178,7 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], at: Sequence[int],
     with styled():
         figure, axes = plt.subplots(figsize=WIDE)
         for k, ((name, values), colour, marker) in enumerate(zip(curves.items(), COLOURS, MARKERS)):
-            # Two curves may coincide: a dashed one shows the one below, and later markers are smaller.
+            # Two curves may coincide, so one is dashed to show the one below, and later markers are smaller.
             look = {"linestyle": "-" if k % 2 else (0, (3, 2)), "markersize": 9 - k}
             axes.plot(at, [100 * value for value in values], color=colour, marker=marker, label=name, **look)
         axes.axvline(trained_on, color=GREY, linestyle="--", linewidth=1.2)
@@ -218,7 +218,7 @@ def attention_maps(maps: Mapping[str, Tensor], trained_on: int) -> Figure:
 
 
 def explorer(encode: Encode) -> VBox:
-    """Sliders for the length, the width and a position; table, wavelengths and dot products of `encode` follow them."""
+    """Sliders for the length, the width and a position, with table, wavelengths and dot products of `encode`."""
     n, width = _slider("positions", 64, 8, 512, 8), _slider("width D", 32, 2, 64, 2)
     position = _slider("position t", 20, 0, 63)
     figure = _three_panels()
@@ -234,7 +234,7 @@ def explorer(encode: Encode) -> VBox:
 
 
 def turning_pairs(rope: Rotate) -> VBox:
-    """Sliders for a key's position and its distance from the query: the pairs that `rope` turns, and the score.
+    """Sliders for a key's position and its distance from the query, with the pairs that `rope` turns and the score.
 
     The key is the query, turned by three positions. So the score is largest where the query stands three further on.
     """

@@ -41,7 +41,7 @@ def scans(images: Tensor, labels: Tensor, columns: int = 10) -> Figure:
 
 
 def in_a_row(images: Mapping[str, Tensor]) -> Figure:
-    """Single images (C, H, W) side by side, by name; all values are drawn from white (0) to black (1)."""
+    """Single images (C, H, W) side by side, by name. All values are drawn from white (0) to black (1)."""
     import matplotlib.pyplot as plt
 
     with styled():
@@ -85,16 +85,16 @@ def cut(image: Tensor, patchify: Patchify, p: int) -> Figure:
 
 
 def similarity(positions: Tensor) -> Figure:
-    """For each patch the cosine of its mark with those of all patches: positions (N + 1, D), as the paper's figure 7.
+    """For each patch the cosine of its positional embedding with all of positions (N + 1, D), the paper's figure 7.
 
-    Row 0, the `[CLS]` token's, is left out; the other rows make a square grid.
+    Row 0, the `[CLS]` token's, is left out. The other rows make a square grid.
     """
     import matplotlib.pyplot as plt
 
-    marks = positions.detach().cpu().float()[1:]
-    side = round(len(marks) ** 0.5)
-    marks = marks / marks.norm(dim=1, keepdim=True)
-    alike = (marks @ marks.T).view(side, side, side, side)
+    embeddings = positions.detach().cpu().float()[1:]
+    side = round(len(embeddings) ** 0.5)
+    embeddings = embeddings / embeddings.norm(dim=1, keepdim=True)
+    alike = (embeddings @ embeddings.T).view(side, side, side, side)
     near = _mean_by_distance(alike)
     with styled():
         figure, grid = plt.subplots(side, side, figsize=(5.6, 5.0), squeeze=False)
@@ -110,7 +110,7 @@ def similarity(positions: Tensor) -> Figure:
         figure.colorbar(drawn, ax=grid, shrink=0.7, label="cosine", ticks=[-0.5, 0, 0.5], extend="both")
         words = ", ".join(f"{value:+.2f} at distance {k}" for k, value in enumerate(near) if k)
         return finished(
-            figure, f"Cosine of each patch's positional embedding with all {len(marks)}. On average {words}."
+            figure, f"Cosine of each patch's positional embedding with all {len(embeddings)}. On average {words}."
         )
 
 
@@ -123,7 +123,7 @@ def disorder(curves: Mapping[str, Sequence[float]], moved: Sequence[int]) -> Fig
         for (name, values), colour, marker in zip(curves.items(), COLOURS, MARKERS):
             axes.plot(moved, [100 * value for value in values], color=colour, marker=marker, label=name)
         _guessing(axes, moved[-1])
-        axes.set(title="Patches in disorder", xlabel="patches moved", ylabel="right answers, %", ylim=(0, 105))
+        axes.set(title="Patches in another order", xlabel="patches moved", ylabel="right answers, %", ylim=(0, 105))
         axes.set_xticks(list(moved))
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.12))
         last = ", ".join(f"{name} {values[0]:.0%} and {values[-1]:.0%}" for name, values in curves.items())
@@ -165,7 +165,8 @@ def spectrogram(spec: Tensor, p: int, stride: int, shown: int = 3) -> Figure:
         axes.set(title=f"{bands} × {times} patches of {p} × {p}", xlabel="time, steps", ylabel="frequency, steps")
         axes.grid(False)
         return finished(
-            figure, f"A spectrogram of {spec.shape[0]} frequencies and {spec.shape[1]} times; a patch every {stride}."
+            figure,
+            f"A spectrogram of {spec.shape[0]} frequencies and {spec.shape[1]} times, with a patch every {stride}.",
         )
 
 
@@ -191,9 +192,9 @@ def looks(maps: Tensor, images: Tensor, labels: Tensor, said: Tensor) -> Figure:
 
 
 def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 3) -> VBox:
-    """Choose an image, a patch size, a layer and a head: the cut, its price, and where the `[CLS]` token looks.
+    """Controls for an image, a patch size, a layer and a head, the cut, its cost, and the `[CLS]` token's attention.
 
-    `attention_maps(images)` is the trained model's; it was trained with patches of `p`.
+    `attention_maps(images)` is that of a model trained with patches of `p`.
     """
     import ipywidgets as widgets
 
@@ -235,7 +236,7 @@ def explorer(attention_maps: Maps, images: Tensor, patchify: Patchify, p: int = 
 def _draw(
     figure: Figure, image: Tensor, maps: Tensor, patchify: Patchify, p: int, layer: int, head: int | None
 ) -> None:
-    """Left, the image taken apart with patches of p; right, the `[CLS]` token's attention: maps (n_layers, h, ...)."""
+    """Left the patches of p of the image, right the `[CLS]` token's attention, from maps (n_layers, h, ...)."""
     with styled():
         left, right = live.wiped(figure)
         _picture(left, _apart(image, patchify, p))
@@ -243,7 +244,7 @@ def _draw(
         left.set_title(f"patches of {p}: {N + 1} tokens, {(N + 1) ** 2:,} scores per head")
         _overlay(right, image, _row(maps, layer, head))
         who = "all heads" if head is None else f"head {head + 1}"
-        right.set_title(f"[CLS] attends: layer {layer + 1}, {who}")
+        right.set_title(f"attention of [CLS], layer {layer + 1}, {who}")
 
 
 def _row(maps: Tensor, layer: int, head: int | None) -> Tensor:
@@ -252,7 +253,7 @@ def _row(maps: Tensor, layer: int, head: int | None) -> Tensor:
 
 
 def _apart(image: Tensor, patchify: Patchify, p: int) -> Tensor:
-    """The patches of an image (C, H, W) laid out with a gap of a pixel between them; the gap is NaN, drawn grey."""
+    """The patches of an image (C, H, W) laid out with gaps of a pixel between them. A gap is NaN, drawn blue-grey."""
     rows, columns = (size // p for size in image.shape[1:])
     patches = patchify(image[None], p)[0].unflatten(1, (-1, p, p))
     page = torch.full((image.shape[0], rows * (p + 1) - 1, columns * (p + 1) - 1), float("nan"))
@@ -314,7 +315,7 @@ def _guessing(axes: Axes, end: float) -> None:
 
 
 def _mean_by_distance(alike: Tensor) -> list[float]:
-    """Mean cosine of marks whose patches lie 0, 1, 2, ... apart (the larger of rows and columns apart)."""
+    """Mean cosine of embeddings whose patches lie 0, 1, 2, ... apart (the larger of rows and columns apart)."""
     side = len(alike)
     place = torch.arange(side)
     far = torch.maximum(

@@ -1,4 +1,4 @@
-"""The recurrent rival has topic 05's interface, sees no padding and no future; the waves are topic 08's."""
+"""The recurrent baseline has topic 05's interface, sees no padding and no future, and its sinusoids are topic 08's."""
 
 from __future__ import annotations
 

@@ -406,9 +406,9 @@ INFINITE = "Your loss is infinite even where the right word has by far the large
 OTHER_EPS = "Call it with eps = 0.5. Does the result change?"
 COMPARED = "Print each hypothesis that you compare at the end"
 ELSEWHERE = "most digits look elsewhere than at their word"
-FIRST_ROW = "another row 0 of `positions` changes how the patches look at each other in the first layer"
-LAST_PATCH = "another last patch changes how"
-SHARES = "of what is asked for, 80 % should be masks"
+FIRST_ROW = "another row 0 of `positions` changes how patches attend to each other in the first layer"
+LAST_PATCH = "another last patch changes attention weights"
+SHARES = "of the chosen tokens, 80 % should be masks"
 
 HEARD = [
     Heard("NGramModel", OneWeightForEachOrder, LESS_THAN_ONE, LESS_THAN_ONE),
@@ -450,8 +450,8 @@ HEARD = [
     Heard("ViT", AttentionRollout, "or multiplied by those before?", "or multiplied by those before?"),
     Heard("ViT", MapsOfAllHeadsTogether, "the shape is (6, 5, 10, 10)", "the shape is (6, 5, 10, 10)", LAST_PATCH),
     Heard("ViT", ImagesBeforeLayers, "the shape is (5, 6, 5, 10, 10)", "the shape is (5, 6, 5, 10, 10)", LAST_PATCH),
-    Heard("ViT", OneLayerManyTimes, "weights of its own", "two layers show the same map", LAST_PATCH),
-    Heard("ViT", DropsForever, "who drops something", "who drops something", LAST_PATCH),
+    Heard("ViT", OneLayerManyTimes, "Has each layer its own weights", "two layers show the same map", LAST_PATCH),
+    Heard("ViT", DropsForever, "Which step drops numbers", "Which step drops numbers", LAST_PATCH),
     Heard("interpolate_positions", positions_by_scale_factor, "the middle of the top row", "middle of the grid moves"),
     Heard("lora_state", state_by_class, "of another class than yours", "of another class than yours"),
 ]

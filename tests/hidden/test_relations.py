@@ -347,7 +347,7 @@ def summed_over_tokens(logits, targets, epsilon, mask):
     return loss[mask].sum()
 
 
-@hears("label_smoothing_loss", "Is each number that you sum a logarithm of a probability?")
+@hears("label_smoothing_loss", "Print the numbers that you sum. Is each a logarithm of a probability?")
 def probabilities_weighed(logits, targets, epsilon, mask):
     p = logits.softmax(-1)
     loss = -(1 - epsilon) * p.gather(-1, targets[..., None]).squeeze(-1) - epsilon * p.mean(-1)

@@ -179,7 +179,7 @@ def test_no_word_depends_on_later_ones_or_on_padding():
 
 def test_a_sentence_that_is_too_long_is_refused():
     model = reference.Transformer(13, 17, 6, 3, 11, 1, max_len=4)
-    with pytest.raises(ValueError, match="5 words, and 4 are the most"):
+    with pytest.raises(ValueError, match="5 words, and the model reads at most 4"):
         model(torch.ones(1, 5).long(), torch.ones(1, 2).long())
 
 

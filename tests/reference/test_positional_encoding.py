@@ -132,7 +132,7 @@ def test_learned_positions_are_torchs_embedding_in_values_and_gradients():
 def test_learned_positions_end():
     layer = LearnedPositions(5, 3)
     layer(torch.zeros(1, 5, 3))
-    with pytest.raises(ValueError, match=r"\(2, 6, 3\) has 6 places.* 5 "):
+    with pytest.raises(ValueError, match=r"\(2, 6, 3\) has 6 positions.* 5 "):
         layer(torch.zeros(2, 6, 3))
 
 
@@ -265,7 +265,7 @@ def test_names_and_types():
 
 
 def test_too_few_places_prove_nothing():
-    with pytest.raises(ValueError, match=r"8 places are too few .* width 4"):
+    with pytest.raises(ValueError, match=r"8 positions are too few .* width 4"):
         order_properties(sinusoidal, 8, 4)
 
 

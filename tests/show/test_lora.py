@@ -27,7 +27,7 @@ def test_accuracy_against_numbers_trained_names_every_way():
     drawn = labels(figure)
     assert all(word in drawn for word in ("r = 1", "r = 16", "everything", "BitFit", "untouched"))
     assert figure.axes[0].get_xscale() == "log"
-    assert "LoRA r = 16 96% with 17,920" in figure.get_label() and "9% untouched" in figure.get_label()
+    assert "LoRA r = 16 96% with 17,920" in figure.get_label() and "untouched model has 9%" in figure.get_label()
 
 
 def test_an_update_is_drawn_as_the_product_of_its_factors():
@@ -57,8 +57,8 @@ def test_the_explorer_tells_what_is_missing(rank, error):
     two_alike = torch.eye(6, 4) * torch.tensor([1.0, 1, 0, 0])
     controls, _, sentence = pictures.explorer({"two alike": two_alike}, best_rank_r).children
     controls.children[1].value = rank
-    assert f"at rank {rank} the error is {error} of its size" in sentence.value
-    assert f"{rank * 10} numbers stand for 24" in sentence.value
+    assert f"At rank {rank} the error is {error} of its size" in sentence.value
+    assert f"{rank * 10} numbers replace 24" in sentence.value
 
 
 def test_the_explorer_follows_the_function_that_is_given():
@@ -71,11 +71,11 @@ def test_the_explorer_follows_its_controls():
     controls, picture, sentence = explorer.children
     matrix, rank = controls.children
     assert [control.description for control in (matrix, rank)] == ["matrix", "rank r"]
-    assert bytes(picture.value).startswith(b"\x89PNG") and sentence.value.startswith("tall, 7 × 5: at rank 2")
+    assert bytes(picture.value).startswith(b"\x89PNG") and sentence.value.startswith("tall is 7 × 5. At rank 2")
     before = bytes(picture.value)
     rank.value = 5
-    assert bytes(picture.value) != before and "at rank 5 the error is 0%" in sentence.value
+    assert bytes(picture.value) != before and "At rank 5 the error is 0%" in sentence.value
     matrix.value = "small"
-    assert rank.max == 3 and rank.value == 3 and sentence.value.startswith("small, 4 × 3: at rank 3")
+    assert rank.max == 3 and rank.value == 3 and sentence.value.startswith("small is 4 × 3. At rank 3")
     matrix.value = "tall"
-    assert rank.max == 5 and sentence.value.startswith("tall, 7 × 5: at rank 3")
+    assert rank.max == 5 and sentence.value.startswith("tall is 7 × 5. At rank 3")

@@ -20,17 +20,17 @@ def test_every_figure_has_a_description_and_says_what_it_shows():
     words = ["Ada", "sleeps", "."]
     figures = [
         pictures.masks({"causal": causal_mask(3), "padding": torch.tensor([[True, True, False]])}, words),
-        pictures.loss_by_padding([0, 10], {"ours": [2.0, 2.0], "all places": [2.0, 1.0]}),
-        pictures.fates({"the mask": 80, "another word": 10, "itself": 10}, 1000),
+        pictures.loss_by_padding([0, 10], {"ours": [2.0, 2.0], "all positions": [2.0, 1.0]}),
+        pictures.corrupted_tokens({"the mask": 80, "another word": 10, "itself": 10}, 1000),
         pictures.learning_curves({"honest": [3.0] * 40, "peeking": [0.5] * 40}, floor=2.6),
-        pictures.surprises(words, {"source": [4.0, 2.0, 0.5], "model": [30.0, 2.0, 1.0]}),
+        pictures.surprise_by_word(words, {"source": [4.0, 2.0, 0.5], "model": [30.0, 2.0, 1.0]}),
         pictures.heads({"honest": torch.ones(2, 3, 3).tril(), "peeking": torch.ones(2, 3, 3)}, words),
     ]
     assert all(len(figure.get_label()) > 20 and len(labels(figure)) > 10 for figure in figures)
-    assert "causal: 6 of 9 allowed" in figures[0].get_label() and "sleeps" in labels(figures[0])
-    assert "all places from 2.00 to 1.00" in figures[1].get_label()
+    assert "Allowed entries: causal 6 of 9" in figures[0].get_label() and "sleeps" in labels(figures[0])
+    assert "all positions from 2.00 to 1.00" in figures[1].get_label()
     assert "10.0 % of the tokens" in figures[2].get_label() and "the mask 80.0 %" in figures[2].get_label()
-    assert "peeking ends at 0.50; the source itself has 2.60" in figures[3].get_label()
+    assert "peeking ends at 0.50. The source has 2.60" in figures[3].get_label()
     assert "model 11.00" in figures[4].get_label()
     assert "honest 0%, peeking 33%" in figures[5].get_label()
 
@@ -67,21 +67,28 @@ def test_the_painter_follows_its_switches():
     first = rows[0].children[1:]
     assert [switch.description for switch in first] == ["yes", "yes", "-", "-", "-"]
     assert first[1].tooltip == "Ada may look at eats"
-    assert bytes(picture.value).startswith(b"\x89PNG") and "A leak: Ada, eats and warm know" in sentence.value
+    assert (
+        bytes(picture.value).startswith(b"\x89PNG")
+        and "This is a leak, because Ada, eats and warm know" in sentence.value
+    )
     begin.value = "causal and padding"
-    assert "Nobody knows of what comes later." in sentence.value and first[1].description == "-"
+    assert "No word knows a later word." in sentence.value and first[1].description == "-"
     before = bytes(picture.value)
     first[1].value = True
-    assert bytes(picture.value) != before and "A leak: Ada" in sentence.value and first[1].description == "yes"
+    assert (
+        bytes(picture.value) != before
+        and "This is a leak, because Ada knows" in sentence.value
+        and first[1].description == "yes"
+    )
     first[1].value = first[0].value = False
-    assert "Nothing is allowed to Ada: a row of zeros." in sentence.value
+    assert "Ada may look at nothing, which gives a row of zeros." in sentence.value
     begin.value = "everything"
-    assert "Padding is looked at by Ada, eats, warm and bread." in sentence.value
+    assert "The padding is open to Ada, eats, warm and bread." in sentence.value
     begin.value = "the last two words"
     layers.value = 1
-    assert "“warm” knows of eats and warm" in sentence.value
+    assert "“warm” knows eats and warm" in sentence.value
     layers.value = 2
-    assert "“warm” knows of Ada, eats and warm" in sentence.value
+    assert "“warm” knows Ada, eats and warm" in sentence.value
 
 
 def test_the_painter_draws_with_the_students_function():

@@ -239,6 +239,6 @@ def test_the_commonest_mistakes_do_not(model, options, name, seed):
     assert verdict.score < verdict.points
     if model in LEAKING:
         assert verdict.score <= 0.6 * verdict.points, "whoever peeks gets little"
-        assert any("nobody can be" in case.message for case in verdict.cases)
+        assert any("which no honest model can be" in case.message for case in verdict.cases)
     if name:
         assert verdict.misconception == name

@@ -1,4 +1,4 @@
-"""Hidden tests of `DecoderLayer`: three sublayers with their norms, who asks whom, and which mask hides what."""
+"""Hidden tests of `DecoderLayer`: three sublayers with their norms, queries and keys, and which mask hides what."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ from course.reference.encoder_decoder import causal
     name="DecoderLayer",
 )
 def DecoderLayer(rng):
-    """T and S differ, and are once equal; both norms, both masks, each alone; gradients reach the memory.
+    """T and S differ, and are once equal. Both norms, both masks, each mask alone, and gradients of the memory.
 
     A dropout of 1 silences every sublayer in training, and none in evaluation.
     """
@@ -68,7 +68,7 @@ def crossing(attend):
 wrong = partial(but, OpenDecoder)
 
 DecoderLayer.mistakes(
-    "Change the last word that was written. May the vector of the first one move?",
+    "Change the last target word. May the vector of the first one move?",
     FutureNotHidden=masked(lambda tgt, src: (None, src)),
 )
 DecoderLayer.mistakes(
@@ -76,7 +76,7 @@ DecoderLayer.mistakes(
     SourcePaddingNotHidden=masked(lambda tgt, src: (tgt, None)),
 )
 DecoderLayer.mistakes(
-    "Has the result a row for each source word or for each target word? So where do the queries come from?",
+    "Print the shape of the result. Has it a row for each target word? So where do the queries come from?",
     MemoryAsks=crossing(lambda self, x, memory, mask: self.cross_attention(memory, x, mask)),
     MemoryAsksItself=crossing(lambda self, x, memory, mask: self.cross_attention(memory, memory, mask)),
 )
@@ -91,7 +91,7 @@ DecoderLayer.mistakes(
     SourcesMaskForBoth=masked(lambda tgt, src: (src, src)),
 )
 DecoderLayer.mistakes(
-    "Hide a source word from everybody and change it. Does the result move?",
+    "Hide one source word from all queries and change it. Does the result move?",
     MasksTurnedRound=masked(lambda tgt, src: (turned_round(tgt), turned_round(src))),
 )
 DecoderLayer.mistakes(
@@ -100,7 +100,9 @@ DecoderLayer.mistakes(
 )
 
 
-@DecoderLayer.misconception("Which source words may the first target word see? The whole source is known already.")
+@DecoderLayer.misconception(
+    "Change the last source word. Should the first target word's vector move? The whole source is known already."
+)
 class SourceHiddenLikeAFuture(OpenDecoder):
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         if tgt_mask is not None:

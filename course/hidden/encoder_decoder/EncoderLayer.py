@@ -98,7 +98,7 @@ EncoderLayer.mistakes(
     OneNormTwice=wrong(norm_of=("norm1", "norm1")),
 )
 EncoderLayer.mistakes(
-    "Hide the last word from everybody and change it. Whose vectors move?",
+    "Hide the last word from all queries and change it. Which vectors move?",
     MaskNotPassedOn=wrong(attend=lambda self, x, mask: self.self_attention(x, x)[0]),
     MaskTurnedRound=wrong(attend=lambda self, x, mask: self.self_attention(x, x, turned_round(mask))[0]),
 )

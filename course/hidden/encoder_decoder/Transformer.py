@@ -23,7 +23,7 @@ SRC_VOCAB, TGT_VOCAB = 13, 17
     name="Transformer",
 )
 def Transformer(rng):
-    """Loaded by name into both norms; padding in the source, anywhere in it; masks given, and masks of its own.
+    """Loaded by name into both norms, padding anywhere in the source, masks given, and masks of its own.
 
     With a dropout of 1 no word is left in training, and every word in evaluation.
     """
@@ -36,7 +36,7 @@ def Transformer(rng):
         return made.call(method="double", into="model").load(state)
 
     def ids(B, S, T):
-        """The second sentence ends early, in padding; the third is nothing else."""
+        """The second sentence ends early, in padding. The third is padding alone."""
         src = rng.integers(3, SRC_VOCAB, B, S)
         src[1:2, S // 2 :], src[2:] = 0, 0
         return src, torch.cat([torch.ones(B, 1).long(), rng.integers(3, TGT_VOCAB, B, T - 1)], 1)
@@ -111,14 +111,14 @@ class EmbeddingsNotScaled(OpenModel):
         return embed(ids) + self.positions[: ids.shape[1]]
 
 
-@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone knows no order.")
+@Transformer.misconception("Exchange two words of the source. Do the logits move? Attention alone ignores the order.")
 class NoPlaces(OpenModel):
     def placed(self, ids, embed):
         return embed(ids) * embed.embedding_dim**0.5
 
 
 @Transformer.misconception(
-    "Put it into training mode with a dropout of 1. Does anything of the embedded words still arrive?"
+    "Put it into training mode with a dropout of 1. Change a source word. Do the logits still move?"
 )
 class WordsNotDropped(OpenModel):
     def embedded(self, ids, embed):
@@ -148,7 +148,7 @@ class PaddingInTheDecodersSight(OpenModel):
 
 
 @Transformer.misconception(
-    "Print the source's mask for a sentence with padding. Is True where one may look, or where one may not?",
+    "Print the source's mask for a sentence with padding. Is True at the words, or at the padding?",
     convention="True hides, as in nn.Transformer's key_padding_mask",
 )
 class PaddingMaskInverted(OpenModel):
@@ -157,9 +157,7 @@ class PaddingMaskInverted(OpenModel):
         return hidden if src_mask is None else src_mask, super().masks(src, tgt_in, src_mask, tgt_mask)[1]
 
 
-@Transformer.misconception(
-    "Build it with another number for pad. Which words are hidden then? Which attribute says so?"
-)
+@Transformer.misconception("Build it with another number for pad. Which words are hidden then?")
 class PadIsAlwaysZero(OpenModel):
     def real(self, ids):
         return (ids != 0)[:, None, None]

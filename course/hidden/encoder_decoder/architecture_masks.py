@@ -19,10 +19,10 @@ HAS = {"encoder": KEYS[:1], "decoder": KEYS[1:2], "encoder-decoder": KEYS}
     ),
 )
 def architecture_masks(rng):
-    """Each architecture: what must be seen, what must not, and which attentions it has. Rows of padding are free."""
+    """For each architecture, what must be seen, what must not, and which attentions it has. Padding's rows are free."""
 
     def ragged(B, T):
-        """Lengths in any order: the full one, a single word, the full one but for a word, and others."""
+        """Lengths in any order, with the full one, a single word, the full one but for a word, and others."""
         lengths = torch.cat([torch.tensor([T, 1, T - 1]), rng.integers(1, T + 1, B)])[:B]
         return lengths[rng.permutation(B)]
 
@@ -48,12 +48,14 @@ def _case(kind, *lengths, **settings):
         case = _looked_at(case, key, *asking[key])
     for key in KEYS:
         if key not in HAS[kind]:
-            case = case.law("none_at", key=key, because=f"a pure {kind} has no {key}: that should be None")
+            case = case.law(
+                "none_at", key=key, because=f"{key} should be None, because a pure {kind} has no such attention"
+            )
     return case
 
 
 def _looked_at(case, key, asking, asked):
-    """Laws for one mask: every real word that asks, over words that are real, hidden as future, or padding."""
+    """Laws for one mask: every query that is a real word, over keys that are real, hidden as future, or padding."""
     rows, columns = asking[:, None, :, None], asked[:, None, None, :]
     real, padding = rows & columns, rows & ~columns
     square = torch.ones(real.shape[-2:], dtype=torch.bool)
@@ -63,11 +65,11 @@ def _looked_at(case, key, asking, asked):
     def law(case, allowed, where, because):
         return case.law("mask_is", key=key, allowed=allowed, where=where, because=f"{key}: {because}")
 
-    case = law(case, True, real & ~future & ~itself, "a word is hidden that may be looked at")
+    case = law(case, True, real & ~future & ~itself, "it hides a word that should be allowed")
     if key == "decoder_self":
-        case = law(case, False, real & future, "the future can be seen")
-        case = law(case, True, real & itself, "a word cannot see itself")
-    return law(case, False, padding, "padding can be looked at")
+        case = law(case, False, real & future, "it allows words of the future")
+        case = law(case, True, real & itself, "it hides a word from itself")
+    return law(case, False, padding, "it allows padding")
 
 
 def _masks(kind, src_lengths, tgt_lengths=None, **changed):
@@ -79,17 +81,21 @@ def _masks(kind, src_lengths, tgt_lengths=None, **changed):
     return masks
 
 
-@architecture_masks.misconception("Print one mask. Is True where one may look, or where one may not?")
+@architecture_masks.misconception(
+    "Print one mask of a source without padding. In this course True means allowed. Does yours say so?"
+)
 def inverted(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, **dict.fromkeys(KEYS, torch.logical_not))
 
 
-@architecture_masks.misconception("An encoder reads a text that is there. Why should a word not see the next one?")
+@architecture_masks.misconception(
+    "An encoder reads a finished text. Print row 0 of its mask. May the first word see the second one?"
+)
 def encoder_sees_only_the_past(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, encoder_self=lambda m: m & reference.causal(m.shape[-1]))
 
 
-@architecture_masks.misconception("When a word is written, which words are known? Draw the decoder's mask.")
+@architecture_masks.misconception("Draw the decoder's mask. Which words are known when it writes the first one?")
 def decoder_sees_the_future(kind, src_lengths, tgt_lengths=None):
     return _masks(kind, src_lengths, tgt_lengths, decoder_self=lambda m: m.any(-2, keepdim=True))
 
@@ -113,7 +119,7 @@ def cross_by_the_targets_lengths(kind, src_lengths, tgt_lengths=None):
 
 
 @architecture_masks.misconception(
-    "The whole source is known before the first word is written. Which of its words need hiding?"
+    "Print the first row of cross. The whole source is known before the first word is written. Which keys need hiding?"
 )
 def cross_sees_only_the_past(kind, src_lengths, tgt_lengths=None):
     def shortened(mask):

@@ -7,16 +7,16 @@ from course.hidden.encoder_decoder.scaffold import EOS, PAD, SOS
 from course.reference import encoder_decoder as reference
 
 CLEAR = 1e-3
-"""By so much one hypothesis is better than another where it matters: rounding, be it to float32, decides nothing."""
+"""The margin between two hypotheses where it matters, so that rounding, even to float32, decides nothing."""
 
 
 def is_telling(model, src, penalty, cut):
     """Whether other ways to compare hypotheses find other ones, and the right way's winner is clear.
 
-    Greedy decoding does not find it, nor, with a penalty, the plain sums, nor, with a penalty that is not 1, the means;
-    with a penalty of 1 or more, nor does who leaves eos out of the count, or counts sos; and with 2, neither these two
-    nor the sums times the penalty find what the plain sums find. Where hypotheses are `cut`, nor does who lets those
-    without eos compete.
+    Greedy decoding does not find it, nor, with a penalty, the plain sums, nor, with a penalty that is not 1, the means.
+    With a penalty of 1 or more, a search that does not count eos, or counts sos, does not find it. With 2, neither
+    these two nor the sums times the penalty find what the plain sums find. Where hypotheses are `cut`, a search in
+    which those without eos compete does not find it, either.
     """
     grown = [_hypotheses(model, row) for row in src]
     all_of_them = [ended for ended, _ in grown]
@@ -40,7 +40,7 @@ def is_telling(model, src, penalty, cut):
 
 
 def _hypotheses(model, row):
-    """All sentences that the model may say, each with its log p, (log p, words): those that end, and those cut off."""
+    """All sentences that the model may say as (log p, words), first those that end, then those cut off."""
     ended, open_ = [], [(0.0, [])]
     for _ in range(model.max_len):
         said = torch.tensor([[SOS, *words] for _, words in open_])
@@ -58,7 +58,7 @@ def _lead(ended, penalty):
 
 
 def ends_otherwise(model, src, beam, rival, alike):
-    """Whether a beam, and those `alike`, end as the `rival` does not, and clearly so: sentences are of one length."""
+    """Whether a beam, and those `alike`, end clearly otherwise than the `rival`, for sentences of one length."""
     said = reference.decode_beam(model, src, beam)
     return (
         not torch.equal(said, rival(model, src))
@@ -68,12 +68,12 @@ def ends_otherwise(model, src, beam, rival, alike):
 
 
 def keeps_by_the_last_word(model, src, beam):
-    """What comes of a beam that looks at the last word alone when it chooses whom to keep."""
+    """What a beam finds that looks at the last word alone when it chooses what to keep."""
     return search(model, src, beam, lambda scores, n: sum(scores), rank=lambda scores: scores[-1])
 
 
 def _closest_call(model, row, beam):
-    """How near what a beam lets go ever comes to what it keeps, and at the end the second best to the best."""
+    """The smallest gap between what a beam drops and what it keeps, and at the end between the best two."""
     gaps, said, scores = [], torch.tensor([[SOS]]), torch.zeros(1).double()
     for _ in range(model.max_len):
         log_p = model(row[None].expand(len(said), -1), said)[:, -1].log_softmax(-1)

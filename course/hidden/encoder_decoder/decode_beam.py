@@ -15,16 +15,16 @@ from course.reference import encoder_decoder as reference
     reference.decode_beam,
     hints=(
         "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
-        "Write down all sentences of up to three words, with log p and length. Which has the best final score?",
+        "List all sentences of up to three words, with log p and length. Which has the best final score?",
         "Do you add up logits, probabilities or log-probabilities? Over all words of a hypothesis, or the last one?",
         "May a finished hypothesis still win when an open one becomes better later? When can you stop?",
     ),
 )
 def decode_beam(rng):
-    """Beam 1 against greedy; then beams wider than the number of hypotheses there are, in which nothing can be lost.
+    """Beam 1 against greedy, then beams wider than the number of hypotheses, in which nothing can be lost.
 
-    In each batch the first sentence can end only at the last place, so the answer's width is settled. Where a beam is
-    neither, all sentences can end only there: what becomes of finished hypotheses is a matter of taste.
+    In each batch the first sentence can end only at the last position, so the answer's width is settled. Where a beam
+    is neither, all sentences can end only there, because what becomes of finished hypotheses is left open.
     """
 
     def one_wide(title, ends, wanted, penalty, places=6, **settings):
@@ -32,7 +32,7 @@ def decode_beam(rng):
         return call(title, model, asking(rng, len(ends), wanted), 1, penalty, grad=False, **settings)
 
     def exhaustive(title, penalty, places=4, sentences=3, cut=False, never=-NEVER, **settings):
-        """All hypotheses there are; where they are `cut`, some of the best have not ended when the places are full."""
+        """All hypotheses there are. Where they are `cut`, some of the best have not ended at the last position."""
         src = asking(rng, 4, [0, *range(1, sentences)])
         while True:
             model, scores = oracle(rng, [places - 1] * 4, places, 5)
@@ -45,10 +45,10 @@ def decode_beam(rng):
                 return call(title, model, src, 640, penalty, grad=False, **settings)
 
     def narrow(title, beam, others, penalty, alike=(), places=6, vocabulary=9, **settings):
-        """First words hardly differ, later ones more and more: this beam, and those `alike`, end as no other does.
+        """First words hardly differ, later ones more and more, so this beam, and those `alike`, end as no other does.
 
-        A sentence is drawn for each of the `others`, and one for who keeps by the last word. A beam wider than the
-        vocabulary holds an eos from the first step on: whether that one takes a place or not, and how many, should
+        A sentence is drawn for each of the `others`, and one for a beam that keeps by the last word. A beam wider than
+        the vocabulary holds an eos from the first step on. Whether that one takes a place or not, and how many, should
         make no difference.
         """
         rivals = [partial(reference.decode_beam, beam=other) for other in others]
@@ -70,8 +70,8 @@ def decode_beam(rng):
     yield rest_hidden
     yield exhaustive("all hypotheses, in between", 0.6, never=-torch.inf)
     yield exhaustive("all hypotheses, long ones preferred", 2.0)
-    yield exhaustive("all of three places", 0.8, places=3)
-    yield exhaustive("all hypotheses, the best of them cut off", 0.0, cut=True)
+    yield exhaustive("all of three words", 0.8, places=3)
+    yield exhaustive("all hypotheses, the best of them cut short", 0.0, cut=True)
     yield one_wide("a beam of one, no end in sight", [None, 2], [0, 1], 0.6)
     yield one_wide("a beam of one, plain sums", [5, 1, 0], [2, 0, 1], 0.0)
     model, src = renumbered(on_time(rng, [1, None, 3], 4, 13), asking(rng, 3, [1, 0, 2]))
@@ -84,8 +84,8 @@ def decode_beam(rng):
 
 
 decode_beam.mistakes(
-    "Print each hypothesis that you compare at the end, its log p, its length, and what you say it is worth with a "
-    "penalty of 0, 1 and 2. Is the best one missing, or is it worth too little?",
+    "Print each hypothesis that you compare at the end, with its log p, its length, and its score for a penalty of "
+    "0, 1 and 2. Is the best one missing, or is its score too low?",
     best_by_the_plain_sum=lambda model, src, beam, length_penalty=1.0: search(
         model, src, beam, lambda scores, n: sum(scores)
     ),
@@ -95,13 +95,15 @@ decode_beam.mistakes(
 )
 
 
-@decode_beam.misconception("log p is negative. Does a larger penalty favour long sentences in yours, or short ones?")
+@decode_beam.misconception(
+    "Print the scores of a short and a long sentence for penalties of 0, 1 and 2. Which one gains? log p is negative."
+)
 def multiplied_by_the_length(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) * n**length_penalty)
 
 
 decode_beam.mistakes(
-    "How long is a sentence that consists of eos alone? The eos is counted, and sos is not. Print what you divide by.",
+    "Print what you divide by for a sentence of eos alone. The length counts eos, and it does not count sos.",
     eos_not_counted=lambda model, src, beam, length_penalty=1.0: search(
         model, src, beam, lambda scores, n: sum(scores) / max(n - 1, 1) ** length_penalty
     ),
@@ -111,7 +113,7 @@ decode_beam.mistakes(
 )
 
 
-@decode_beam.misconception("Add 100 to all logits of one step. Should the search change? What makes logits comparable?")
+@decode_beam.misconception("Add 100 to all logits of one step. Should the search change? Does yours?")
 def logits_summed(model, src, beam, length_penalty=1.0):
     return search(model, src, beam, lambda scores, n: sum(scores) / n**length_penalty, scored=lambda logits: logits)
 

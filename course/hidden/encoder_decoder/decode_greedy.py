@@ -24,7 +24,7 @@ def decode_greedy(rng):
         return call(title, model, asking(rng, len(ends), wanted), grad=False, **settings)
 
     yield case("three sentences of different lengths", [2, 6, 4], [0, 1, 2], public=True, weight=2.0)
-    yield case("a sentence that takes all the places", [4], [0], places=5, public=True)
+    yield case("a sentence of max_len words", [4], [0], places=5, public=True)
     yield case("a sentence that never ends", [None, 3, 1], [2, 0, 1, 2], weight=2.0)
     yield case("nothing to say", [0, 5, None], [0, 2, 1])
     yield case("sentences of one length", [3, 3, 3], [2, 1, 0], places=4, weight=2.0)

@@ -35,7 +35,7 @@ def feed_forward(rng):
 
 
 @feed_forward.misconception(
-    "With zero biases, does -x give the negative of what x gives? Two linear maps in a row are one linear map."
+    "Set the biases to zero and compare the results of x and -x. Two linear maps in a row are one linear map."
 )
 def no_relu(x, W1, b1, W2, b2):
     return (x @ W1.T + b1) @ W2.T + b2
@@ -49,7 +49,7 @@ def weights_not_transposed(x, W1, b1, W2, b2):
 
 
 @feed_forward.misconception(
-    "Your activation is smooth at 0. The paper of 2017 uses one with a corner there. Which one is it?",
+    "Plot your activation near 0. It is smooth there, and the one of the paper of 2017 has a corner. Which one is it?",
     convention="GELU, as in GPT and BERT",
 )
 def smooth_bend(x, W1, b1, W2, b2):

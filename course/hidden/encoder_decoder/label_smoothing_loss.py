@@ -18,7 +18,7 @@ BUILT_IN_LOSSES = ("F.cross_entropy", "nn.CrossEntropyLoss", "F.kl_div", "nn.KLD
     forbidden=BUILT_IN_LOSSES,
 )
 def label_smoothing_loss(rng):
-    """B, T and V differ; ragged masks; epsilon from 0 to 1; whatever stands in the padding."""
+    """B, T and V differ. Ragged masks, epsilon from 0 to 1, and anything in the padding."""
 
     def inputs(B, T, V, lengths, dtype=torch.float64):
         mask = torch.arange(T) < torch.tensor(lengths)[:, None]
@@ -40,7 +40,7 @@ def label_smoothing_loss(rng):
     scattered[:, 3] = True
     yield call("gaps in the mask", *inputs(2, 7, 5, [7, 7])[:2], 0.1, scattered)
     yield call(
-        "scores of thousands",
+        "logits of thousands",
         1e3 * rng.normal(2, 3, 5),
         rng.integers(0, 5, 2, 3),
         0.1,
@@ -120,13 +120,13 @@ label_smoothing_loss.mistakes(
     ),
 )
 label_smoothing_loss.mistakes(
-    "With epsilon = 0.1, how much of the target is the right word's: nearly all of it, or a tenth?",
+    "Print the target for epsilon = 0.1. How much of it does the right word get, nearly all or a tenth?",
     epsilon_the_wrong_way_round=_with(
         share=lambda epsilon, V: (1 - epsilon) / V, right=lambda epsilon, V: epsilon + (1 - epsilon) / V
     ),
 )
 label_smoothing_loss.mistakes(
-    "Your loss can fall below zero. Is each number that you sum a logarithm of a probability?",
+    "Your loss can fall below zero. Print the numbers that you sum. Is each a logarithm of a probability?",
     logarithm_forgotten=_scored(torch.softmax),
     softmax_forgotten=_scored(lambda logits, dim: logits),
 )

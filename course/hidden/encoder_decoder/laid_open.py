@@ -164,7 +164,9 @@ RESIDUAL_NORMED = "In pre-norm, multiply x by 10. The result should grow, too. D
 ALWAYS_POST = (
     "Build it with norm='pre', and set all weights and biases of the sublayers to zero. Does x come out unchanged?"
 )
-WITH_GELU = "Your activation is smooth at 0. The paper of 2017 uses one with a corner there. Which one is it?"
+WITH_GELU = (
+    "Plot your activation near 0. It is smooth there, and the one of the paper of 2017 has a corner. Which one is it?"
+)
 GELU_CONVENTION = "GELU, as in GPT and BERT"
 WITHOUT_RELU = "Two linear maps in a row are one linear map. What stands between your up and down?"
 NOTHING_DROPPED = "Put it into training mode with a dropout of 1. Does the result change?"

@@ -22,7 +22,7 @@ BUILT_IN_NORMS = (
     forbidden=BUILT_IN_NORMS,
 )
 def layer_norm(rng):
-    """B, T and D differ; eps once so large that its place shows; a word of equal numbers; one number alone."""
+    """B, T and D differ. An eps so large that its place shows, a word of equal numbers, and one number alone."""
 
     def inputs(*shape, dtype=torch.float64):
         return 2 * rng.normal(*shape, dtype=dtype) + 1, *(rng.normal(shape[-1], dtype=dtype) for _ in range(2))
@@ -69,7 +69,7 @@ def eps_outside_the_root(x, gamma, beta, eps=1e-5):
 
 
 @layer_norm.misconception(
-    "There are two small differences. What does torch's std divide by, and where does eps stand?",
+    "Two things differ a little. Compute x.std(-1) of (0, 2) by hand. Then set eps to 0.5. Where does it stand?",
     convention="unbiased deviation with eps added to it, as in the Annotated Transformer",
 )
 def unbiased_and_eps_outside(x, gamma, beta, eps=1e-5):

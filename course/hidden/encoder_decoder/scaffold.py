@@ -33,11 +33,11 @@ def ragged(rng, B, S):
 
 
 NEVER = 50.0
-"""A score so far below the others that its word is never said."""
+"""A logit so far below the others that its word is never said."""
 
 
 def oracle(rng, ends, places, vocabulary, moods=11):
-    """A stand-in model: source k says eos at place ends[k] if not before (None: never), and never pad or sos."""
+    """A stand-in model. Source k says eos at position ends[k] if not before (None: never), and never pad or sos."""
     scores = 2 * rng.normal(len(ends), places, moods, vocabulary)
     scores[..., [PAD, SOS]] = -NEVER
     for kind, end in enumerate(ends):
@@ -49,7 +49,7 @@ def oracle(rng, ends, places, vocabulary, moods=11):
 
 
 def speaker(scores):
-    """The stand-in that answers with these scores."""
+    """The stand-in that answers with these logits."""
     return stand_in("oracle", scores=scores, pad=PAD, sos=SOS, eos=EOS)
 
 
@@ -62,7 +62,7 @@ def asking(rng, kinds, wanted, width=5):
 
 
 def renumbered(model, src):
-    """The same sentences where words, pad, sos and eos are counted from the other end; the source's words are not."""
+    """The same sentences with words, pad, sos and eos counted from the other end, but not the source's words."""
     scores = model.parameters["scores"].flip(-1)
     last = scores.shape[-1] - 1
     pad, sos, eos = (last - special for special in (PAD, SOS, EOS))
@@ -70,7 +70,7 @@ def renumbered(model, src):
 
 
 def on_time(rng, ends, places, vocabulary=7):
-    """An oracle for greedy decoding that says eos at just those places."""
+    """An oracle for greedy decoding that says eos at just those positions."""
     model, scores = oracle(rng, ends, places, vocabulary)
     for kind, end in enumerate(ends):
         scores[kind, : places if end is None else end, :, EOS] = -NEVER

@@ -22,7 +22,7 @@ from course.reference.lora import LoRALinear as Right
     forbidden=("peft",),
 )
 def LoRALinear(rng):
-    """It begins as its base, only A and B learn, and with A and B of ours it does what the equation says."""
+    """It begins as its base, only A and B learn, and with the judge's A and B it does what the equation says."""
 
     def layer(title, out_features, in_features, r, alpha, bias=True, dtype=torch.float64, **settings):
         if dtype == torch.float32:
@@ -31,7 +31,7 @@ def LoRALinear(rng):
         return case.call(Ref("base"), r, alpha, on="answer", into="model")
 
     def loaded(title, out_features, in_features, r, alpha, dtype=torch.float64, **settings):
-        """The same, with A and B of ours."""
+        """The same, with the judge's A and B."""
         made = layer(title, out_features, in_features, r, alpha, dtype=dtype, **settings)
         A, B = rng.normal(r, in_features, dtype=dtype), rng.normal(out_features, r, dtype=dtype)
         return made.load({"A": A, "B": B})
@@ -55,12 +55,22 @@ def LoRALinear(rng):
         .read("B")
         .law("shape_is", of="A", shape=(2, 7), because="A reads what comes in, and has the shape (r, in)")
         .law("shape_is", of="B", shape=(5, 2), because="B writes what goes out, and has the shape (out, r)")
-        .law("finite", of="A", because="A should be random, and holds NaN or infinity: what has drawn it?")
+        .law("finite", of="A", because="A should be random, and it holds NaN or infinity. How was it drawn?")
         .law("exceeds", of="A", value=0.0, because="A should be random, and all of it is zero")
-        .law("slices_differ", of="A", because="A should be random: two of its rows are the same")
+        .law("slices_differ", of="A", because="A should be random, and two of its rows are the same")
         .law("close_to", of="B", value=torch.zeros(5, 2), because="B should begin as zero")
-        .law("dtype_is", of="A", dtype="float64", because="the base holds float64; A and B should be of its type")
-        .law("dtype_is", of="B", dtype="float64", because="the base holds float64; A and B should be of its type")
+        .law(
+            "dtype_is",
+            of="A",
+            dtype="float64",
+            because="the base holds float64, and A and B should have the same dtype",
+        )
+        .law(
+            "dtype_is",
+            of="B",
+            dtype="float64",
+            because="the base holds float64, and A and B should have the same dtype",
+        )
     )
     yield (
         layer("two layers from one base", 5, 7, 2, 6.0, weight=0.5)
@@ -68,7 +78,7 @@ def LoRALinear(rng):
         .call(Ref("base"), 2, 6.0, on="answer", into="another")
         .read("A")
         .read("A", on="another", into="A of another")
-        .law("different", of="A", to="A of another", because="A should be random: two layers begin with the same one")
+        .law("different", of="A", to="A of another", because="A should be random, and two layers begin with the same A")
     )
     yield layer("what learns", 5, 7, 2, 6.0, public=True, weight=2.0).learning()
     yield layer("what learns, without a bias", 7, 3, 5, 2.0, bias=False, weight=0.5).learning()
@@ -122,7 +132,7 @@ def _begun(change):
 
 
 LoRALinear.mistakes(
-    "Give your layer and its base the same x before any training. Which of A and B is to blame?",
+    "Give your layer and its base the same x before any training. Which of A and B makes the difference?",
     BothRandom=_begun(lambda layer: nn.init.normal_(layer.B)),
 )
 LoRALinear.mistakes(
@@ -146,7 +156,7 @@ LoRALinear.mistakes(
     ScaledByTheProduct=_with(scale=lambda self: self.alpha * self.r),
 )
 LoRALinear.mistakes(
-    "Double alpha: is the update of your layer twice as strong, or half?",
+    "Double alpha. Is the update of your layer twice as strong, or half as strong?",
     ScaledTheOtherWayRound=_with(scale=lambda self: self.r / self.alpha),
 )
 LoRALinear.misconception(
@@ -155,7 +165,7 @@ LoRALinear.misconception(
     name="ScaledByTheRoot",
 )(_with(scale=lambda self: self.alpha / self.r**0.5))
 LoRALinear.mistakes(
-    "Set alpha to 0: the base alone should be left. What is left in yours?",
+    "Set alpha to 0. The base alone should be left. What is left in yours?",
     BaseScaledToo=_with(forward=lambda self, x: self.scale() * (self.base(x) + self.path(x))),
 )
 
@@ -173,7 +183,9 @@ LoRALinear.mistakes(
 )
 
 
-@LoRALinear.misconception("One factor reads `in` numbers, the other writes `out`. Which shapes do your A and B have?")
+@LoRALinear.misconception(
+    "One factor reads `in` numbers, and the other writes `out`. Which shapes do your A and B have?"
+)
 class FactorsExchanged(Right):
     def __init__(self, base, r, alpha):
         super().__init__(base, r, alpha)
@@ -193,22 +205,22 @@ LoRALinear.mistakes(
     BiasTwice=_with(forward=lambda self, x: self.base(x) + self.scale() * self.path(x) + _bias(self)),
 )
 LoRALinear.mistakes(
-    "Take A and B zero, after training, so to speak. What is left of the base?",
+    "Set A and B to zero by hand. The base should be left. What is left in yours?",
     BaseLost=_with(forward=lambda self, x: self.scale() * self.path(x) + _bias(self)),
     UpdateAlone=_with(forward=lambda self, x: self.scale() * self.path(x)),
 )
 LoRALinear.mistakes(
-    "Is there a way back from the result to A and B? Ask the update for its grad_fn.",
+    "Print the grad_fn of your update. Does a gradient get back from the result to A and B?",
     UpdateWithoutAGraph=_with(path=lambda self, x: (x @ self.A.T @ self.B.T).detach()),
 )
 LoRALinear.mistakes(
-    "Is B A, and nothing else, between x and the update? Look at x and at -x.",
+    "Compare the updates of x and -x. One should be the negative of the other, because only B A stands between.",
     BentBetweenTheFactors=_with(path=lambda self, x: (x @ self.A.T).relu() @ self.B.T),
 )
 
 
 @LoRALinear.misconception(
-    "`list(layer.parameters())`: where are A and B? Only what is registered can be trained or saved."
+    "Print list(layer.parameters()). Are A and B in it? Only what is registered can be trained or saved."
 )
 class NoParameters(nn.Module):
     def __init__(self, base, r, alpha):
@@ -221,7 +233,9 @@ class NoParameters(nn.Module):
         return self.base(x) + self.alpha / self.r * (x @ self.A.T @ self.B.T)
 
 
-@LoRALinear.misconception("When is B A multiplied in your layer: once, or at every call? Change B, and call it again.")
+@LoRALinear.misconception(
+    "Change B, and call your layer again. Does the output change? Is B A multiplied once, or at every call?"
+)
 class UpdateOfTheBeginning(_Open):
     def __init__(self, base, r, alpha):
         super().__init__(base, r, alpha)

@@ -16,7 +16,7 @@ from course.reference import lora as reference
     ),
 )
 def add_bitfit(rng):
-    """What learns afterwards, by name and count: every bias, whoever has it, and nothing else."""
+    """What learns afterwards, by name and count. It is every bias of any layer, and nothing else."""
 
     def fitted(title, model, **settings):
         return given(title, model=model, **settings).call(Ref("model"), on="answer", into="count").learning()
@@ -27,7 +27,7 @@ def add_bitfit(rng):
     yield fitted("norms alone", chain({"norm": norm(rng, 5), "again": chain({"norm": norm(rng, 5)})}))
     yield fitted("some have no bias", chain({"up": linear(rng, 5, 3, False), "down": linear(rng, 2, 5)}))
     yield (
-        fitted("the model does what it did", two_blocks(rng))
+        fitted("the model computes what it did", two_blocks(rng))
         .call(ids, on="model")
         .read("first.q.weight")
         .read("first.norm.bias")
@@ -35,7 +35,7 @@ def add_bitfit(rng):
     )
     yield fitted("a second time", two_blocks(rng), weight=0.5).call(Ref("model"), on="answer", into="again")
     table = {"body": chain({"up": linear(rng, 5, 3), "norm": norm(rng, 5)}, own={"posbias": rng.normal(7, 3)})}
-    yield fitted("a table of places by the name of posbias", chain(table))
+    yield fitted("a table of positions called posbias", chain(table))
     parts = {"up": linear(rng, 5, 3), "norm": norm(rng, 5), "down": linear(rng, 2, 5)}
     names = [f"{name}.{kind}" for name in parts for kind in ("weight", "bias")]
     yield fitted("a model that is frozen already", chain(parts, frozen=tuple(names)), weight=0.5)
@@ -67,7 +67,7 @@ add_bitfit.mistakes(
 
 
 @add_bitfit.misconception(
-    "Which parameters of the head can learn afterwards? The method says biases, wherever they are."
+    "Print which parameters of the head can learn afterwards. The method trains the biases of every layer."
 )
 def head_as_well(model):
     reference.add_bitfit(model)
@@ -76,7 +76,7 @@ def head_as_well(model):
 
 
 add_bitfit.mistakes(
-    "Is a name with `bias` in it always a bias's? Call a layer `rebias`, and look at its weight.",
+    "Call a layer `rebias` and look at its weight. Is a name with `bias` in it always the name of a bias?",
     name_contains_bias=_free(lambda name, owner: "bias" in name),
 )
 
@@ -95,7 +95,9 @@ add_bitfit.mistakes(
 )
 
 
-@add_bitfit.misconception("Which number is asked for: how many can learn, or how many there are?")
+@add_bitfit.misconception(
+    "Compare your number with a count of what can learn, and with a count of all. Which one does the exercise ask for?"
+)
 def all_counted(model):
     reference.add_bitfit(model)
     return sum(p.numel() for p in model.parameters())

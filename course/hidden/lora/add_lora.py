@@ -11,7 +11,7 @@ from course.reference.lora import LoRALinear as Right
 @exercise(
     reference.add_lora,
     hints=(
-        "`for name, module in model.named_modules(): print(name, type(module).__name__)`. Which of them do you want?",
+        "Print each name and type in model.named_modules(). Which of them should become LoRA layers?",
         "Afterwards, print every name whose requires_grad is True. Only names that end in A or B should be left.",
         "Do you freeze before the new layers are in, or after? What happens to A and B in each order?",
         "A layer belongs to its owner: `model.get_submodule('first')` has the attribute `q`. Who owns `head`?",
@@ -19,7 +19,7 @@ from course.reference.lora import LoRALinear as Right
     forbidden=("peft",),
 )
 def add_lora(rng):
-    """What learns afterwards, by name and count, and that the model does what it did; then who must be refused."""
+    """What learns afterwards, by name and count, that the model computes the same, and which calls must be refused."""
 
     def added(title, r, alpha, targets, model=None, **settings):
         case = given(title, model=model or two_blocks(rng), **settings)
@@ -30,7 +30,7 @@ def add_lora(rng):
 
     def unmoved(title, **settings):
         same = "before any training, the model should do exactly what it did"
-        idle = "what learns is what learned before: have any layers been put in?"
+        idle = "what learns is what learned before. Did any LoRA layers get in?"
         return (
             given(title, model=two_blocks(rng), **settings)
             .laws_only()
@@ -43,8 +43,8 @@ def add_lora(rng):
             .law("different", of="what learns", to="what learned", because=idle)
         )
 
-    yield unmoved("the model does what it did", public=True)
-    yield unmoved("another model does what it did", weight=0.1)
+    yield unmoved("the model computes what it did", public=True)
+    yield unmoved("another model computes what it did", weight=0.1)
     yield added("a layer at the top, others in blocks", 3, 7, ["head", "v"], public=True, weight=0.5).learning()
     yield added("a single name", 1, 5, ["query"]).learning()
     yield added("a name that matches nothing, beside one that does", 2, 5, ["seq", "k"]).learning()
@@ -104,12 +104,14 @@ def _aimed(fits):
 
 
 add_lora.mistakes(
-    "Count what can learn afterwards. Beside A and B, whose numbers are those?",
+    "Print every name that can learn afterwards. Which are there beside A and B?",
     rest_left_to_learn=lambda model, r, alpha, targets: _put(model, _named(model, targets), r, alpha, freeze=False),
 )
 
 
-@add_lora.misconception("Afterwards, is there any name whose requires_grad is True? Think of the order of your steps.")
+@add_lora.misconception(
+    "Print every name whose requires_grad is True afterwards. There is none. In which order do your steps run?"
+)
 def frozen_last_of_all(model, r, alpha, targets):
     reference.add_lora(model, r, alpha, targets)
     model.requires_grad_(False)
@@ -117,32 +119,35 @@ def frozen_last_of_all(model, r, alpha, targets):
 
 
 add_lora.mistakes(
-    "With q as a target, which layers have you changed? Is part of a name the name?",
+    "Print which layers changed with q as a target. Is part of a name the name?",
     name_contains_the_target=_aimed(lambda name, targets: any(target in name for target in targets)),
     last_part_contains_the_target=_aimed(lambda name, targets: any(target in last_part(name) for target in targets)),
 )
 add_lora.mistakes(
-    "Is a layer in a block called `v` one of those you want? Of the parts of its path, the last one is its name.",
+    "Take a layer in a block called `v`. Should it change? The last part of a path is the layer's own name.",
     any_part_of_the_name=_aimed(lambda name, targets: any(part in targets for part in name.split("."))),
 )
 add_lora.mistakes(
-    "Does `first.seq` end in `q`? As a string it does. And as a path, what is its last part?",
+    "Take the name `first.seq`. As a string it ends in `q`. What is its last part as a path?",
     name_ends_in_the_letters=_aimed(lambda name, targets: name.endswith(tuple(targets))),
 )
 add_lora.mistakes(
-    "`first.q` is called `q`, and the model is not its owner. Do you find it? "
-    "Compare named_children and named_modules.",
+    "Compare named_children and named_modules. In which of them do you find `first.q`, whose owner is not the model?",
     looks_at_the_top_only=_aimed(lambda name, targets: name in targets),
 )
 
 
-@add_lora.misconception("How many numbers can learn, and how many are there? Which of the two is asked for?")
+@add_lora.misconception(
+    "Count the numbers that can learn, and all there are. Which of the two does the exercise ask for?"
+)
 def all_numbers_counted(model, r, alpha, targets):
     reference.add_lora(model, r, alpha, targets)
     return sum(p.numel() for p in model.parameters())
 
 
-@add_lora.misconception("The number of what is asked for: of layers that are new, or of numbers that can learn?")
+@add_lora.misconception(
+    "Compare your number with how many layers are new, and with how many numbers can learn. Which one should it be?"
+)
 def layers_counted(model, r, alpha, targets):
     reference.add_lora(model, r, alpha, targets)
     return sum(isinstance(module, Right) for module in model.modules())
@@ -168,7 +173,9 @@ def put_under_a_name_with_a_dot(model, r, alpha, targets):
     return learning(model)
 
 
-@add_lora.misconception("Ask for a name that is nowhere in the model. Who finds out, and when?")
+@add_lora.misconception(
+    "Ask for a name that is nowhere in the model. What happens? It should not pass without an error."
+)
 def no_match_without_a_word(model, r, alpha, targets):
     names = _named(model, targets)
     _refuse(model, names or ["none"])

@@ -27,7 +27,7 @@ def _with_spectrum(rng, out_features, in_features, values):
     ),
 )
 def best_rank_r(rng):
-    """B is (out, r) and A is (r, in); of their numbers only the product counts. Singular values lie apart."""
+    """B is (out, r) and A is (r, in). Only their product is compared. Singular values lie apart."""
 
     def split(title, W, r, **settings):
         shapes = {"B_shape": (W.shape[0], r), "A_shape": (r, W.shape[1])}
@@ -61,7 +61,7 @@ def singular_values_twice(W, r):
 
 
 @best_rank_r.misconception(
-    "Are the directions in the rows or in the columns of what svd gives you last? U S V should be W."
+    "Multiply what svd gives you and compare with W. Are the directions in the rows or in the columns of the last one?"
 )
 def columns_of_V(W, r):
     U, S, Vh = torch.linalg.svd(W)
@@ -69,7 +69,7 @@ def columns_of_V(W, r):
 
 
 @best_rank_r.misconception(
-    "Eigenvalues come in which order? Print those of W^T W, and which of their directions you have kept."
+    "Print the eigenvalues of W^T W. In which order do they come, and which of their directions do you keep?"
 )
 def first_directions_of_eigh(W, r):
     _, vectors = torch.linalg.eigh(W.T @ W)

@@ -8,11 +8,11 @@ from course.reference import lora as reference
     reference.lora_parameters,
     hints=(
         "Draw A and B beside a weight of 5 × 7 with r = 2. How many numbers do you see in each?",
-        "Does the count grow with in · out, or with in + out? Double both and see.",
+        "Double in and out. Does the count double, or is it four times as large?",
     ),
 )
 def lora_parameters(rng):
-    """One layer, several, none; no size is another's, and no product or sum is another's."""
+    """One layer, several, none. No size equals another, and neither does any product or sum."""
     yield call("one layer", [(5, 7)], 2, public=True)
     yield call("three layers", [(5, 7), (11, 3), (2, 13)], 3, public=True)
     yield call("a Transformer's", [(512, 512)] * 24 + [(2048, 512), (512, 2048)] * 6, 8)
@@ -40,7 +40,7 @@ lora_parameters.mistakes(
     factor_B_counted=_summed(lambda o, i, r: r * o),
 )
 lora_parameters.mistakes(
-    "A is (r, in) and B is (out, r). Are they of one size when in and out differ?",
+    "A is (r, in) and B is (out, r). Do they have the same size when in and out differ?",
     two_of_factor_B=_summed(lambda o, i, r: 2 * r * o),
     two_of_factor_A=_summed(lambda o, i, r: 2 * r * i),
 )

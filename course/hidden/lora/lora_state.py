@@ -9,8 +9,8 @@ from course.reference import lora as reference
     reference.lora_state,
     hints=(
         "Print the keys of `model.state_dict()`. Which of them are missing for a colleague with the base?",
-        "Could `model.load_state_dict(yours, strict=False)` find the places again? Two layers have an A each.",
-        "A name is a path. Which part of it says that a tensor is an A or a B?",
+        "Load yours with model.load_state_dict(yours, strict=False). Does each of two A's get back into its layer?",
+        "A name is a path. Print its parts. Which one says that a tensor is an A or a B?",
     ),
 )
 def lora_state(rng):
@@ -60,7 +60,7 @@ lora_state.mistakes(
     whole_state=_kept(lambda name: True),
 )
 lora_state.mistakes(
-    "Train the head as well, and look again: is all that learns part of the adapter?",
+    "Let the head learn as well, and look again. Is everything that learns part of the adapter?",
     whatever_learns=lambda model: {name: p for name, p in model.named_parameters() if p.requires_grad},
 )
 lora_state.mistakes(
@@ -76,16 +76,18 @@ lora_state.mistakes(
     a_letter_at_the_end=_kept(lambda name: name.endswith(("A", "B"))),
 )
 lora_state.mistakes(
-    "Call a layer `A`: it has a weight. Which part of a name is the parameter's own?",
+    "Call a layer `A`. Is its weight in your file? Which part of a name is the parameter's own?",
     some_part_of_the_name=_kept(lambda name: bool({"A", "B"} & set(name.split(".")))),
 )
 lora_state.mistakes(
-    "An adapter is two factors. A begins at random, so can it be left out?",
+    "Load your file into a fresh model. Does it compute the same? A begins at random there.",
     factor_B_alone=_kept(lambda name: last_part(name) == "B"),
 )
 
 
-@lora_state.misconception("Whoever loads the adapter has the base. Which of your tensors do they have already?")
+@lora_state.misconception(
+    "A colleague who loads the adapter has the base already. Which of your tensors are in the base, too?"
+)
 def base_taken_along(model):
     layers = tuple(f"{name.rpartition('.')[0]}." for name in reference.lora_state(model))
     return {name: tensor for name, tensor in model.state_dict().items() if name.startswith(layers)}

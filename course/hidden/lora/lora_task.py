@@ -10,14 +10,14 @@ from course.data import digits, negatives, pretrained
 from course.exercise import exercise, given_model
 
 LIMIT = 2_500
-"""Numbers that may learn, less than a tenth of the base's 27,890: rank 2 in every layer but the head has 2,240."""
+"""Numbers that may learn, less than a tenth of the base's 27,890. Rank 2 in every layer but the head has 2,240."""
 
 READS = "three hundred negatives, 60 % right"
-"""The case that shows that anything was adapted: the base as it came has kept its weights, too."""
+"""The case that shows that anything was adapted. The unchanged base has kept its weights, too."""
 
 
 class Trained:
-    """What a way of fine-tuning leaves behind: its answers, and a state to look into, made up to go with them.
+    """What a way of fine-tuning leaves behind, as answers and a made-up state that goes with them.
 
     `moved` says of a weight's name whether training changed it (and left it free), `added` how many numbers are new.
     """
@@ -36,7 +36,7 @@ class Trained:
 
 
 def nearest_negative(images):
-    """The nearest of the 1,400 training negatives: logits (B, 10), and nothing is trained."""
+    """The nearest of the 1,400 training negatives. Logits (B, 10), and nothing is trained."""
     return _nearest(images, *negatives.scans("train"))
 
 
@@ -46,7 +46,7 @@ def _nearest(images, scans, labels):
 
 
 def _right_for(share, images):
-    """Right for a share of the images, by chance that every run repeats, and one off for the others."""
+    """Logits that are right for a share of the images, the same in every run, and one off for the others."""
     logits = nearest_negative(images)
     lost = torch.rand(len(images), generator=torch.Generator().manual_seed(0)) >= share
     return torch.where(lost[:, None], logits.roll(1, 1), logits)
@@ -56,7 +56,7 @@ def _right_for(share, images):
     Trained(nearest_negative),
     name="lora_task",
     hints=(
-        "Print the accuracy of the reader as it came, after add_lora, and after training. Which two should be equal?",
+        "Print the accuracy of the reader before add_lora, after it, and after training. Which two should be equal?",
         "Print trainable_parameters(model) for W_q and W_v alone, for up and down, and for all six, at the same rank. "
         "Which buys the most accuracy?",
         "Draw the loss for learning rates a factor of three apart. Do new, small matrices need the same rate as "
@@ -66,7 +66,7 @@ def _right_for(share, images):
     forbidden=("peft",),
 )
 def lora_task(rng):
-    """Negatives held out, the base to the last bit, and how many numbers learned; the judge believes only the state.
+    """Held-out negatives, the base to the last bit, and how many numbers learned. The judge reads them from the state.
 
     Ten seeds of the notebook's model: 91.7 to 96.2 %. The base as it came 12 %, its head alone 74 %, all of it 95 to
     97 %. (tests/training/test_lora_task.py)
@@ -90,11 +90,11 @@ def lora_task(rng):
         """All of the base's weights but those with one of the `names` in theirs."""
         return {name: value for name, value in weights.items() if not any(part in name.split(".") for part in names)}
 
-    begun = look(given_model("the weights it began with, and few others", public=True, weight=0.5)).counts_with(READS)
+    begun = look(given_model("the base's weights, and few others", public=True, weight=0.5)).counts_with(READS)
     yield few(kept(begun))
-    below = begun.judged_again("what lies below the head is as it was", weight=0.1)
+    below = begun.judged_again("the weights below the head are unchanged", weight=0.1)
     yield below.law("keeps_weights", weights=others("head"))
-    matrices = begun.judged_again("what is no bias is as it was", weight=0.1)
+    matrices = begun.judged_again("the weights that are no biases are unchanged", weight=0.1)
     yield matrices.law("keeps_weights", weights=others("bias"))
     some, every = rng.permutation(len(labels))[:300], rng.permutation(len(labels))
     read = given_model(READS, public=True).call(images[some]).laws_only()
@@ -108,22 +108,22 @@ def lora_task(rng):
         .laws_only()
         .counts_with(READS)
     )
-    new = look(given_model("the weights it began with, to the last bit", weight=0.5).call(images[every]))
+    new = look(given_model("the base's weights, to the last bit", weight=0.5).call(images[every]))
     new = new.counts_with(READS)
     yield kept(new)
     yield few(new.judged_again(f"at most {LIMIT:,} numbers learn", weight=0.5))
-    yield right(new.judged_again("negatives nobody has seen, 80 % right", weight=1.5), every, 0.8)
+    yield right(new.judged_again("held-out negatives, 80 % right", weight=1.5), every, 0.8)
     whole = new.judged_again("88 % right, with few numbers and all weights kept", weight=2.5)
     yield few(kept(right(whole, every, 0.88)))
 
 
 lora_task.mistakes(
-    "It says the same for every image. Does the loss jump about, or is it NaN? Try a learning rate ten times smaller.",
+    "It gives every image the same logits. Does the loss jump about, or is it NaN? Try a tenth of the learning rate.",
     training_blew_up=Trained(lambda images: torch.linspace(1.0, 0.0, digits.CLASSES).expand(len(images), -1)),
 )
 lora_task.mistakes(
-    "It reads negatives hardly better than if nobody had trained it. Compare lora_state before and after: do A and B "
-    "move, and how far? If both are frozen, or both zero, or the optimizer got other tensors, they cannot; and steps a "
+    "It reads negatives hardly better than before training. Compare lora_state before and after. Do A and B move, "
+    "and how far? They cannot move if both are frozen or zero, or if the optimizer has other tensors. Steps a "
     "hundred times too small or too large lead nowhere.",
     not_adapted_at_all=Trained(lambda images: _nearest(images, *digits.scans("train"))),
 )
@@ -134,34 +134,33 @@ def _is_bias(name):
 
 
 lora_task.mistakes(
-    "Something was learned, and of the base only the last layer has moved. Can one linear layer make up for what the "
-    "layers below it do not see? Which names does your model give to the layers that should learn?",
+    "Of the base, only the last layer has changed. Can one linear layer make up for what the layers below it do "
+    "not see? Print the names of the layers that should learn.",
     trained_only_the_head=Trained(partial(_right_for, 0.75), lambda name: name.startswith("head"), added=0),
 )
 lora_task.mistakes(
-    "What learned are a few numbers of the base itself, and they do not suffice. Biases only shift what a layer says: "
-    "can a shift turn what spoke for a stroke into what speaks against it? Compare with an update of rank 1, which "
-    "costs about as much.",
+    "A few numbers of the base itself have changed, and they do not suffice. A bias only shifts the output of a "
+    "layer. Can a shift change the sign of a weight? Compare with an update of rank 1, which costs about as much.",
     trained_only_biases=Trained(partial(_right_for, 0.4), _is_bias, added=0),
     trained_only_biases_and_well=Trained(partial(_right_for, 0.7), _is_bias, added=0),
 )
 lora_task.mistakes(
-    "It reads well, and hardly a weight is what it was: all of the base has learned. After add_lora, print "
-    "trainable_parameters(model). And what did your optimizer get?",
+    "It reads well, but nearly all weights of the base have changed. After add_lora, print "
+    "trainable_parameters(model). Then print how many numbers your optimizer has.",
     base_not_frozen=Trained(nearest_negative, lambda name: True),
 )
 lora_task.mistakes(
-    "It reads well and few numbers learned, but some of them are the base's. Compare the names in its state_dict() "
-    "whose values have changed: biases and norms belong to the base, too.",
+    "It reads well and few numbers learned, but some of them are the base's. Print the names in its state_dict() "
+    "whose values have changed. Biases and norms belong to the base, too.",
     biases_of_the_base_learned=Trained(nearest_negative, _is_bias, added=1_120),
 )
 lora_task.mistakes(
-    f"The base is untouched, and more than {LIMIT:,} numbers learn. lora_parameters tells what each rank costs before "
-    "anything is trained: which is the largest you can afford?",
+    f"The base is untouched, and more than {LIMIT:,} numbers learn. Print what lora_parameters gives for each rank. "
+    "Which is the largest that you can afford?",
     too_many_numbers=Trained(nearest_negative, added=4_480),
 )
 lora_task.mistakes(
-    "The base is untouched, few numbers learn, and it reads too few negatives. Which layers have got an update? Try "
+    "The base is untouched and few numbers learn, but it reads too few negatives. Which layers have an update? Try "
     "others at the same price, and learning rates a factor of three apart.",
     reads_too_few=Trained(partial(_right_for, 0.75)),
 )

@@ -20,13 +20,13 @@ from course.reference import lora as reference
     reference.merge,
     hints=(
         "Give the layer and your merged one the same x. How far apart are the results, and is it rounding?",
-        "Print layer.base.weight before and after. Merging makes something new: has anything old changed?",
+        "Print layer.base.weight before and after. Merging makes a new layer. Has anything old changed?",
         "W x + (alpha / r) B A x = (W + ...) x. Which matrix of shape (out, in) stands in the brackets?",
     ),
     forbidden=("peft",),
 )
 def merge(rng):
-    """Weight, bias and what comes out, then whether layer and base are as they were."""
+    """Weight, bias and output, then whether layer and base are unchanged."""
 
     def merged(title, *sizes, bias=True, dtype=torch.float64, **settings):
         if dtype == torch.float32:
@@ -63,7 +63,7 @@ def _merged(weight):
 
 
 merge.mistakes(
-    "Compare what comes out before and after. Which number of the layer is not in your update?",
+    "Compare the outputs before and after. Which number of the layer is not in your update?",
     scale_forgotten=_merged(lambda W, layer: W + layer.B @ layer.A),
 )
 merge.mistakes(
@@ -95,6 +95,8 @@ def bias_shared(layer):
     return merged
 
 
-@merge.misconception("Of which type are the base's numbers, and of which those of a fresh nn.Linear? Print both.")
+@merge.misconception(
+    "Print the dtype of the base's numbers, and that of a fresh nn.Linear. Which one should the merged layer have?"
+)
 def always_float32(layer):
     return reference.merge(layer).float()

@@ -49,7 +49,7 @@ def _numbers(parameters):
 
 
 def _else(count):
-    """The answer that says something else than the right (learning, total)."""
+    """The answer that returns something else than the right (learning, total)."""
     return lambda model: count(*reference.trainable_parameters(model))
 
 
@@ -69,7 +69,7 @@ def state_counted(model):
 
 
 trainable_parameters.mistakes(
-    "Which of the two numbers can never be the larger one? Look at the order.",
+    "Freeze a layer and print your two numbers. Which of the two can never be the larger one?",
     order_exchanged=_else(lambda free, total: (total, free)),
 )
 trainable_parameters.mistakes(
@@ -91,6 +91,6 @@ trainable_parameters.mistakes(
     ),
 )
 trainable_parameters.mistakes(
-    "Count for a block with one layer in it. Whose are the numbers: does the block have them, the layer, or both?",
+    "Count for a block with one layer in it. Do you count a number for the block, for its layer, or for both?",
     counted_at_every_level=lambda model: _numbers(p for module in model.modules() for p in module.parameters()),
 )

@@ -29,7 +29,7 @@ from course.reference import lora as reference
     forbidden=("peft",),
 )
 def unmerge(rng):
-    """The way back from a merge, and from a merged layer that has been trained on: then only a difference is right."""
+    """The way back from a merge, and from a merged layer that was trained further. Then only a difference is right."""
 
     def apart(title, *sizes, bias=True, dtype=torch.float64, moved=False, **settings):
         if dtype == torch.float32:
@@ -56,12 +56,12 @@ def unmerge(rng):
     yield as_they_were(apart("the layer afterwards", 5, 3, 2, 7.0, moved=True), "layer", *KEPT)
 
 
-@unmerge.misconception("Merge and unmerge: has the difference to the base gone, or doubled?")
+@unmerge.misconception("Merge and unmerge. Is the difference to the base gone, or has it doubled?")
 def added_once_more(merged, layer):
     return with_weight(merged, merged.weight + update_of(layer))
 
 
-@unmerge.misconception("What was added had a strength. Is that in what you take off?")
+@unmerge.misconception("Compare what merge added with what you subtract, for alpha = 6 and r = 2. Are they equal?")
 def taken_off_without_its_scale(merged, layer):
     return with_weight(merged, merged.weight - layer.B @ layer.A)
 

@@ -9,13 +9,13 @@ from course.reference import masking as reference
 @exercise(
     reference.causal_mask,
     hints=(
-        "Write the 3 × 3 table by hand: a row for each word that looks, a column for each word that is looked at.",
-        "What may the first word look at? And the last one? Check the two corner rows of your table.",
-        "Read row t as a sentence: word t may look at words 0 to ?.",
+        "Write the 3 × 3 table by hand, with a row for each query and a column for each key.",
+        "What may the first word look at, and what the last one? Check the first and the last row of your table.",
+        "Read row t as a sentence. Word t may look at words 0 to which?",
     ),
 )
 def causal_mask(rng):
-    """Small enough to read, one word alone, and a size nobody has tried."""
+    """Small enough to read, one word alone, and larger sizes."""
     yield call("four words", 4, public=True)
     yield call("one word", 1).counts_with("four words")
     yield call("two words", 2)
@@ -28,13 +28,13 @@ def diagonal_hidden(T):
     return torch.ones(T, T, dtype=torch.bool).tril(-1)
 
 
-@causal_mask.misconception("Read row 0 of your table aloud: who may look at whom? And the last row?")
+@causal_mask.misconception("Read row 0 of your table aloud, then the last row. Which words does each allow?")
 def the_future_instead(T):
     return torch.ones(T, T, dtype=torch.bool).triu()
 
 
 @causal_mask.misconception(
-    "The right triangle with True and False exchanged: yours marks what is forbidden.",
+    "Print row 0. In this course True means allowed, and word 0 may look at itself. Does your row say so?",
     convention="True where attention is forbidden, as in nn.MultiheadAttention",
 )
 def inverted_triangle(T):
@@ -42,14 +42,15 @@ def inverted_triangle(T):
 
 
 @causal_mask.misconception(
-    "Look at row 0: word 0 sees word 1, the very word it is to guess. How many True has the first row?"
+    "In your row 0, word 0 sees word 1, which it has to predict. How many entries of row 0 should be True?"
 )
 def one_word_ahead(T):
     return torch.ones(T, T, dtype=torch.bool).tril(1)
 
 
 @causal_mask.misconception(
-    "A table to be *added* to the scores. Here a mask says True or False, and masked_softmax does the rest.",
+    "Print the dtype of your mask. Yours can be added to scores. Here a mask is boolean, and masked_softmax does "
+    "the rest.",
     convention="0 and -inf to be added, as in nn.Transformer.generate_square_subsequent_mask",
 )
 def to_be_added(T):

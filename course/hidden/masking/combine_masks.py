@@ -11,15 +11,15 @@ from course.reference import masking as reference
     reference.combine_masks,
     hints=(
         "Print the shape of each mask, and of the scores (B, h, T, S) they are for. Which axis of which goes where?",
-        "A key that is padding, in the past: allowed? A real word of the future: allowed?",
-        "Is it the word that *asks* or the word that is *looked at* whose padding counts here?",
+        "Take a key in the past that is padding, and then a real word in the future. Is either of them allowed?",
+        "Make a query padding, then a key. Which of the two should the mask react to?",
     ),
 )
 def combine_masks(rng):
-    """B, T, S differ, except where a wrong broadcast would show only when they agree; without causality; one query."""
+    """B, T and S differ, except where a wrong broadcast shows only if they agree. Also without causality, one query."""
 
     def seen(T, S, share=0.5):
-        """Anybody may look at anything; everybody at the first key, and so at something, whatever is padding."""
+        """Random masks in which every query may look at the first key, and so at something, whatever is padding."""
         return (rng.uniform(T, S) < share).index_fill_(1, torch.tensor([0]), True)
 
     ragged = real_words([2, 5, 1], 5)
@@ -36,14 +36,14 @@ def combine_masks(rng):
 
 
 @combine_masks.misconception(
-    "Your mask lets a key through if it is a word *or* lies in the past. How many conditions must a key satisfy?"
+    "Take a key in the past that is padding. Your mask allows it. How many conditions must an allowed key satisfy?"
 )
 def either_will_do(padding, causal=None):
     return padding[:, None, None] | (causal if causal is not None else torch.zeros((), dtype=torch.bool))
 
 
 @combine_masks.misconception(
-    "Is it the asking or the answering word that is padding? With a short sentence, look at the last *columns*."
+    "Print the mask of a short sentence. Padding must be forbidden as a key, so look at the last *columns*."
 )
 def padding_on_the_queries(padding, causal=None):
     rows = padding[:, None, :, None]
@@ -51,7 +51,7 @@ def padding_on_the_queries(padding, causal=None):
 
 
 @combine_masks.misconception(
-    "A padded query has nothing to look at in your mask. On whose padding does the score of query t and key s depend?"
+    "Make only the last query padding. Should its row change? What the row may look at depends on the keys alone."
 )
 def padded_queries_emptied(padding, causal=None):
     right = reference.combine_masks(padding, causal)
@@ -59,7 +59,7 @@ def padded_queries_emptied(padding, causal=None):
 
 
 @combine_masks.misconception(
-    "Your True stands where looking is *forbidden*. In this course True means: may be looked at.",
+    "Print the mask of one word that is no padding. In this course True means allowed. Does your mask say so?",
     convention="True where attention is forbidden, as in nn.MultiheadAttention",
 )
 def inverted_in_the_end(padding, causal=None):
@@ -67,7 +67,7 @@ def inverted_in_the_end(padding, causal=None):
 
 
 @combine_masks.misconception(
-    "Which words does your mask let through, those with True in `padding` or the others? True means: may be looked at.",
+    "Which keys does your mask allow, those with True in `padding` or the others? True means allowed.",
     convention="True for padding, as in nn.MultiheadAttention's key_padding_mask",
 )
 def padding_read_the_other_way(padding, causal=None):
@@ -75,7 +75,7 @@ def padding_read_the_other_way(padding, causal=None):
 
 
 @combine_masks.misconception(
-    "Which words does the causal mask let through, those with True in it or the others? True means: may be looked at.",
+    "Which keys does your mask allow, those with True in `causal` or the others? True means allowed.",
     convention="True for the future, as in nn.MultiheadAttention's attn_mask",
 )
 def causality_read_the_other_way(padding, causal=None):
@@ -83,13 +83,15 @@ def causality_read_the_other_way(padding, causal=None):
 
 
 @combine_masks.misconception(
-    "Print the rows in which nothing should be allowed. Who opened yours? `masked_softmax` can deal with an empty row."
+    "Print the rows in which nothing should be allowed. `masked_softmax` can deal with an empty row. Are yours empty?"
 )
 def empty_rows_opened(padding, causal=None):
     right = reference.combine_masks(padding, causal)
     return right | ~right.any(-1, keepdim=True)
 
 
-@combine_masks.misconception("Give it a causal mask that is no triangle. Whose is it that shows in your result?")
+@combine_masks.misconception(
+    "Pass a causal mask that is no triangle. Does your result show that mask, or one of its own?"
+)
 def a_triangle_of_its_own(padding, causal=None):
     return reference.combine_masks(padding, causal if causal is None else torch.ones_like(causal).tril())

@@ -10,13 +10,13 @@ from course.reference import masking as reference
 @exercise(
     reference.leaks_future,
     hints=(
-        "Take a model that adds up the words so far, and one that adds up all. What do you change, and compare?",
+        "Take a model that adds up the words so far, and one that adds up all. Which change tells the two apart?",
         "After changing ids[:, 3:], which outputs must stay as they were? Does output 3 belong to them?",
-        "A leak may show at one place only, and only in one sentence. At how many places do you cut?",
+        "A leak may show at one position only, and only in one sentence. At how many positions do you cut?",
     ),
 )
 def leaks_future(rng):
-    """Models that peek at once or from afar, at one place, in one sentence, invisibly to sums; and ones that do not."""
+    """Models that peek nearby or from afar, at one position, in one sentence, invisibly to sums, and honest ones."""
     V, K, B, T = 7, 5, 3, 7
     E = rng.normal(V, K)
     ids = (
@@ -27,7 +27,7 @@ def leaks_future(rng):
     peeking = "the mean of all words", "the first sees the last"
 
     def asked(title, name, ids=ids, leaks=True, **parameters):
-        """Who says the same of every model has answered nothing: each answer counts together with two of the other."""
+        """Each case counts together with two of the other answer, because a constant has answered nothing."""
         options = {key: parameters.pop(key) for key in ("public", "weight") if key in parameters}
         case = call(title, stand_in(name, E=E, **parameters), ids, grad=False, **options)
         return case.counts_with(*(honest if leaks else peeking))
@@ -45,7 +45,7 @@ def leaks_future(rng):
     yield asked("a leak in the last sentence", "peeking_sentence", first=int(ids[-1, 0]))
     yield asked("a leak that adds up to nothing", "balanced_peek")
     yield asked("rounding", "mean_of_all", leaks=False, size=1e-8)
-    yield asked("a look of a thousandth", "mean_of_all", size=1e-3)
+    yield asked("a leak of a thousandth", "mean_of_all", size=1e-3)
     lower, loud = ids.clone(), E.clone()
     lower[:, -1] = ids[1, 0]
 
@@ -53,7 +53,7 @@ def leaks_future(rng):
         ends = torch.cat([ids[:, :-1], last.expand(B, 1)], 1)
         return asked(title, "peeking_at", ids=ends, place=place, seen=T - 1, weight=weight)
 
-    for word in range(V):  # whoever puts one word into every future leaves one of these futures as it is
+    for word in range(V):  # putting one word into every future leaves one of these futures unchanged
         yield ending(f"three sentences that end with word {word}", torch.tensor([[word]]), 0.25)
     yield ending("sentences that end as they begin", ids[:, :1], 0.5)
     yield ending("sentences that end with a word said twice", ids[:, -2:-1], 0.5, place=T - 2)
@@ -67,14 +67,14 @@ def leaks_future(rng):
 
 
 def _other_words(ids, first=0):
-    """Every word from place `first` on replaced by a random other one of those that occur anywhere."""
+    """Every word from position `first` on replaced by a random other one of those that occur anywhere."""
     known = ids.unique()
     drawn = torch.randint(1, max(len(known), 2), ids.shape, generator=torch.Generator().manual_seed(1))
     return known[(torch.searchsorted(known, ids.contiguous()) + drawn) % len(known)][:, first:]
 
 
 def _leaks(model_fn, ids, *, future=_other_words, first=1, own=0, measure=Tensor.abs, least=1e-5):
-    """The search with its choices laid open; with `own` = 1 the output at the cut must not move, either."""
+    """The search with its choices laid open. With `own` = 1 the output at the cut must not move, either."""
     before = model_fn(ids)
     for cut in range(first, ids.shape[1]):
         after = model_fn(torch.cat([ids[:, :cut], future(ids, cut)], 1))
@@ -90,49 +90,56 @@ def all_outputs_compared(model_fn, ids):
     return not torch.allclose(model_fn(changed), model_fn(ids), atol=1e-5)
 
 
-@leaks_future.misconception("Place t may see ids[:, t]. Which is the first output that must not move?")
+@leaks_future.misconception(
+    "Position t may see ids[:, t]. Change ids[:, 3:]. Which is the last output that must not move?"
+)
 def own_word_taken_for_future(model_fn, ids):
     return _leaks(model_fn, ids, own=1)
 
 
 @leaks_future.misconception(
-    "A model whose second place sees the third, and nobody else peeks: does the last word tell?"
+    "Take a model in which only the second position sees the third. Does changing the last word show that?"
 )
 def only_the_last_word_changed(model_fn, ids):
     return _leaks(model_fn, ids, first=max(ids.shape[1] - 1, 1))
 
 
 @leaks_future.misconception(
-    "A computer adds in another order and gets 1e-8 more. Is that a look into the future? How near is equal?"
+    "Add the same numbers in another order, and the sum may differ by 1e-8. Does your test call that a leak?"
 )
 def rounding_taken_for_a_leak(model_fn, ids):
     return _leaks(model_fn, ids, least=0.0)
 
 
-@leaks_future.misconception("Every number falls, none rises. Is that a change? Print what you compare with 1e-5.")
+@leaks_future.misconception(
+    "Take a change that makes every output smaller. Is that a change? Print what you compare with 1e-5."
+)
 def changes_below_zero_ignored(model_fn, ids):
     return _leaks(model_fn, ids, measure=lambda change: change)
 
 
 @leaks_future.misconception(
-    "Which word do you put into the future? Does it occur in ids at all, and what changes where it stands already?"
+    "Which word do you put into the future? Does it occur in ids? What changes if it stands there already?"
 )
 def zero_for_the_future(model_fn, ids):
     return _leaks(model_fn, ids, future=lambda ids, cut: torch.zeros_like(ids[:, cut:]))
 
 
-@leaks_future.misconception("The same words in another order: does the mean of all words notice?")
+@leaks_future.misconception(
+    "Put the later words into another order. Does a model that takes the mean of all words notice?"
+)
 def future_only_reordered(model_fn, ids):
     return _leaks(model_fn, ids, future=lambda ids, cut: ids[:, cut:].flip(1))
 
 
-@leaks_future.misconception("A model that leaks should give True. Try the mean of all words.")
+@leaks_future.misconception("Try a model that takes the mean of all words. It leaks, so the result should be True.")
 def says_whether_it_is_honest(model_fn, ids):
     return not reference.leaks_future(model_fn, ids)
 
 
 @leaks_future.misconception(
-    "Whoever looks back is no cheat. Which side of the cut do you change, which do you compare?"
+    "Try a model that sees only the word before. It is honest. Which side of the cut do you change, and which do "
+    "you compare?"
 )
 def the_past_changed(model_fn, ids):
     before = model_fn(ids)

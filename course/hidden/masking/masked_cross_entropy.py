@@ -11,12 +11,12 @@ from course.reference import masking as reference
     reference.masked_cross_entropy,
     hints=(
         "Pad the batch by 20 more columns. Should the loss change? Does yours?",
-        "A batch of one sentence of 2 words and one of 8: how much does each word count?",
+        "Take a batch with one sentence of 2 words and one of 8. How much does each word count?",
         "How many losses are there before you take the mean, and how many tokens are real?",
     ),
 )
 def masked_cross_entropy(rng):
-    """B, T, V distinct; noise and any word behind the mask; word 0 among the real ones; a sentence without words."""
+    """B, T, V distinct, noise and any word behind the mask, word 0 among the real ones, a sentence without words."""
 
     def batch(lengths, T, V, **options):
         B = len(lengths)
@@ -47,40 +47,46 @@ def _each(logits, targets):
     return logits.logsumexp(-1) - logits.gather(-1, targets[..., None]).squeeze(-1)
 
 
-@masked_cross_entropy.misconception("Pad the batch by 20 columns: should the loss change? Do pads have a loss?")
+@masked_cross_entropy.misconception(
+    "Pad the batch by 20 columns. Should the loss change? Which losses of padding are in your sum?"
+)
 def pads_are_counted(logits, targets, mask):
     return _each(logits, targets).mean()
 
 
 @masked_cross_entropy.misconception(
-    "The pads' losses are gone, but still the loss shrinks when you pad by 20 columns. By how many do you divide?"
+    "Padding adds nothing to your sum, but the loss shrinks when you pad by 20 columns. What do you divide by?"
 )
 def divided_by_all_places(logits, targets, mask):
     return (_each(logits, targets) * mask).mean()
 
 
-@masked_cross_entropy.misconception("The mean over tokens or over sentences? One sentence of 2 words and one of 8.")
+@masked_cross_entropy.misconception(
+    "Take one sentence of 2 words and one of 8. Does each word count the same, or each sentence?"
+)
 def mean_of_sentence_means(logits, targets, mask):
     sums, counts = (_each(logits, targets) * mask).sum(1), mask.sum(1)
     return (sums / counts.clamp(min=1))[counts > 0].mean()
 
 
 @masked_cross_entropy.misconception(
-    "Logits of zero are no absence of a loss: they are a guess. What is the cross-entropy of V equal logits?"
+    "What is the cross-entropy of V equal logits? Logits of zero are a guess, and a guess has a loss."
 )
 def logits_zeroed(logits, targets, mask):
     return _each(logits * mask[..., None], targets).mean()
 
 
 @masked_cross_entropy.misconception(
-    "Your loss leaves out word 0 wherever it stands. Here the mask says what is padding, and word 0 may be a word."
+    "Put word 0 among the real words and change its logits. Does the loss move? Here the mask alone says what is "
+    "padding."
 )
 def word_zero_taken_for_padding(logits, targets, mask):
     return _each(logits, targets)[mask & (targets != 0)].mean()
 
 
 @masked_cross_entropy.misconception(
-    "Check one (b, t) by hand: (B, T, V) and (B, V, T) hold the same numbers in another order, and view does not know."
+    "Check one (b, t) by hand. (B, T, V) and (B, V, T) hold the same numbers in different orders. Does view "
+    "reorder them?"
 )
 def viewed_for_transposed(logits, targets, mask):
     B, T, V = logits.shape
@@ -88,15 +94,14 @@ def viewed_for_transposed(logits, targets, mask):
 
 
 @masked_cross_entropy.misconception(
-    "Logits of ten thousand: how large is their exponential, and what is the logarithm of a probability that was "
-    "rounded to 0?"
+    "Try logits of ten thousand. How large is their exponential? What is the logarithm of a probability rounded to 0?"
 )
 def infinite_for_large_logits(logits, targets, mask):
     return -logits[mask].softmax(-1).gather(-1, targets[mask][:, None]).log().mean()
 
 
 @masked_cross_entropy.misconception(
-    "What is the loss of a perfect prediction? Softmax of probabilities is rather flat."
+    "Give it a perfect prediction, with one logit of 100. Is the loss near 0? How often is softmax taken?"
 )
 def softmax_twice(logits, targets, mask):
     return _each(logits.softmax(-1), targets)[mask].mean()

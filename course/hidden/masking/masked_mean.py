@@ -11,12 +11,12 @@ from course.reference import masking as reference
     reference.masked_mean,
     hints=(
         "Embed a sentence alone, then beside a longer one. Is its mean the same?",
-        "By how many do you divide for a sentence of three words in a batch of width seven?",
-        "A sentence of no words: what is 0 / 0, and what does the exercise want?",
+        "What do you divide by for a sentence of three words in a batch of width seven?",
+        "Take a sentence of no words. What is 0 / 0, and what should come out?",
     ),
 )
 def masked_mean(rng):
-    """Noise behind the mask, a full sentence and one of a single word; masks with gaps; a sentence of none."""
+    """Noise behind the mask, a full sentence, one of a single word, masks with gaps, and a sentence of no words."""
     B, T, D = 3, 5, 7
     yield call("three ragged sentences", rng.normal(B, T, D), real_words([2, 5, 1], T), public=True)
     yield call("a sentence of no words", rng.normal(2, 3, 5), real_words([0, 2], 3), public=True)
@@ -40,37 +40,39 @@ def _sum(x, mask):
     return (x * mask[..., None]).sum(1)
 
 
-@masked_mean.misconception("Embed a sentence alone and next to a long one: do the pads take part in the mean?")
+@masked_mean.misconception("Embed a sentence alone and next to a long one. Does the padding take part in the mean?")
 def pads_take_part(x, mask):
     return x.mean(1)
 
 
-@masked_mean.misconception("The sum is right. By how many words does a short sentence divide it?")
+@masked_mean.misconception("Your sum is right. By what number of words do you divide it for a short sentence?")
 def divided_by_the_width(x, mask):
     return _sum(x, mask) / x.shape[1]
 
 
-@masked_mean.misconception("Average a sentence alone, then in a batch of ten. By how many words is it divided?")
+@masked_mean.misconception(
+    "Average a sentence alone, then in a batch of ten. By how many words do you divide each time?"
+)
 def divided_by_the_words_of_the_batch(x, mask):
     return _sum(x, mask) / mask.sum().clamp(min=1)
 
 
-@masked_mean.misconception("Double every word of a sentence by repeating it: should its mean double as well?")
+@masked_mean.misconception("Write every word of a sentence twice. Should its mean double as well?")
 def sum_for_mean(x, mask):
     return _sum(x, mask)
 
 
-@masked_mean.misconception("A real word may hold a zero, after a ReLU for instance. By how many do you divide then?")
+@masked_mean.misconception("Set a number of a real word to 0, as a ReLU would. By how many do you divide then?")
 def counts_what_is_not_zero(x, mask):
     kept = x * mask[..., None]
     return kept.sum(1) / (kept != 0).sum(1).clamp(min=1)
 
 
-@masked_mean.misconception("A sentence of no words: what do you divide by what?")
+@masked_mean.misconception("Take a sentence of no words. Which number do you divide by which?")
 def nan_for_nobody(x, mask):
     return _sum(x, mask) / mask.sum(1, keepdim=True)
 
 
-@masked_mean.misconception("Which words does your mean take: those with True, or the others?")
+@masked_mean.misconception("Which words does your mean take, those with True or the others?")
 def mean_of_the_pads(x, mask):
     return reference.masked_mean(x, ~mask)

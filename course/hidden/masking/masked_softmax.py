@@ -11,7 +11,8 @@ from course.reference import masking as reference
 @exercise(
     reference.masked_softmax,
     hints=(
-        "Scores [1, 2, 3], the last one hidden: which two numbers must come out, and what is their sum?",
+        "Take the scores [1, 2, 3] and hide the last one. Which weights should the first two get, and what is "
+        "their sum?",
         "What is exp of the value you put on hidden scores? Try scores of size 100, too.",
         "Give it a row with nothing allowed and call .sum().backward(). Print the weights and the gradient.",
     ),
@@ -63,36 +64,33 @@ def masked_softmax(rng):
 
 
 @masked_softmax.misconception(
-    "A score of 0 is a score like others (and so is 1e-9): what is exp(0)? Print the weights of the hidden words."
+    "Print the weights of the hidden words. What is exp(0)? A score of 0 is a score like any other."
 )
 def filled_with_zero(scores, mask, dim=-1):
     return scores.masked_fill(~mask, 0.0).softmax(dim)
 
 
 @masked_softmax.misconception(
-    "In a row with nothing allowed, all your scores are equally low. What does softmax make of equal scores?"
+    "Print a row with nothing allowed. All its scores are equally low. What does softmax make of equal scores?"
 )
 def uniform_over_nothing(scores, mask, dim=-1):
     return scores.masked_fill(~mask, -1e9).softmax(dim)
 
 
 @masked_softmax.misconception(
-    "All is right where something is allowed. What does softmax make of a row when the same number is taken off every "
-    "score of it?"
+    "Rows with an allowed key are right. Subtract the same number from every score of a row. Does its softmax change?"
 )
 def a_billion_taken_off(scores, mask, dim=-1):
     return (scores - 1e9 * (~mask).to(scores.dtype)).softmax(dim)
 
 
-@masked_softmax.misconception(
-    "All is right where something is allowed. And in a row of nothing but -inf: what is 0 / 0?"
-)
+@masked_softmax.misconception("Rows with an allowed key are right. Now take a row of nothing but -inf. What is 0 / 0?")
 def nan_over_nothing(scores, mask, dim=-1):
     return scores.masked_fill(~mask, -torch.inf).softmax(dim)
 
 
 @masked_softmax.misconception(
-    "All is right where something is allowed. In a row with nothing allowed, which number is divided by which?"
+    "Rows with an allowed key are right. In a row with nothing allowed, which number do you divide by which?"
 )
 def divided_by_nothing(scores, mask, dim=-1):
     left = scores.softmax(dim) * mask
@@ -100,7 +98,8 @@ def divided_by_nothing(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "The values are right. Call .sum().backward() for a row with nothing allowed, and print the gradient of the scores."
+    "Your values are right. Call .sum().backward() for a row with nothing allowed, and print the gradient of the "
+    "scores."
 )
 def nan_in_the_gradient(scores, mask, dim=-1):
     weights = (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(dim)
@@ -108,7 +107,7 @@ def nan_in_the_gradient(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "Add up a row of your weights. Softmax has divided by a sum in which the hidden words still count."
+    "Add up a row of your weights. Is the sum 1? Which words were in the sum that softmax divided by?"
 )
 def hidden_after_softmax(scores, mask, dim=-1):
     return scores.softmax(dim) * mask
@@ -120,7 +119,7 @@ def zero_times_infinity(scores, mask, dim=-1):
 
 
 @masked_softmax.misconception(
-    "Exactly the hidden words get the weights. In which convention do you read the mask? True means allowed here.",
+    "Print the weights beside the mask. True means allowed here. Which words get the weight in yours?",
     convention="True where attention is forbidden, as in nn.MultiheadAttention",
 )
 def mask_read_the_other_way(scores, mask, dim=-1):

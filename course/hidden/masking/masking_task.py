@@ -10,21 +10,21 @@ from course.data import grammar
 from course.exercise import exercise, given_model, rest_hidden
 
 MARGIN = 0.25
-"""Nats a word above the source. Ten trained models end 0.08 to 0.15 above it; those that look at one word, 0.36."""
+"""Nats a word above the source. Ten trained models end 0.08 to 0.15 above it, and those that see one word, 0.36."""
 
 WORDS = 12
-"""Places that the judge asks about: nine sentences in ten are no longer."""
+"""Positions that the judge asks about. Nine sentences in ten are no longer."""
 
 
 class TheSource:
-    """The grammar itself as a language model: what an honest model can at best be."""
+    """The grammar itself as a language model, which is the best honest model."""
 
     def __call__(self, ids, lengths):
         return source_log_p(ids)
 
 
 def source_log_p(ids):
-    """log p of the next word at every place of ids (B, T) that begin with a full stop: (B, T, V)."""
+    """log p of the next word at every position of ids (B, T) that begin with a full stop, (B, T, V)."""
     return _source_for(tuple(map(tuple, ids.tolist()))).clone()
 
 
@@ -51,7 +51,7 @@ def asked_everywhere(count, seed):
 
 
 def asked_once(count, seed):
-    """One word a sentence, the first that the model is not given: what follows the cut is other words, at random."""
+    """One word a sentence, the first that the model is not given. Random other words follow the cut."""
     inputs, lengths, targets, _ = asked_everywhere(count, seed)
     dice = torch.Generator().manual_seed(seed)
     last = (torch.rand(count, generator=dice) * lengths).long()  # the last place that is given
@@ -63,12 +63,12 @@ def asked_once(count, seed):
     return inputs, last + 1, targets, best
 
 
-KNOWS = "no worse than the bare frequencies, of 60 sentences"
-"""The case that shows that a model has learned anything: a constant looks neither ahead nor back."""
+KNOWS = "no worse than word frequencies alone, of 60 sentences"
+"""The case that shows that a model has learned anything. A constant looks neither ahead nor back."""
 
 LEAK = (
-    "better than the source itself, and nobody can be: at some place your model sees the word it is to guess. Ask "
-    "leaks_future"
+    "better than the source, which no honest model can be. At some position your model sees the word it has to "
+    "predict. Run leaks_future on it"
 )
 
 
@@ -76,36 +76,37 @@ LEAK = (
     TheSource(),
     name="masking_task",
     hints=(
-        "Print a row of inputs and one of targets as words, below each other. What should be said at each place?",
-        "Nobody can honestly get below 2.59 a word. Above 3.0 the model looks at one word only. Where is your loss?",
-        "Run leaks_future on your model before training it: a leak is in the model, not in its weights.",
+        "Print a row of inputs and one of targets as words, below each other. What should the model say at each "
+        "position?",
+        "No honest model gets below 2.59 a word. Above 3.0, a model looks at one word only. Where is your loss?",
+        "Run leaks_future on your model before you train it. A leak is in the model and not in its weights.",
     ),
 )
 def masking_task(rng):
-    """Prefixes that end before their target, with noise behind; whole sentences, where a leak shows; the leak itself.
+    """Prefixes that end before their target, with noise behind, whole sentences, where a leak shows, the leak itself.
 
     Two layers of four heads, width 64, over ten seeds: see tests/training/test_masking_task.py.
     """
-    later = "words that come later change what your model says now: who may look at whom?"
-    much_later = "words far in the future change what your model says now: is there any causal mask?"
+    later = "later words change what your model predicts now. Draw the mask that it uses"
+    much_later = "words far in the future change what your model predicts now. Does it use a causal mask at all?"
     drawn = asked_once(60, rng.seed())
-    some = _cut_short("60 sentences cut short: the next word", drawn, public=True)
+    some = _cut_short("the next word of 60 sentences cut short", drawn, public=True)
     near = _at_most(some, drawn, MARGIN + 0.7)
     yield near.shows("log_loss_at_most", full=MARGIN, called="the loss above the source's")
     yield from _less(some, ", of 60 sentences", drawn)
-    yield _whole("40 whole sentences: no better than the source", rng, 40, public=True)
+    yield _whole("40 whole sentences, no better than the source", rng, 40, public=True)
     whole, _, _, _ = asked_everywhere(20, rng.seed())
     scores = given_model("scores, not probabilities", public=True, weight=0.25).laws_only().counts_with(KNOWS)
     yield scores.call(whole[:, :3], torch.full((20,), 3), into="logits").law("no_probabilities", of="logits")
-    yield _changed("blind to the far future", rng, 3, 8, much_later, weight=0.5, public=True)
+    yield _changed("far words of the future change nothing", rng, 3, 8, much_later, weight=0.5, public=True)
     yield rest_hidden
     drawn = asked_once(600, rng.seed())
     new = _cut_short(f"the next word, at most {MARGIN} above the source", drawn, weight=3.0)
     yield _at_most(new, drawn, MARGIN)
     yield _at_most(new.judged_again("the next word, at most 0.6 above the source"), drawn, 0.6)
     yield from _less(new, "", drawn, weights=(0.1, 1.0, 0.4, 0.1, 0.5))
-    yield _whole("whole sentences: no better than the source", rng, 300)
-    yield _changed("blind to the future", rng, 6, 6, later, weight=1.0)
+    yield _whole("whole sentences, no better than the source", rng, 300)
+    yield _changed("words of the future change nothing", rng, 6, 6, later, weight=1.0)
 
 
 def _cut_short(title, drawn, **options):
@@ -129,7 +130,7 @@ def _whole(title, rng, count, **options):
 
 
 def _changed(title, rng, kept, first, because, **options):
-    """Words from `first` on exchanged: what the model says at the first `kept` places must not move."""
+    """Words from `first` on are exchanged. The logits at the first `kept` positions must not move."""
     english, lengths = grammar.language(), torch.full((13,), WORDS)
     ids = rng.integers(1, len(english.words), 13, WORDS)
     ids[:, 0] = english.ids[grammar.STOP]
@@ -140,34 +141,34 @@ def _changed(title, rng, kept, first, because, **options):
 
 
 def _frequencies(words):
-    """The loss of the bare frequencies."""
+    """The loss of word frequencies alone."""
     return -grammar.language().frequencies.clamp(min=1e-12).log()[words]
 
 
 def _less(case, of, drawn, weights=(0.1, 0.1, 0.1, 0.1, 0.1)):
-    """The same answers by laxer bars, and whether they say again what was read: this tells mistakes apart."""
+    """The same answers by laxer bars, and whether they repeat what was read, which tells mistakes apart."""
     inputs, lengths, targets, _ = drawn
     words = targets.amax(1)
     nothing = torch.full((len(targets),), math.log(len(grammar.language().words)), dtype=torch.float64)
     bars = (
-        ("better than the bare frequencies", -0.4, _frequencies(words)),
-        ("no worse than the bare frequencies", 0.03, _frequencies(words)),
-        ("hardly worse than knowing nothing", 1.5, nothing),
-        ("not beyond all measure", 2000.0, nothing),
+        ("better than word frequencies alone", -0.4, _frequencies(words)),
+        ("no worse than word frequencies alone", 0.03, _frequencies(words)),
+        ("hardly worse than guessing", 1.5, nothing),
+        ("not absurdly sure of wrong words", 2000.0, nothing),
     )
     for (title, margin, known), weight in zip(bars, weights, strict=False):
         rung = _at_most(case.judged_again(title + of, weight=weight), drawn, margin, known)
         yield rung if rung.title == KNOWS else rung.counts_with(KNOWS)
     last = inputs.gather(1, lengths[:, None] - 1)
     again = torch.full_like(targets, -100).scatter(1, lengths[:, None] - 1, last)
-    because = "your model says the word again that it has just read: write inputs and targets below each other"
+    because = "your model says the word again that it has just read. Write inputs and targets below each other"
     repeats = {"of": "logits", "targets": again, "known": _frequencies(last.squeeze(1)), "margin": -0.5}
-    said = case.judged_again(f"what was said is not said again{of}", weight=weights[-1]).counts_with(KNOWS)
+    said = case.judged_again(f"does not repeat the word just read{of}", weight=weights[-1]).counts_with(KNOWS)
     yield said.law("log_loss_at_least", **repeats, because=because)
 
 
 def _certain(words):
-    """Nothing but these words, (B, T) -> logits (B, T, V)."""
+    """Logits (B, T, V) that name nothing but these words (B, T)."""
     return 20.0 * _one_hot(words)
 
 
@@ -176,7 +177,7 @@ def _one_hot(ids):
 
 
 def _sees(ids, lengths, reach):
-    """Certain of the next word where it can be seen; where nothing is left to see, nearly so of something silly."""
+    """Logits certain of the next word where it can be seen, and elsewhere nearly certain of something silly."""
     nothing_left = torch.arange(ids.shape[1]) >= lengths[:, None] - 1
     seen = torch.where(nothing_left, torch.zeros_like(ids), ids.roll(-1, 1))
     further = sum(_one_hot(ids.roll(-k, 1)) for k in range(1, reach + 1))
@@ -185,7 +186,7 @@ def _sees(ids, lengths, reach):
 
 
 def _mixed(ids, trust):
-    """Between the source and its bare frequencies."""
+    """Between the source and its word frequencies."""
     frequencies = grammar.language().frequencies.float()
     return (trust * source_log_p(ids).exp() + (1 - trust) * frequencies).clamp(min=1e-9).log()
 
@@ -197,54 +198,54 @@ def _one_word(ids):
 
 
 masking_task.mistakes(
-    "Too good: better than the source itself, and far worse as soon as the text ends before the word it is to guess. "
-    "Your model looks at the answer. Draw its attention weights: is there anything above the diagonal?",
+    "Your model beats the source, which no honest model can do. It is far worse once the text ends before the word "
+    "to predict. Draw its attention weights. Is anything above the diagonal?",
     sees_the_whole_sentence=lambda ids, lengths: _sees(ids, lengths, ids.shape[1] - 1),
 )
 masking_task.mistakes(
-    "Too good: better than the source itself, and blind once the text ends. It does not look far ahead, one word is "
-    "enough. Print row 0 of the mask that your model really uses: how many words does it allow?",
+    "Your model beats the source, which no honest model can do. It does not look far ahead, and one word is "
+    "enough. Print row 0 of the mask that it really uses. How many words does the row allow?",
     sees_one_word_ahead=lambda ids, lengths: _sees(ids, lengths, 1),
 )
 masking_task.mistakes(
-    "It predicts as well as an honest model, and still the future moves what it says now. A mean or a norm over the "
-    "words of a sentence, perhaps? Over which axis?",
+    "It predicts as well as an honest model, but later words still change its logits. Look for a mean or a norm. "
+    "Over which axis does each of them run?",
     future_leaks_through_a_mean=lambda ids, lengths: _mixed(ids, 0.97) + 0.3 * _one_hot(ids).mean(1, keepdim=True),
 )
 masking_task.mistakes(
-    "Your model says the word that it has just read. Write a row of inputs and a row of targets below each other: "
-    "should they be the same?",
+    "Your model says the word that it has just read. Write a row of inputs and a row of targets below each other. "
+    "Should they be the same?",
     says_what_it_reads=lambda ids, lengths: _certain(ids),
 )
 masking_task.mistakes(
-    "It does worse than knowing nothing. Was it trained at all? If so, on another question: write a row of inputs "
-    "and a row of targets below each other, one place a column. And does your loss get scores, or probabilities?",
+    "It does worse than guessing. Does the loss fall? If it does, write a row of inputs and a row of targets below "
+    "each other, one position a column. Does your loss get logits, or probabilities?",
     another_question=lambda ids, lengths: _certain(torch.zeros_like(ids)),
 )
 masking_task.mistakes(
-    "Sure of itself beyond all measure, and wrong. Was the loss once smaller than at the end? How large is a step, and "
-    "are the gradients of earlier batches still in it?",
+    "Your model is absurdly sure of wrong words. Was the loss once smaller than at the end? How large is a step, "
+    "and are the gradients of earlier batches still in it?",
     diverged=lambda ids, lengths: 1e4 * _certain(torch.zeros_like(ids)),
 )
 masking_task.mistakes(
-    "What your model returns sums to one. What does your loss do with it: does it take scores, or probabilities?",
+    "Sum the outputs at one position. They give 1. Does your loss take logits, or probabilities?",
     softmax_in_the_model=lambda ids, lengths: source_log_p(ids).exp(),
 )
 masking_task.mistakes(
-    "It guesses as if it knew nothing of this language. Do its parameters move in a step? If they do, write a row of "
-    "inputs and a row of targets below each other, one place a column: is that the question?",
+    "It guesses as if it knew nothing of this language. Do its parameters move in a step? If they do, write a row "
+    "of inputs and a row of targets below each other, one position a column. Is each target the next word?",
     never_trained=lambda ids, lengths: 0.0 * _one_hot(ids),
 )
 masking_task.mistakes(
-    "Whoever knows how frequent each word is, and reads nothing, does as well. Does the loss still fall at the end? If "
-    "not: does a gradient reach the embedding?",
+    "A model that knows only how frequent each word is does as well. Does the loss still fall at the end? If not, "
+    "does a gradient reach the embedding?",
     frequencies_alone=lambda ids, lengths: _mixed(ids, 0.0),
 )
 masking_task.mistakes(
-    "It predicts as well as one can from a single word. What does the attention of the last place look at?",
+    "It predicts as well as one can from a single word. What does the attention of the last position look at?",
     looks_at_one_word=lambda ids, lengths: _one_word(ids),
 )
 masking_task.mistakes(
-    "On the right track, and not there yet. Was the loss still falling at the end of the curve? How large is a step?",
+    "It is on the right track, but not there yet. Was the loss still falling at the end? How large is a step?",
     stopped_on_the_way=lambda ids, lengths: _mixed(ids, 0.35),
 )

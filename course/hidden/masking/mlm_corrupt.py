@@ -1,4 +1,4 @@
-"""Hidden tests of `mlm_corrupt`: who is chosen, what becomes of them, and what the labels ask for."""
+"""Hidden tests of `mlm_corrupt`: which tokens are chosen, what becomes of them, and what the labels ask for."""
 
 import torch
 
@@ -9,13 +9,13 @@ from course.reference import masking as reference
 @exercise(
     reference.mlm_corrupt,
     hints=(
-        "Corrupt a thousand words of one kind and count: how many are asked for, how many of those are masks?",
-        "Two questions, one after the other: is this token chosen? And if it is, which of the three becomes of it?",
-        "Print ids, inputs and labels below each other. Which places of the labels are not -100, and what is there?",
+        "Corrupt a thousand equal words and count. How many have a label, and how many of those are masks?",
+        "Print the chosen tokens first. Then print which of the three things became of each of them.",
+        "Print ids, inputs and labels below each other. Which positions of the labels are not -100, and what is there?",
     ),
 )
 def mlm_corrupt(rng):
-    """By its rules on ragged text, by its frequencies on a text of one word, and each token on its own coin."""
+    """Its rules on ragged text, its frequencies on a text of one word, and each token chosen on its own."""
     V, mask_id = 11, 11
     ids = rng.integers(0, V, 7, 101)
     special = rng.uniform(7, 101) < 0.3
@@ -26,12 +26,12 @@ def mlm_corrupt(rng):
         case = case.law("labels_hold_the_words", ids=ids).law("unasked_words_stay", ids=ids)
         return case.law("never_asked_for", where=special).laws_only()
 
-    yield ruled("every label its word", ids, special, V, mask_id, 0.5, public=True)
+    yield ruled("every label is its word", ids, special, V, mask_id, 0.5, public=True)
 
     def counted(title, n, V, mask_id, p, plain=1.0, last=0, **options):
-        """One word, n times: what becomes of it, where a share of it is plain and the rest is special?
+        """What becomes of one word, written n times, where a share is plain and the rest is special.
 
-        And of the `last` ones, what becomes of those?
+        With `last`, also what becomes of the last ones.
         """
         word = 1
         fates = torch.full((max(V, mask_id + 1),), 0.0, dtype=torch.float64)
@@ -43,12 +43,12 @@ def mlm_corrupt(rng):
         special = torch.arange(n) >= round(n * plain)
         case = call(title, text, special, V, mask_id, rng.generator(), p, grad=False, **options)
         because = (
-            "of what is asked for, 80 % should be masks, 10 % any word at all, each as often as the others, and 10 % "
-            "the word itself: count them, word by word"
+            "of the chosen tokens, 80 % should be masks, 10 % any word, each as often as the others, and 10 % the "
+            "word itself. Count them, word by word"
         )
         case = case.law("has_parts", count=2).law("known_words", words=len(fates))
         case = case.law("corruption_frequencies", probabilities=probabilities, because=because).laws_only()
-        because = "what becomes of a word should say nothing about where it stands: count the last words by themselves"
+        because = "what becomes of a word should not depend on its position. Count the last words by themselves"
         alike = {"probabilities": probabilities, "last": last, "because": because}
         return case.law("corruption_frequencies", **alike) if last else case
 
@@ -60,14 +60,14 @@ def mlm_corrupt(rng):
     yield counted("four in five are special", 20_000, 3, 3, 0.15, plain=0.2)
 
     def coins(title, shape, p, axis, because, **options):
-        """Tokens in groups of five along an axis: how many of them are chosen?"""
+        """How many tokens are chosen, in groups of five along an axis."""
         none = torch.zeros(shape, dtype=torch.bool)
         case = call(title, rng.integers(0, V, *shape), none, V, mask_id, rng.generator(), p, grad=False, **options)
         case = case.law("has_parts", count=2)
         return case.law("chosen_one_by_one", p=p, axis=axis, because=because).laws_only()
 
-    sentence = "whether a word is chosen should say nothing about the next one: count the chosen words of each sentence"
-    batch = "whether a word is chosen should say nothing about the same place of another sentence: print two sentences"
+    sentence = "whether a word is chosen should not depend on the word before. Count the chosen words of each sentence"
+    batch = "whether a word is chosen should not depend on other sentences. Print what was chosen in two sentences"
     yield coins("every word of a sentence on its own", (2000, 5), 0.4, 1, sentence)
     yield coins("every sentence on its own", (1000, 11), 0.4, 0, batch)
     five, none = torch.full((5,), 1), torch.zeros(5, dtype=torch.bool)
@@ -75,7 +75,7 @@ def mlm_corrupt(rng):
         draws("five words, again and again", 250, five, none, V, mask_id, rng.generator(), 0.4)
         .law("has_parts", count=2, each=True)
         .law("chosen_one_by_one", p=0.4, axis=1, because="of five words, the number that is chosen should differ from "
-             "call to call: has each of them a coin of its own? Count them")
+             "call to call")
     )  # fmt: skip
 
     plain = torch.zeros(3, 5, 7, dtype=torch.bool)
@@ -83,20 +83,20 @@ def mlm_corrupt(rng):
     yield ruled("three axes", ids, plain, V, mask_id, 0.5, weight=0.5)
     yield ruled("everything is special", ids, ~plain, V, mask_id, 0.9, weight=0.5)
     yield (
-        call("fifteen in a hundred unless told", torch.full((20_000,), 1), torch.zeros(20_000, dtype=torch.bool), 3, 3,
+        call("fifteen in a hundred by default", torch.full((20_000,), 1), torch.zeros(20_000, dtype=torch.bool), 3, 3,
              rng.generator(), grad=False, weight=0.5)
         .law("has_parts", count=2)
         .law("chosen_one_by_one", p=0.15, axis=0, because="without p, 15 % of the words should be chosen")
         .laws_only()
     )  # fmt: skip
     coin = rng.generator()
-    because = "called twice with equal generators, it should answer the same: where else does chance come from?"
+    because = "called twice with equal generators, it should answer the same. Where else does chance come from?"
     yield (
         call("chance comes from the generator", ids, plain, V, mask_id, coin, 0.5, grad=False)
         .call(ids, plain, V, mask_id, coin, 0.5, on="answer", into="again")
         .law("equal", of="out", to="again", because=because)
         .laws_only()
-        .counts_with("every label its word")
+        .counts_with("every label is its word")
     )
 
 
@@ -109,7 +109,7 @@ def _labels(ids, chosen):
 
 
 def _shares(masks, words):
-    """The game in which these shares of the chosen tokens become masks, and other words."""
+    """The task in which these shares of the chosen tokens become masks, and other words."""
 
     def corrupt(ids, special, vocab_size, mask_id, generator, p=0.15):
         chosen = _chosen(ids, special, generator, p)
@@ -121,25 +121,30 @@ def _shares(masks, words):
     return corrupt
 
 
-@mlm_corrupt.misconception("Whom do you ask for? A label other than -100 stands only where a token was chosen.")
+@mlm_corrupt.misconception(
+    "Print the labels beside the chosen tokens. A label other than -100 should stand only where a token was chosen."
+)
 def labels_everywhere(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     return inputs, ids.clone()
 
 
 mlm_corrupt.mistakes(
-    "Are all chosen tokens masks? Two in ten should not be: count them.", always_the_mask=_shares(1.0, 0.0)
+    "Count the masks among the chosen tokens. Two in ten should not be masks.", always_the_mask=_shares(1.0, 0.0)
 )
 mlm_corrupt.mistakes(
-    "Of the chosen tokens, how many stay as they were? One in ten should.", none_stays=_shares(0.8, 0.2)
+    "Count the chosen tokens that stay as they were. It should be one in ten.", none_stays=_shares(0.8, 0.2)
 )
 mlm_corrupt.mistakes(
-    "Of the chosen tokens, how many become another word, neither mask nor themselves?",
+    "Count the chosen tokens that become another word, so neither the mask nor the word itself.",
     no_other_words=_shares(0.8, 0.0),
 )
 
 
-@mlm_corrupt.misconception("The chosen tokens that stay: do you ask for them? The model must not know which they are.")
+@mlm_corrupt.misconception(
+    "Print the labels of chosen tokens that stay. They need a label too, because the model must not know which "
+    "they are."
+)
 def stayed_and_not_asked_for(ids, special, vocab_size, mask_id, generator, p=0.15):
     inputs, _ = reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator, p)
     return inputs, _labels(ids, inputs != ids)
@@ -173,6 +178,6 @@ def last_word_never_drawn(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size - 1, mask_id, generator, p)
 
 
-@mlm_corrupt.misconception("Ask for p = 0.9. How many are chosen?")
+@mlm_corrupt.misconception("Call it with p = 0.9. How many tokens are chosen?")
 def always_fifteen_percent(ids, special, vocab_size, mask_id, generator, p=0.15):
     return reference.mlm_corrupt(ids, special, vocab_size, mask_id, generator)

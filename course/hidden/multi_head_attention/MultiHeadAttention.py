@@ -10,17 +10,17 @@ from course.hidden.multi_head_attention.scaffold import FORBIDDEN
 from course.reference import multi_head_attention as reference
 
 FLOAT32 = 1e-4
-"""rtol = atol for a layer: its parameters are float32 unless somebody says otherwise."""
+"""rtol = atol for a layer: its parameters are float32 by default."""
 
 
 @exercise(
     reference.MultiHeadAttention,
     shown=(1,),
     hints=(
-        "Copy your layer's four matrices (bias=False) into multi_head_attention: do both give the same?",
+        "Copy your layer's four matrices (bias=False) into multi_head_attention. Do both give the same?",
         "Print the names and shapes in nn.MultiheadAttention(6, 2).state_dict(). What is three times as tall as yours?",
         "Give the thirds of in_proj_weight very different sizes, load them, and print the sizes of your matrices.",
-        "Compare with nn.MultiheadAttention(6, 2, batch_first=True) after load_torch: first without a bias, then with.",
+        "Compare with nn.MultiheadAttention(6, 2, batch_first=True) after load_torch, first without a bias, then with.",
     ),
     forbidden=FORBIDDEN,
 )
@@ -114,7 +114,7 @@ def _grouped_by_head(state, h):
 
 
 MultiHeadAttention.mistakes(
-    "Give the three thirds very different sizes and compare with torch's own layer: who comes first, second, third?",
+    "Give the three thirds very different sizes and compare with torch's own layer. Which third comes first?",
     thirds_in_another_order=_loading(lambda layer, state: _copy(layer, state, "kqv")),
 )
 MultiHeadAttention.misconception(
@@ -123,7 +123,8 @@ MultiHeadAttention.misconception(
     name="thirds_grouped_by_head",
 )(_loading(lambda layer, state: _copy(layer, _grouped_by_head(state, layer.n_heads))))
 MultiHeadAttention.mistakes(
-    "torch's matrices are stored (out, in), and so are those of nn.Linear. What has to be turned?",
+    "Load a state and print in_proj_weight[0] beside W_q.weight[0]. Both layers store matrices as (out, "
+    "in). Are the two rows equal?",
     loaded_transposed=_loading(lambda layer, state: _copy(layer, state, transposed=True)),
 )
 MultiHeadAttention.mistakes(
@@ -137,7 +138,7 @@ MultiHeadAttention.mistakes(
 
 
 @MultiHeadAttention.misconception(
-    "Set x_kv to zero: there is nothing to be heard. Should the output depend on x_q then?", name="only_self_attention"
+    "Set x_kv to zero, so that all values are equal. Should the output depend on x_q then?", name="only_self_attention"
 )
 class _OnlySelfAttention(_Layer):
     def forward(self, x_q, x_kv, mask=None):
@@ -153,7 +154,7 @@ class _IgnoresTheMask(_Layer):
 
 
 @MultiHeadAttention.misconception(
-    "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
+    "Let one query look at no key. Each exp(−∞) is 0, and their sum is 0. What is 0 / 0?",
     name="layer_is_not_a_number_where_nothing_is_allowed",
 )
 class _IsNotANumberWhereNothingIsAllowed(_Layer):
@@ -166,7 +167,7 @@ class _IsNotANumberWhereNothingIsAllowed(_Layer):
 
 
 @MultiHeadAttention.misconception(
-    "Allow one key only. Who gets the weight?",
+    "Allow one key only. Which key gets the weight?",
     convention="True forbids, as in nn.MultiheadAttention's attn_mask",
     name="layer_takes_True_for_forbidden",
 )
@@ -181,7 +182,7 @@ MultiHeadAttention.mistakes(
 )
 
 
-@MultiHeadAttention.misconception("Ask for bias=False, then list the names of your parameters.")
+@MultiHeadAttention.misconception("Build it with bias=False, then list the names of your parameters.")
 class AlwaysHasBiases(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
         super().__init__(d_model, n_heads)  # the runner's seed draws the same biases in most layers that have them
@@ -194,7 +195,9 @@ class BiasesNeverUsed(_Layer):
         return reference.multi_head_attention(x_q, x_kv, *matrices, self.n_heads, mask)
 
 
-@MultiHeadAttention.misconception("Make a layer of width 6 with 4 heads. When do you want to hear that this cannot be?")
+@MultiHeadAttention.misconception(
+    "Make a layer of width 6 with 4 heads. How wide would one head be? What does your layer say?"
+)
 class AcceptsAnyNumberOfHeads(_Layer):
     def __init__(self, d_model, n_heads, bias=True):
         nn.Module.__init__(self)

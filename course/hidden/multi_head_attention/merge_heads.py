@@ -11,11 +11,11 @@ from course.reference import multi_head_attention as reference
     hints=(
         "What is merge_heads(split_heads(x, h)) for any x and any h?",
         "Fill head i with the number i. What should one word's merged vector look like, from left to right?",
-        "Which two axes are to become one, and do they stand beside each other, in the right order?",
+        "Which two axes become one? Do they stand beside each other, in the right order?",
     ),
 )
 def merge_heads(rng):
-    """As above, the other way round."""
+    """The cases of `split_heads`, the other way round."""
     yield call("two heads", rng.normal(3, 2, 7, 5), public=True, weight=2.0)
     yield call("five heads of three columns", rng.normal(2, 5, 7, 3), public=True, weight=2.0)
     yield call("one head", rng.normal(2, 1, 5, 3), weight=0.5)
@@ -44,11 +44,11 @@ def merged_in_turns(x):
 
 
 merge_heads.mistakes(
-    "How wide was a word before it was split? A mean would have to forget who said what.",
+    "How wide was a word before it was split? How wide is a mean of its heads?",
     heads_averaged=lambda x: x.mean(1),
 )
 merge_heads.mistakes(
-    "What came in is (B, h, T, d). Which of these axes counts the words, and where is it in yours?",
+    "The input has the axes (B, h, T, d). Which of them counts the words, and where is it in your result?",
     words_side_by_side=lambda x: x.flatten(2),
 )
 merge_heads.mistakes(
@@ -56,6 +56,6 @@ merge_heads.mistakes(
     last_head_first=lambda x: reference.merge_heads(x.flip(1)),
 )
 merge_heads.mistakes(
-    "The shape asked for is (B, T, D). Two axes of yours are still to become one.",
+    "The result has the shape (B, T, D). Which two of your axes must still become one?",
     never_joined=lambda x: x.transpose(1, 2),
 )

@@ -15,10 +15,11 @@ from course.reference import multi_head_attention as reference
     reference.multi_head_attention,
     shown=(1,),
     hints=(
-        "Print the shapes on the way: projected words, split words, scores, weights, findings of heads, merged words.",
-        "With one head this must be topic 06, followed by W_o. With two, compute the second one alone, by hand.",
+        "Print each shape: projected words, split words, scores, weights, the heads' findings, merged words.",
+        "With one head it must equal plain attention followed by W_o. With two, compute the second head "
+        "alone, by hand.",
         "Set W_o to zero, then W_v, then all x_kv. What should the output be each time, and what is it?",
-        "Allow each query one key only. What are the weights then? And when a query may see nothing?",
+        "Allow each query one key only. What are the weights then? What are they when a query may see no key?",
     ),
     forbidden=FORBIDDEN,
 )
@@ -84,17 +85,17 @@ def _attending(weigh=_weigh, split=reference.split_heads, merge=reference.merge_
 
 
 multi_head_attention.mistakes(
-    "How many products are summed in one score, inside a head? Is that the width of the word?",
+    "How many products does one score of a head add up? Is that the width of the word?",
     scaled_by_the_width_of_the_word=_attending(
         lambda q, k, mask: _weigh(q, k, mask, root=(q.shape[1] * q.shape[-1]) ** 0.5)
     ),
 )
 multi_head_attention.mistakes(
-    "What is the variance of a score inside a head? Remember what 1 / sqrt(D) was for in topic 06.",
+    "Draw queries and keys with variance 1 and print the variance of a head's scores. It should be near 1, too.",
     scores_left_unscaled=_attending(lambda q, k, mask: _weigh(q, k, mask, root=1.0)),
 )
 multi_head_attention.mistakes(
-    "Sum your weights over the last axis. Who distributes attention, the one who asks or the one who is asked?",
+    "Sum your weights over the last axis. Does each query distribute its attention, or does each key?",
     softmax_over_the_queries=_attending(lambda q, k, mask: _weigh(q, k, mask, dim=2)),
 )
 multi_head_attention.mistakes(
@@ -102,7 +103,7 @@ multi_head_attention.mistakes(
     split_by_reshaping=_attending(split=reshaped_without_transposing),
 )
 multi_head_attention.misconception(
-    "Heads own neighbouring columns: with width 6 and two heads, the first has columns 0, 1 and 2.",
+    "Heads own neighbouring columns. With width 6 and two heads, the first has columns 0, 1 and 2.",
     convention="heads interleaved, column c belongs to head c mod h",
     name="heads_interleaved",
 )(_attending(split=interleaved, merge=merged_in_turns))
@@ -111,22 +112,25 @@ multi_head_attention.mistakes(
     merged_by_reshaping=_attending(merge=reshaped_without_transposing_back),
 )
 multi_head_attention.mistakes(
-    "Set W_o to zero. What should come out, and what does?",
+    "Set W_o to zero. What should the output be, and what is it?",
     W_o_forgotten=_attending(out=False),
 )
 
 
-@multi_head_attention.misconception("Weights are stored (out, in). How do words meet such a matrix?")
+@multi_head_attention.misconception(
+    "The matrices have the shape (out, in). Put a 1 into W_v[0, 1] alone. Which column of a word does it "
+    "read, and where does it write?"
+)
 def no_weight_transposed(x_q, x_kv, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return reference.multi_head_attention(x_q, x_kv, W_q.T, W_k.T, W_v.T, W_o.T, n_heads, mask)
 
 
 multi_head_attention.mistakes(
-    "Set x_kv to zero: there is nothing to be heard. What does your output say then?",
+    "Set x_kv to zero, so that all values are zero. What is your output then?",
     everything_from_x_q=lambda x_q, x_kv, *rest, **mask: reference.multi_head_attention(x_q, x_q, *rest, **mask),
 )
 multi_head_attention.mistakes(
-    "Allow one key only. Who gets the weight, that key or all the others?",
+    "Allow one key only. Which keys get weight, that one or all the others?",
     mask_inverted=_attending(lambda q, k, mask: _weigh(q, k, None if mask is None else ~mask)),
 )
 multi_head_attention.mistakes(
@@ -134,10 +138,10 @@ multi_head_attention.mistakes(
     mask_ignored=_attending(lambda q, k, mask: _weigh(q, k)),
 )
 multi_head_attention.mistakes(
-    "A query that may look at nothing: what are its weights in yours, and what should be left of them?",
+    "Let one query look at no key. What are its weights, and what should they be?",
     nothing_allowed_looks_at_everything=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -1e9)),
 )
 multi_head_attention.mistakes(
-    "A query that may look at nothing: exp(−∞) is 0, their sum is 0, and 0 / 0 is?",
+    "Let one query look at no key. Each exp(−∞) is 0, and their sum is 0. What is 0 / 0?",
     nothing_allowed_is_not_a_number=_attending(lambda q, k, mask: _weigh_and_leave_it_at_that(q, k, mask, -math.inf)),
 )

@@ -14,14 +14,14 @@ from course.reference import multi_head_attention as reference
     name="multi_head_attention_task",
     hints=(
         "Print the share of right answers for friends and for rivals apart. 10 % is guessing a number.",
-        "One question right and the other below 30 %: how many heads does your layer have? Do both of them look?",
-        "Both questions at 30 %: does every word still know who it is, after splitting and merging?",
+        "Is one question right and the other below 30 %? Count your layer's heads, and print both heads' weights.",
+        "Are both questions at 30 %? Change one word, then split and merge. Does only that word change?",
         "Draw the weights of both heads for one playground. Does any head look at friends?",
     ),
     forbidden=FORBIDDEN,
 )
 def multi_head_attention_task(rng):
-    """Playgrounds of the judge's own, each question apart. Two heads: 99.9 %; one: one question right, one guessed."""
+    """Playgrounds of the judge's own, each question apart. Two heads get 99.9 %, and one head one question."""
 
     def playgrounds(n, children=relations.CHILDREN):
         return relations.draw(n, torch.Generator().manual_seed(rng.seed()), children)
@@ -80,7 +80,7 @@ def multi_head_attention_task(rng):
         )
     *seen, answers = playgrounds(50)
     other = answers.flip(-1).flatten()
-    because = "what is answered is the other question"
+    because = "your model answers the other question"
     yield (
         given_model("not the other question's answers", public=True, weight=0.1)
         .call(*seen, into="logits")
@@ -101,7 +101,7 @@ def _both(names, numbers, friends, rivals):
 
 
 def _mixed(these, scores, others):
-    """Some scores for these children, (B, S), and other scores for the rest."""
+    """Some logits for these children, (B, S), and other logits for the rest."""
     return torch.where(these[..., None, None], scores, others)
 
 
@@ -110,7 +110,7 @@ def _another(scores):
 
 
 @multi_head_attention_task.misconception(
-    "No better than guessing. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
+    "Your model only guesses. Does the loss fall, or does it jump about? Do the parameters move in a step, and how far?"
 )
 def never_trained(names, numbers, friends, rivals):
     # any numbers that have nothing to do with the question, though they change with it
@@ -119,7 +119,7 @@ def never_trained(names, numbers, friends, rivals):
 
 
 multi_head_attention_task.mistakes(
-    "Your model answers the same whatever it reads. Print its scores for two children: is anything different?",
+    "Your model answers the same whatever it reads. Print its logits for two children. Do they differ?",
     the_same_for_everybody=lambda names, *_: torch.linspace(1.0, 0.0, len(relations.NUMBERS)).expand(
         *names.shape, 2, -1
     ),
@@ -127,12 +127,12 @@ multi_head_attention_task.mistakes(
 
 
 def _mostly(names, scores):
-    """What one head learns of its question: right for all children but one in twenty-six."""
+    """What one head learns of its question. It is right for all children but one in twenty-six."""
     return _mixed(names == 0, _another(scores), scores)
 
 
 multi_head_attention_task.mistakes(
-    "One question is answered, the other is not: one pattern of attention serves one purpose. How many do you have?",
+    "One question is answered, the other is not. Print the weights. How many different patterns do you see?",
     knows_friends_only=lambda names, numbers, friends, rivals: _both(names, numbers, friends, friends),
     knows_rivals_only=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, rivals),
     knows_friends_mostly=lambda names, numbers, friends, _: _mostly(names, _both(names, numbers, friends, friends)),
@@ -141,7 +141,7 @@ multi_head_attention_task.mistakes(
 
 
 def _half_as_well(question):
-    """What training has come to where one question goes faster than the other: nearly right, and half right."""
+    """What training has reached where one question is learned faster. One is nearly right, and the other half right."""
 
     def on_the_way(names, *asked):
         both = _both(names, *asked)
@@ -152,14 +152,14 @@ def _half_as_well(question):
 
 
 multi_head_attention_task.mistakes(
-    "One question is nearly answered, the other on the way. Was the loss still falling at the end of the curve?",
+    "One question is nearly learned, the other only half. Was the loss still falling at the end of the curve?",
     friends_are_behind=_half_as_well(0),
     rivals_are_behind=_half_as_well(1),
 )
 
 
 @multi_head_attention_task.misconception(
-    "A little better than guessing. Does the loss still fall at the end of the curve? Do all parameters move in a step?"
+    "It is a little better than guessing. Does the loss still fall at the end? Do all parameters move in a step?"
 )
 def has_hardly_begun(names, *asked):
     both = _both(names, *asked)
@@ -167,7 +167,7 @@ def has_hardly_begun(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about: how "
+    "Nearly all answers are right, to both questions. Was the loss still falling at the end? If it jumped about, how "
     "large is a step?"
 )
 def nearly_there(names, *asked):
@@ -176,7 +176,8 @@ def nearly_there(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Your model has heard both numbers and does not know which is whose. What could tell it, once they are mixed?"
+    "Your model finds both numbers, but not which is whose. Print both heads' weights for one child. Do "
+    "the heads look at different children?"
 )
 def hears_both_and_mixes_them_up(names, *asked):
     # like a fair coin, and the same again for the same child: who is asked about depends on the name
@@ -185,9 +186,9 @@ def hears_both_and_mixes_them_up(names, *asked):
 
 
 @multi_head_attention_task.misconception(
-    "Of the answers to both questions, no more than half are right. Does the loss still fall at the end? If not, some "
-    "children may hear what others were meant to: does each word know who it is after splitting and merging? If both "
-    "pass their checks: are old gradients still around?"
+    "At most half of the answers to both questions are right. Does the loss still fall at the end? If "
+    "not, change one word, then split and merge. Does only that word change? If it does, are old "
+    "gradients still there in each step?"
 )
 def children_mixed_up(names, *asked):
     both = _both(names, *asked)
@@ -195,10 +196,10 @@ def children_mixed_up(names, *asked):
 
 
 multi_head_attention_task.mistakes(
-    "Friends' numbers come where rivals' are asked for. In which order do the answers stand in a batch?",
+    "Your model gives friends' numbers for rivals. In which order do the answers stand in a batch?",
     questions_exchanged=lambda names, numbers, friends, rivals: _both(names, numbers, rivals, friends),
 )
 multi_head_attention_task.mistakes(
-    "A child's own number is all your model knows. Does any word reach another in it?",
+    "Your model knows only a child's own number. Change the number of one child. Does any other child's answer change?",
     knows_only_itself=lambda names, numbers, friends, rivals: _both(names, numbers, names, names),
 )

@@ -8,12 +8,12 @@ from course.reference import multi_head_attention as reference
 @exercise(
     reference.multi_head_parameters,
     hints=(
-        "Count them in a real layer: sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()).",
-        "Now the same with three heads, and with one. And which part of the sum is missing without biases?",
+        "Count them in a real layer with sum(p.numel() for p in MultiHeadAttention(6, 2).parameters()).",
+        "Count again with three heads, and with one. Which part of the sum is missing without biases?",
     ),
 )
 def multi_head_parameters(rng):
-    """The paper's layer, BERT's, narrow ones; the number of heads changes nothing, and must divide."""
+    """The paper's layer, BERT's, narrow ones. The number of heads changes nothing, and it must divide the width."""
     yield call("the paper's layer, no biases", 512, 8, False, public=True)
     yield call("BERT-Base, with biases", 768, 12, True, public=True)
     yield call("one head, with biases", 512, 1, True)
@@ -40,15 +40,15 @@ multi_head_parameters.mistakes(
     full_width_for_every_head=_counted(lambda D, h, bias: 4 * h * D * (D + bias)),
 )
 multi_head_parameters.mistakes(
-    "That is the share of one head. How many heads are there?",
+    "This is the share of one head. How many heads are there?",
     one_head_alone=_counted(lambda D, h, bias: 4 * (D // h) * (D + bias)),
 )
 multi_head_parameters.mistakes(
-    "How many columns has W_q.weight? A head of your count reads no more of a word than its own share.",
+    "How many columns does W_q.weight have? Compare with how much of a word one head reads in your count.",
     heads_read_and_write_their_share_only=_counted(lambda D, h, bias: 4 * D * (D // h + bias)),
 )
 multi_head_parameters.mistakes(
-    "List the names of your layer's parameters. How many matrices are there?",
+    "List the names of your layer's parameters. How many matrices are there, and how many do you count?",
     W_o_not_counted=_counted(lambda D, h, bias: 3 * D * (D + bias)),
 )
 

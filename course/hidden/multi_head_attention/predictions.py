@@ -34,8 +34,9 @@ PREDICTIONS = (
             "Training finds something better.",
         ),
         right(
-            "nearly all of one question, and little of the other",
-            "One softmax gives one look. Spent on one child, it answers one question surely, and the other is guessed.",
+            "most of one question, and little of the other",
+            "One softmax gives one look. Most of it goes to one child, which answers that question in about nine "
+            "cases of ten. The other question stays at about a quarter.",
         ),
         wrong(
             "neither question, because the two disturb each other",

@@ -11,12 +11,12 @@ from course.reference import multi_head_attention as reference
     reference.split_heads,
     hints=(
         "Let x[0, t, c] be 10 t + c for 3 words of width 4. Which numbers belong to head 0 of word 2? Where are yours?",
-        "Change the vector of one word. At which places, in which heads, may the result change?",
-        "Two steps: cut the last axis in two, then put the axes into the order asked for. Print the shape after each.",
+        "Change the vector of one word. At which positions, in which heads, may the result change?",
+        "It takes two steps. Cut the last axis in two, then reorder the axes. Print the shape after each step.",
     ),
 )
 def split_heads(rng):
-    """Values are compared, so every number has to be in its place; T = h and T = d hide an exchange of axes."""
+    """Values are compared, so every number must be in its place. T = h and T = d hide exchanged axes."""
     yield call("two heads", rng.normal(3, 7, 10), 2, public=True, weight=2.0)
     yield call("five heads of three columns", rng.normal(2, 7, 15), 5, public=True, weight=2.0)
     yield call("one head", rng.normal(2, 5, 3), 1, weight=0.5)
@@ -30,7 +30,7 @@ def split_heads(rng):
 
 
 @split_heads.misconception(
-    "Change the vector of one word: which places of your result change? A head should see all words, not some of them."
+    "Change the vector of one word. In how many heads does your result change? Each head should see every word."
 )
 def reshaped_without_transposing(x, n_heads):
     B, T, D = x.shape
@@ -39,7 +39,8 @@ def reshaped_without_transposing(x, n_heads):
 
 
 @split_heads.misconception(
-    "Which columns does head 0 get of a width of 6 and two heads? Neighbours belong together: 0, 1, 2.",
+    "Let a word of width 6 be 0, 1, ... 5, and split it in two. Head 0 should get the neighbours 0, 1 "
+    "and 2. What does it get?",
     convention="heads interleaved, column c belongs to head c mod h",
 )
 def interleaved(x, n_heads):
@@ -48,7 +49,7 @@ def interleaved(x, n_heads):
 
 
 @split_heads.misconception(
-    "Compare your shape with (B, h, T, D/h). The head axis has to stand where matrix products take it for a batch axis."
+    "Compare your shape with (B, h, T, D/h). A matrix product works on the last two axes. Which two are those in yours?"
 )
 def heads_left_behind_the_words(x, n_heads):
     divisible(x.shape[-1], n_heads)
@@ -62,7 +63,7 @@ split_heads.mistakes(
 
 
 @split_heads.misconception(
-    "Two heads, width 10: how wide is one head? Print the last axis of your result for one head, where nothing is cut."
+    "How wide is one of two heads in a width of 10? Print your last axis for a single head, where nothing is cut."
 )
 def as_many_columns_as_heads(x, n_heads):
     divisible(x.shape[-1], n_heads)
@@ -70,7 +71,8 @@ def as_many_columns_as_heads(x, n_heads):
 
 
 @split_heads.misconception(
-    "Let x[0, t, c] be 10 t + c. Whose numbers stand in the first row of head 0? Only one word's belong there."
+    "Let x[0, t, c] be 10 t + c. Which words do the numbers in the first row of head 0 come from? There "
+    "should be only one."
 )
 def transposed_before_it_is_cut(x, n_heads):
     B, T, D = x.shape
@@ -79,7 +81,7 @@ def transposed_before_it_is_cut(x, n_heads):
 
 
 @split_heads.misconception(
-    "Count the axes that are asked for, (B, h, T, D/h). Can you still say which sentence a head of yours belongs to?",
+    "The result has the four axes (B, h, T, D/h). Count yours. Which axis says which sentence a head belongs to?",
     convention="heads folded into the batch, (B·h, T, D/h)",
 )
 def heads_folded_into_the_batch(x, n_heads):

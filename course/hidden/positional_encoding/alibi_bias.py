@@ -13,15 +13,15 @@ from course.reference import positional_encoding as reference
     reference.alibi_bias,
     hints=(
         "Write down head 1 of alibi_bias(8, 3) by hand, with slope 1/2, three queries and three keys.",
-        "Which key is punished most for the last query? And what may a query know about the keys after it?",
+        "Which key has the lowest bias for the last query? What may a query know about the keys after it?",
         "Print your slopes for two heads. They should be 2^(-4) and 2^(-8).",
     ),
 )
 def alibi_bias(rng):
-    """Eight heads as in the paper, then other numbers of heads; h and T never the same, and once exchanged."""
+    """Eight heads as in the paper, then other numbers of heads. h and T always differ, and are once exchanged."""
 
     def bias(h, T, **options):
-        return call(f"{h} heads, {T} places", h, T, tolerance=within(T), **options)
+        return call(f"{h} heads, {T} positions", h, T, tolerance=within(T), **options)
 
     yield bias(8, 5, public=True, weight=2.0)
     yield bias(2, 3, public=True)
@@ -29,7 +29,7 @@ def alibi_bias(rng):
     yield bias(3, 5)
     yield bias(4, 11)
     yield bias(1, 2, weight=0.5)
-    yield bias(5, 1, weight=0.5).counts_with("8 heads, 5 places")
+    yield bias(5, 1, weight=0.5).counts_with("8 heads, 5 positions")
     yield bias(rng.choice([6, 12]), rng.choice([7, 13]))
 
 
@@ -58,22 +58,24 @@ def symmetric(n_heads, T):
     return -_slopes(n_heads)[:, None, None] * _distance(T).abs()
 
 
-@alibi_bias.misconception("Entries above the diagonal are the future, and exp(0) = 1. Does a zero hide it?")
+@alibi_bias.misconception(
+    "Entries above the diagonal belong to the future. Put your row 0 through softmax. Is their weight exactly 0?"
+)
 def zeros_for_the_future(n_heads, T):
     return _alibi(_slopes(n_heads), T, beyond=0.0)
 
 
 @alibi_bias.misconception(
-    "The farther a word lies in the future, the more your query likes it. Should it see it at all?"
+    "Put your row 0 through softmax. The last word gets the largest weight. Should the first query see it at all?"
 )
 def future_rewarded(n_heads, T):
     return -_slopes(n_heads)[:, None, None] * _distance(T)
 
 
 @alibi_bias.misconception(
-    "After softmax this is the same, because a row may be shifted. But here the bias is the distance itself. What is "
-    "it in yours for the key at the query's own position?",
-    convention="slope times the key's place, as in BLOOM",
+    "Softmax makes the same of it, because shifting a row changes nothing. But the exercise asks for the "
+    "distance itself. What is your bias for the key at the query's own position?",
+    convention="slope times the key's position, as in BLOOM",
 )
 def by_the_place_of_the_key(n_heads, T):
     places = torch.arange(T).double()
@@ -86,14 +88,15 @@ def heads_from_zero(n_heads, T):
 
 
 @alibi_bias.misconception(
-    "Your slopes fit eight heads. For two heads the last one is 2^(-8), too. What is the first one?"
+    "Your slopes fit eight heads. Print them for two heads. The last one should be 2^(-8) there, too."
 )
 def always_halved(n_heads, T):
     return _alibi(2.0 ** -torch.arange(1, n_heads + 1).double(), T)
 
 
 @alibi_bias.misconception(
-    "Every number of heads follows the one formula here, also when it is no power of two.",
+    "Print your slopes for three heads, and compute 2^(-8i / h) by hand. One formula holds for every "
+    "number of heads here.",
     convention="slopes borrowed from the next power of two, as in the paper's code",
 )
 def borrowed_slopes(n_heads, T):

@@ -11,7 +11,8 @@ from course.reference import positional_encoding as reference
     hints=(
         "Measure one property at a time. Print it for `sinusoidal` and for a table of torch.randn.",
         "Unique is about any two positions, not about neighbours alone. Deterministic needs two calls.",
-        "Relative: A @ M comes nearest to B for M = torch.linalg.pinv(A) @ B. How near? Over how many positions?",
+        "For relative, M = torch.linalg.pinv(A) @ B brings A @ M nearest to B. How near is it? Over how "
+        "many positions?",
     ),
 )
 def order_properties(rng):
@@ -22,51 +23,55 @@ def order_properties(rng):
     periods = torch.tensor([5.3, 17.9, 61.0])
     table = rng.uniform(31, 6, low=-1.0)
 
-    yield _measured("waves of several lengths", stand_in("waves", periods=periods), n, d, public=True, has_all=True)
-    yield _measured("the number of the place", stand_in("counted", step=1.0), n, d, public=True)
+    yield _measured(
+        "sinusoids of several wavelengths", stand_in("waves", periods=periods), n, d, public=True, has_all=True
+    )
+    yield _measured("the number of the position", stand_in("counted", step=1.0), n, d, public=True)
     eight = torch.tensor([8.0, 8.0 / 3], dtype=torch.float64)
-    yield _measured("a wave of eight places", stand_in("waves", periods=eight, repeat=8), n, d, public=True)
-    yield _measured("the place divided by the length", stand_in("counted", step=1.0, of_length=True), n, d)
+    yield _measured("a sinusoid with a period of eight", stand_in("waves", periods=eight, repeat=8), n, d, public=True)
+    yield _measured("the position divided by the length", stand_in("counted", step=1.0, of_length=True), n, d)
     yield _measured("numbers below zero", stand_in("counted", step=-1.0), n, d)
     yield _measured("the number beside a one", stand_in("counted_beside_one"), n, 2)
     yield _measured("binary digits", stand_in("binary"), n, 6, public=True)
     thirty = torch.tensor([30.0, 10.0], dtype=torch.float64)
-    yield _measured("a wave of thirty places", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True)
+    yield _measured(
+        "a sinusoid with a period of thirty", stand_in("waves", periods=thirty, repeat=30), n, d, has_all=True
+    )
     shrinking = stand_in("powers", factors=torch.tensor([0.95, 0.9, 0.8, 0.5]))
     yield _measured("powers of numbers below one", shrinking, n, d, has_all=True)
     yield _measured("a table of random vectors", stand_in("place_table", table=table), 29, 6)
     yield _measured("dice", stand_in("dice"), n, d)
-    yield _measured("three waves", stand_in("waves", periods=periods), 31, 6, has_all=True)
+    yield _measured("three sinusoids", stand_in("waves", periods=periods), 31, 6, has_all=True)
     twice = rng.uniform(31, 6, low=-1.0)
     twice[17] = twice[5]
     yield _measured("a table with two equal rows", stand_in("place_table", table=twice), 29, 6)
     calm = rng.uniform(n - 2, d, low=-1.0)
-    yield _measured("dice for the last two places", stand_in("dice", calm=calm), n, d)
+    yield _measured("random numbers for the last two positions", stand_in("dice", calm=calm), n, d)
     high = rng.uniform(4 * n, d, low=-1.0)
-    high[11, 3], high[2 * n - 5, 2] = 20.0, 400.0  # one among the n places, and a larger one beyond them
+    high[11, 3], high[2 * n - 5, 2] = 20.0, 400.0  # one among the n positions, and a larger one beyond them
     yield _measured("few numbers, and they are large", stand_in("place_table", table=high), n, d)
     yield from _maps_of_a_part(rng)
 
 
 def _maps_of_a_part(rng):
-    """One map for some columns, for the first places, or backwards only, and one that forgets where it began."""
+    """One map for some columns, for the first positions, or backwards only, and one that forgets where it began."""
     angles = 0.54 * torch.arange(96).double()[:, None]  # no place within 34 comes near another
     wave = torch.cat([angles.cos(), angles.sin()], 1)  # (96, 2): its map is a turn
     beside = torch.cat([wave[:31], rng.uniform(31, 4, low=-1.0)], 1)
-    yield _measured("a wave beside random numbers", stand_in("place_table", table=beside), 29, 6)
+    yield _measured("a sinusoid beside random numbers", stand_in("place_table", table=beside), 29, 6)
     stumbling = torch.cat([wave[:17], wave[20:34]])
-    yield _measured("a wave that stumbles", stand_in("place_table", table=stumbling), 29, 2)
+    yield _measured("a sinusoid that skips positions", stand_in("place_table", table=stumbling), 29, 2)
     begun = torch.eye(96, 1, dtype=torch.float64)  # a mark for the beginning: no matrix brings it back
     begins = stand_in("place_table", table=torch.cat([begun, wave], 1))
-    yield _measured("a wave with a beginning", begins, 29, 3, has_all=True)
+    yield _measured("a sinusoid beside a mark at the beginning", begins, 29, 3, has_all=True)
     ended = torch.cat([begun.flip(0), wave], 1)[-29:]  # backwards there is a map, and forwards nobody knows the end
-    yield _measured("a wave with an end", stand_in("place_table", table=ended), 29, 3)
+    yield _measured("a sinusoid beside a mark at the end", stand_in("place_table", table=ended), 29, 3)
 
 
 def _measured(title, encoding, n, d, has_all=False, **options):
-    """Who says the same of every encoding has measured nothing: one that has all counts with one that has not."""
+    """An encoding with all properties counts with one that lacks some, because a constant measures nothing."""
     case = call(title, encoding, n, d, **options)
-    return case.counts_with("a table of random vectors" if has_all else "three waves")
+    return case.counts_with("a table of random vectors" if has_all else "three sinusoids")
 
 
 def _with(encode, n, d, **other):
@@ -94,7 +99,7 @@ def compared_with_the_place_itself(encode, n, d):
 
 
 @order_properties.misconception(
-    "1,000,000 is finite. Is an encoding that counts bounded, for a text as long as you like?"
+    "Print the largest number of an encoding that counts, for texts of 10, 1,000 and 1,000,000 words. Is it bounded?"
 )
 def bounded_means_finite(encode, n, d):
     return _with(encode, n, d, bounded=lambda rows: bool(rows.isfinite().all()))
@@ -108,7 +113,8 @@ def compared_with_itself(encode, n, d):
 
 
 @order_properties.misconception(
-    "A longer run has the right shape. Does it begin with the same vectors? Try the position divided by the length."
+    "The table for 2n positions has the right shape. Are its first n rows the same? Try the position "
+    "divided by the length."
 )
 def any_length_by_shape(encode, n, d):
     try:
@@ -119,7 +125,7 @@ def any_length_by_shape(encode, n, d):
 
 
 @order_properties.misconception(
-    "A map with a constant added takes 4 to 5. What takes it there by multiplication alone, and 5 to 6 as well?"
+    "Let an encoding count 4, 5, 6. Adding 1 takes each to the next. Does multiplication by one matrix do that, too?"
 )
 def a_constant_allowed(encode, n, d):
     def fits(rows):
@@ -129,7 +135,7 @@ def a_constant_allowed(encode, n, d):
 
 
 @order_properties.misconception(
-    "With as many positions as columns some matrix always fits. Over how many positions do you look for one?"
+    "With as many positions as columns, some matrix always fits. Over how many positions do you look for one?"
 )
 def too_few_places_for_a_map(encode, n, d):
     def fits(rows):
@@ -140,15 +146,15 @@ def too_few_places_for_a_map(encode, n, d):
 
 
 @order_properties.misconception(
-    "Print the shape of your matrix. Is it n × n? Then it mixes positions, and almost any table is a mix of itself."
+    "Print the shape of your matrix. Is it n × n? Such a matrix mixes positions, and it fits almost any table."
 )
 def a_map_that_mixes_places(encode, n, d):
     return _with(encode, n, d, relative=lambda rows: _best_map_fits(rows[:-1].T, rows[1:].T))
 
 
 @order_properties.misconception(
-    "Is it the difference of neighbours that stays the same? A clock's hand makes the same turn at every step, and its "
-    "differences point elsewhere each time. Find the matrix itself."
+    "Print the differences of neighbours for a clock's hand. It makes the same turn at every step, but "
+    "do its differences stay the same? The property asks for a matrix."
 )
 def relative_means_one_difference(encode, n, d):
     def one_difference(rows):

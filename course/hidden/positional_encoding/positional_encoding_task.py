@@ -47,27 +47,43 @@ def positional_encoding_task(rng):
     yield asked("lists of 32 letters, 90 % right", letters(200, 32), 0.9, weight=2.0)
     yield asked("lists of 64 letters, 80 % right", letters(100, 64), 0.8)
     apart = {"weight": 0.25, "public": True}
-    yield asked("one letter all along", repeating(1), 0.9, "the only letter of a list is not said", **apart)
-    yield asked("two letters in turn", repeating(2), 0.9, "a b a b …: the other letter is not said", **apart)
+    yield asked(
+        "one letter again and again", repeating(1), 0.9, "your model does not say the only letter of a list", **apart
+    )
+    yield asked(
+        "two letters in turn", repeating(2), 0.9, "in a b a b …, your model does not say the other letter", **apart
+    )
     by_threes = repeating(2)[:, :2].repeat_interleave(3, dim=1).repeat(1, 2)  # a a a b b b a a a b b b
-    yield asked("two letters, three by three", by_threes, 0.9, "a a a b b b …: the other letter is not said", **apart)
-    yield asked("three letters in turn", repeating(3), 0.9, "a b c a b c …: its own letter is not said", **apart)
+    yield asked(
+        "two letters, three by three",
+        by_threes,
+        0.9,
+        "in a a a b b b …, your model does not say the other letter",
+        **apart,
+    )
+    yield asked(
+        "three letters in turn",
+        repeating(3),
+        0.9,
+        "in a b c a b c …, your model does not say the same letter again",
+        **apart,
+    )
     ids = letters(50, 16)
-    neighbours = given_model("not the letter one place back", public=True, weight=0.1).call(ids, into="logits")
-    for title, by in (("not the letter one place back", 1), ("not the letter one place ahead", -1)):
+    neighbours = given_model("not the letter one position back", public=True, weight=0.1).call(ids, into="logits")
+    for title, by in (("not the letter one position back", 1), ("not the letter one position ahead", -1)):
         said = ids.roll(by, 1)
         said[:, 0 if by > 0 else -1] = -100
         yield (
             (neighbours if by > 0 else neighbours.judged_again(title, weight=0.1))
             .law("log_loss_at_least", of="logits", targets=said, known=torch.zeros(50), margin=1.0,
-                 because="it is a neighbour's letter that is said")
+                 because="your model says a neighbour's letter")
             .laws_only()
-            .counts_with("one letter all along")
+            .counts_with("one letter again and again")
         )  # fmt: skip
 
 
 def _said(ids, places):
-    """Says the letters that stand at `places` (T,), wrapped around, and is sure of it."""
+    """Logits that name the letters at `places` (T,), wrapped around, with certainty."""
     return 20.0 * _one_hot(ids[:, places % ids.shape[1]])
 
 
@@ -76,8 +92,8 @@ def _one_hot(ids):
 
 
 @positional_encoding_task.misconception(
-    "Your model names letters of the list, and not those it should. Does its answer change when you shuffle the list? "
-    "If so, from how many positions back is the letter that it says?"
+    "Your model names wrong letters of the list. Does its answer change when you shuffle the list? If "
+    "so, how many positions back is the letter that it says?"
 )
 def names_a_frequent_letter(ids):
     return _one_hot(ids).sum(1, keepdim=True).expand(-1, ids.shape[1], -1)
@@ -87,7 +103,7 @@ def names_a_frequent_letter(ids):
     "Your model knows which letters are in the list, but not where. Does its answer change when you shuffle the list?"
 )
 def names_another_letter_of_the_list(ids):
-    """What a model without positions learns: any letter but the one at this place is as likely as it is frequent."""
+    """What a model without positions learns: each letter but this position's own, as likely as it is frequent."""
     return _one_hot(ids).sum(1, keepdim=True) - _one_hot(ids)
 
 
@@ -99,7 +115,8 @@ positional_encoding_task.mistakes(
     "Your model says the letter it has just heard. Where does each position look?", says_it_at_once=_echo(0)
 )
 positional_encoding_task.mistakes(
-    "Your model says the letter one position back. Three are asked for.", echoes_the_neighbour=_echo(1)
+    "Write a row of ids and a row of your answers below each other. By how many positions do they differ?",
+    echoes_the_neighbour=_echo(1),
 )
 positional_encoding_task.mistakes(
     "Your model says the letter one position *ahead*. Write a row of ids and one of targets below each other.",
@@ -108,8 +125,8 @@ positional_encoding_task.mistakes(
 
 
 @positional_encoding_task.misconception(
-    "The nearer a letter, the louder your model hears it. Draw the attention weights of one position. Does any "
-    "distance stand out?"
+    "Near letters get more weight in your model than far ones. Draw the attention weights of one "
+    "position. Does the third position back stand out?"
 )
 def hears_the_near_ones_louder(ids):
     T = ids.shape[1]
@@ -118,7 +135,7 @@ def hears_the_near_ones_louder(ids):
 
 
 @positional_encoding_task.misconception(
-    "Your echo comes before the call. It says what is heard three positions *later*."
+    "Your model says the letter three positions *ahead*. Write a row of ids and one of targets below each other."
 )
 def looks_ahead(ids):
     places = torch.arange(ids.shape[1]) + order.DELAY
@@ -127,7 +144,7 @@ def looks_ahead(ids):
 
 
 @positional_encoding_task.misconception(
-    "All is right up to the trained length, and not beyond. What does your encoding say of a position never met?"
+    "All is right up to the trained length, and not beyond. Did training ever change the vectors of later positions?"
 )
 def knows_only_the_trained_places(ids):
     right = _said(ids, torch.arange(ids.shape[1]) - order.DELAY)
@@ -136,7 +153,7 @@ def knows_only_the_trained_places(ids):
 
 
 @positional_encoding_task.misconception(
-    "In a list of one and the same letter it does not even say that one. Does the loss fall, or does it jump about? Do "
+    "Your model does not even echo a list of one letter. Does the loss fall, or does it jump about? Do "
     "the parameters move in a step, and how far?"
 )
 def never_trained(ids):

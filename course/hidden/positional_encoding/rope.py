@@ -1,4 +1,4 @@
-"""Hidden tests of `rope`: pairs of numbers turned by the place."""
+"""Hidden tests of `rope`: pairs of numbers rotated by the position."""
 
 import torch
 
@@ -16,7 +16,7 @@ from course.reference import positional_encoding as reference
     ),
 )
 def rope(rng):
-    """B, h, T and D all different; positions of the caller's own, another base; float32, one place, one pair."""
+    """B, h, T and D all different. Positions of the caller's own, another base, float32, one position, one pair."""
 
     def words(*shape, dtype=torch.float64):
         return rng.normal(*shape, dtype=dtype)
@@ -24,11 +24,11 @@ def rope(rng):
     yield call("a small batch", words(2, 3, 5, 14), public=True, weight=2.0, tolerance=within(5))
     yield call("two numbers a word", words(1, 1, 7, 2), public=True, tolerance=within(7))
     places = torch.tensor([4, 11, 0, 7, 7])
-    yield call("places of its own", words(3, 2, 5, 6), places, weight=2.0, tolerance=within(11))
+    yield call("given positions", words(3, 2, 5, 6), places, weight=2.0, tolerance=within(11))
     between = rng.uniform(3, high=9.0)
-    yield call("places between the places", words(2, 3, 3, 6), between, grad=False, tolerance=within(9))
+    yield call("positions that are not whole numbers", words(2, 3, 3, 6), between, grad=False, tolerance=within(9))
     yield call("base 100", words(2, 3, 7, 10), base=100.0, tolerance=within(7))
-    yield call("places and base", words(3, 1, 2, 6), torch.tensor([3, 29]), 50.0, tolerance=within(29))
+    yield call("positions and base", words(3, 1, 2, 6), torch.tensor([3, 29]), 50.0, tolerance=within(29))
     yield call("one word, far along", words(2, 5, 1, 6), torch.tensor([4023]), tolerance=within(4023), public=True)
     yield call("as many heads as words", words(2, 5, 5, 6), tolerance=within(5))
     yield call("as many words as numbers", words(1, 2, 10, 10), tolerance=within(10))
@@ -43,7 +43,8 @@ def _first_ones_first(D):
 
 
 @rope.misconception(
-    "A rotation of pairs, but of which? Yours pairs column i with i + D/2; RoFormer pairs neighbours.",
+    "Let x be 1 in column 0 and 0 elsewhere, at position 1. Which two columns of your result are not 0? "
+    "Here neighbours form a pair.",
     convention="half-split pairs, as in GPT-NeoX and LLaMA",
 )
 def half_split_pairs(x, positions=None, base=10000.0):
@@ -52,7 +53,7 @@ def half_split_pairs(x, positions=None, base=10000.0):
 
 
 @rope.misconception(
-    "Position 0 is not rotated at all. Do its vectors come out as they went in, with every number in its own column?",
+    "Position 0 is not rotated at all. Do its vectors stay the same, with every number in its own column?",
     convention="pairs read as neighbours and written as halves",
 )
 def columns_come_out_sorted(x, positions=None, base=10000.0):
@@ -82,7 +83,7 @@ def exponent_i_over_D(x, positions=None, base=10000.0):
 
 
 def _cos_and_sin(x, positions, base):
-    """Of every place's angle in every pair, (T, D/2)."""
+    """Cosine and sine of every position's angle in every pair, (T, D/2) each."""
     places = torch.arange(x.shape[-2]) if positions is None else positions
     angles = places.double()[:, None] * frequencies_of(x.shape[-1], base)
     return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -92,9 +93,7 @@ def _as_pairs(a, b):
     return torch.stack([a, b], -1).flatten(-2)
 
 
-@rope.misconception(
-    "When you compute the second number of a pair, is the first one still what it was, or is it rotated already?"
-)
+@rope.misconception("Rotate (1, 0) and print the first number before you compute the second. Is it still what it was?")
 def second_number_from_the_turned_first(x, positions=None, base=10000.0):
     cos, sin = _cos_and_sin(x, positions, base)
     a, b = x[..., 0::2], x[..., 1::2]
@@ -102,14 +101,14 @@ def second_number_from_the_turned_first(x, positions=None, base=10000.0):
     return _as_pairs(a, a * sin + b * cos)
 
 
-@rope.misconception("Does x = 0 stay 0? RoPE rotates vectors, and adds nothing to them.")
+@rope.misconception("Rotate x = 0. What should come out, and what does?")
 def waves_added(x, positions=None, base=10000.0):
     cos, sin = _cos_and_sin(x, positions, base)
     return x + _as_pairs(sin, cos)
 
 
 @rope.misconception(
-    "Are vectors as long as before? The partner of a number and its angle must come from the same pair."
+    "Are vectors as long as before? Check whether a number's partner and its angle come from the same pair."
 )
 def pairs_and_angles_mixed(x, positions=None, base=10000.0):
     cos, sin = (each.repeat_interleave(2, dim=-1) for each in _cos_and_sin(x, positions, base))

@@ -9,7 +9,7 @@ def within(largest_position):
 
 
 def frequencies_of(d, base=10000.0):
-    """How far each pair of d numbers turns in one place, (d / 2,); raises ValueError for an odd d."""
+    """The angle by which each pair of d numbers turns from one position to the next, (d / 2,). Odd d: ValueError."""
     if d % 2:
         raise ValueError(f"{d} is odd")
     return base ** (-torch.arange(0, d, 2).double() / d)

@@ -12,14 +12,14 @@ from course.reference import positional_encoding as reference
     hints=(
         "Begin with D = 2. One hand shows (sin t, cos t). Write sin(t + k) and cos(t + k) with what it shows at t.",
         "Compute shift_matrix(1, 6) @ sinusoidal(9, 6)[4]. Which row of the table should that be, and which one is it?",
-        "One offset, but every pair turns by its own angle. How much does pair i turn in k positions?",
+        "Every pair turns by its own angle. By how much does pair i turn in k positions?",
     ),
 )
 def shift_matrix(rng):
-    """Forward, backward, not at all, far; one pair alone; an odd width."""
+    """Forward, backward, not at all, far, one pair alone, and an odd width."""
 
     def shift(offset, d, **options):
-        return call(f"{offset} places on, width {d}", offset, d, tolerance=within(abs(offset)), **options)
+        return call(f"offset {offset}, width {d}", offset, d, tolerance=within(abs(offset)), **options)
 
     yield shift(rng.choice(range(2, 7)), 2 * rng.choice([3, 4, 5, 6]), public=True, weight=2.0)
     yield shift(1, 2 * rng.choice(range(5, 14)), public=True)
@@ -39,7 +39,8 @@ def turned_the_wrong_way(offset, d_model):
 
 
 @shift_matrix.misconception(
-    "Your matrix fits a table with all sines first. Multiply it by a row of your own table. Do you get the next row?",
+    "Multiply your matrix by a row of your own table. Do you get the next row? Yours fits a table with "
+    "all sines first.",
     convention="all sines first, then all cosines",
 )
 def for_concatenated_halves(offset, d_model):
@@ -52,7 +53,9 @@ def _turns(angles, sign=-1):
     return [torch.stack([torch.stack([t.cos(), t.sin()]), torch.stack([sign * t.sin(), t.cos()])]) for t in angles]
 
 
-@shift_matrix.misconception("Each pair has a speed of its own. Does yours turn them all alike?")
+@shift_matrix.misconception(
+    "Print the angles by which your matrix turns each pair. Each pair of the table has a speed of its own."
+)
 def one_angle_for_all(offset, d_model):
     return torch.block_diag(*_turns(offset * torch.ones_like(frequencies_of(d_model))))
 

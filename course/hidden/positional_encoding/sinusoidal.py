@@ -17,10 +17,10 @@ from course.reference import positional_encoding as reference
     forbidden=("blocks.waves",),
 )
 def sinusoidal(rng):
-    """A narrow table and a wide one, a long one; one pair alone; an odd width."""
+    """A narrow table, a wide one, a long one, one pair alone, and an odd width."""
 
     def table(n, d, **options):
-        return call(f"{n} places, width {d}", n, d, tolerance=within(n), **options)
+        return call(f"{n} positions, width {d}", n, d, tolerance=within(n), **options)
 
     yield table(rng.choice(range(5, 10)), 2 * rng.choice([5, 7, 8, 9]), public=True, weight=2.0)
     yield table(rng.choice(range(11, 19)), rng.choice([4, 6, 8]), public=True)
@@ -39,7 +39,8 @@ def _table(n, frequencies, first=0):
 
 
 @sinusoidal.misconception(
-    "The right numbers in another layout. Which column stands beside sin t: its own cosine, or the next sine?",
+    "The numbers are right, and the layout is another. Which column stands beside sin t, its own cosine "
+    "or the next sine?",
     convention="all sines first, then all cosines, as in tensor2tensor",
 )
 def concatenated_halves(n_positions, d_model):
@@ -98,7 +99,7 @@ def cosine_of_the_next_angle(n_positions, d_model):
 
 
 def _fast_pairs_last_in_single_precision(n_positions, d_model):
-    """So fast that the rounding of torch's default type shows: other numbers than in double precision."""
+    """The table of fast pairs last, so fast that rounding in single precision gives other numbers."""
     frequencies_of(d_model)
     angles = torch.arange(n_positions)[:, None] * 10000 ** (torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)

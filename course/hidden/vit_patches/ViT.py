@@ -10,28 +10,28 @@ from course.reference.vit_patches import patchify as cut
 from course.reference.vit_patches import unpatchify as mend
 
 SIZES = {"image_size": 6, "patch": 2, "channels": 3, "classes": 7, "d_model": 10, "n_heads": 2, "d_ff": 13}
-"""Nine patches; no two sizes that could be taken for one another."""
+"""Nine patches, and no two sizes that could be taken for one another."""
 
 LOGITS = "a row of logits for each image"
-"""The case that no constant passes, and nothing that was written down: all others count together with it."""
+"""The case that no constant passes, nor logits that were written down. All others count together with it."""
 
 
 @exercise(
     reference.ViT,
     name="ViT",
     hints=(
-        "Print the shape after each step for three images, from patches to logits. Where does the 1 of N + 1 appear?",
-        "Exchange two patches of an image. Do the logits change? They should, because of one of your parameters.",
-        "Which of the N + 1 vectors does your last layer read? And which map did each layer leave behind in `weights`?",
-        "Put the model into training mode with dropout=0.0 and call it twice. Where could chance still come in?",
+        "Print the shape after each step for three images, from patches to logits. Where does N become N + 1?",
+        "Exchange two patches of an image. The logits should change. Which of your parameters makes them change?",
+        "Which of the N + 1 vectors does your output layer read? Which map did each layer leave behind in `weights`?",
+        "Put the model into training mode with dropout=0.0 and call it twice. Are the logits the same?",
     ),
     forbidden=("blocks.ViT",),
 )
 def ViT(rng):
-    """Its parameters are the student's own, so laws decide: who may see whom, and what must make a difference.
+    """Its parameters are the student's own, so laws decide what each token may see and what must make a difference.
 
-    With weak weights everything makes a difference. With very strong ones each word looks at a single other one, and
-    the class word of a single layer has seen exactly one patch: a square of the image, and no second one.
+    With weak weights everything makes a difference. With very strong ones each token looks at a single other one. Then
+    the [CLS] token of a single layer has seen exactly one patch, which is one square of the image.
     """
 
     images, copies = _pictures(rng, 5), rng.integers(0, 5, 11)
@@ -70,10 +70,10 @@ def _logits_and_parameters(rng, images, copies):
         .law("no_probabilities")
         .call(images, into="again")
         .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
-             "time: who drops something, and who would know that training is over?")
+             "time. Which step drops numbers, and does eval() switch it off?")
         .call(images[copies], into="copies")
         .law("rows_follow", of="copies", rows=copies, because="copies of an image should get the same logits, and "
-             "other images others: do yours depend on the pixels, and on nothing else?")
+             "other images should not. Do your logits depend on the pixels alone?")
     )  # fmt: skip
     yield (
         _case(rng, "every parameter takes part", public=True)
@@ -81,46 +81,47 @@ def _logits_and_parameters(rng, images, copies):
         .gradients(wrt="parameters")
         .law("every_parameter_is_reached")
         .law("learns_at_least", numbers=3 * (4 * 10**2 + 2 * 10 * 13),
-             because="it learns fewer numbers than three layers have: does each layer have weights of its own, and "
-             "does model.parameters() know them all?")
-        .law("learns_by_place", places=[13, 26], because="nothing that learns is d_ff = 13 wide: how wide is what each "
-             "layer does to its words one by one?")
+             because="it learns fewer numbers than three layers have. Has each layer its own weights, and does "
+             "model.parameters() list them all?")
+        .law("learns_by_place", places=[13, 26], because="no parameter is d_ff = 13 wide. How wide is the hidden "
+             "layer of your feed-forward network?")
     )  # fmt: skip
     yield (
-        _case(rng, "every place has a mark that learns", sizes={**SIZES, "image_size": 8}, public=True)
+        _case(rng, "every position has an embedding that learns", sizes={**SIZES, "image_size": 8}, public=True)
         .call(_pictures(rng, 3, side=8))
         .gradients(wrt="parameters")
-        .law("learns_by_place", places=[17, 16], because="no parameter that learns has a row for each place: "
-             "what are your marks, and does model.parameters() know them?")
+        .law("learns_by_place", places=[17, 16], because="no parameter has a row for each position. Does "
+             "model.parameters() list your positional embeddings?")
     )  # fmt: skip
 
 
 def _maps_and_marks(rng, images):
-    """What the pictures below the exercise read of the model."""
+    """What the figures below the exercise read from the model."""
     many = {**SIZES, "n_heads": 5}  # in six layers, chance does not make each map of each head flatter than the last
     yield (
-        _case(rng, "who looks at whom", n_layers=6, sizes=many, public=True)
+        _case(rng, "the attention maps", n_layers=6, sizes=many, public=True)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", **_maps(6, 5, 5, 10, 10))
-        .law("sums_to_one", of="maps", because="a row of a map should be how one word shares out its attention")
-        .law("bounded", of="maps", low=0.0, high=1.0, because="a share of attention lies between 0 and 1")
-        .law("positive", of="maps", because="some words get no share at all of another's attention: who hides them? In "
-             "an image there is no future")
-        .law("looks_reach_higher", of="maps", because="no word is ever looked at harder than in the layer before: is "
+        .law("sums_to_one", of="maps", because="each row of a map should be the attention weights of one token, with "
+             "a sum of 1")
+        .law("bounded", of="maps", low=0.0, high=1.0, because="an attention weight lies between 0 and 1")
+        .law("positive", of="maps", because="some attention weights are 0. Does a mask hide tokens? An image has no "
+             "future to hide")
+        .law("looks_reach_higher", of="maps", because="no attention weight ever grows from one layer to the next. Is "
              "each map its own layer's, or multiplied by those before?")
         .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("slices_differ", of="maps", dim=1, because="two images show the same map")
         .law("slices_differ", of="maps", dim=2, because="two heads show the same map")
     )  # fmt: skip
     yield (
-        _case(rng, "the marks, where the pictures look for them", public=True)
+        _case(rng, "the positional embeddings, where the figures look for them", public=True)
         .read("positions")
         .law("shape_is", of="positions", shape=(10, 10), meaning="self.positions (N + 1, D)")
     )
     marks = rng.normal(10, 10, dtype=torch.float32)
     other = torch.cat([rng.normal(1, 10, dtype=torch.float32), marks[1:]])
     yield (
-        _case(rng, "the class word has the first mark", public=True)
+        _case(rng, "the [CLS] token has the first position", public=True)
         .load({"positions": marks})
         .call(images, method="attention_maps", into="maps")
         .load({"positions": other})
@@ -128,84 +129,85 @@ def _maps_and_marks(rng, images):
         .law("shape_is", **_maps(3, 5, 2, 10, 10))
         .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("shares_stay", of="maps", to="others", layers=[0], places=list(range(1, 10)), because="another row 0 of "
-             "`positions` changes how the patches look at each other in the first layer: which row is which word's?")
+             "`positions` changes how patches attend to each other in the first layer. Row 0 should belong to the "
+             "[CLS] token")
     )  # fmt: skip
 
 
 def _norms(rng, images):
-    """Marks of a million show where no norm stands before the work, or before the classes."""
+    """Positional embeddings of a million show where no norm stands before attention, or before the classes."""
     loud = {"positions": 1e6 * rng.normal(10, 10, dtype=torch.float32)}
     yield (
-        _case(rng, "norms before the work")
+        _case(rng, "norms before attention and feed-forward")
         .load(loud)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", **_maps(3, 5, 2, 10, 10))
-        .law("bounded", of="maps", low=0.0, high=0.999, because="with marks of a million each word looks at one place "
-             "alone: in which of its steps does a layer bring its words to one scale?")
+        .law("bounded", of="maps", low=0.0, high=0.999, because="with positional embeddings of a million, each token "
+             "attends to one position alone. Print the size of what goes into each attention")
     )  # fmt: skip
     yield (
         _case(rng, "a norm before the classes")
         .load(loud)
         .call(images)
-        .law("bounded", low=-1e3, high=1e3, because="with marks of a million the logits run into the thousands: who "
-             "brings what the layers have added up back to one scale?")
+        .law("bounded", low=-1e3, high=1e3, because="with positional embeddings of a million, the logits run into "
+             "the thousands. Print the size of what goes into the output layer")
     )  # fmt: skip
 
 
 def _words_and_layers(rng, images):
-    """What a word holds, reads and keeps, seen in how the words look at each other."""
+    """What a token holds, reads and keeps, seen in the attention maps."""
     painted = _pictures(rng, 11)
     repainted = painted.clone()
     repainted[:, :, 4:, 4:] = _pictures(rng, 11)[:, :, 4:, 4:]
     begun = painted.clone()
     begun[:, :, :2, :2] = repainted[:, :, 4:, 4:]
     yield (
-        _case(rng, "a layer reads what the one before has written", scale=0.8, public=True)
+        _case(rng, "a layer reads the output of the one before", scale=0.8, public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(begun, method="attention_maps", into="begun")
         .law("shape_is", **_maps(3, 11, 2, 10, 10))
         .law("shares_change", of="maps", to="begun", layers=[1, 2], places=[0, *range(2, 10)],
-             because="another first patch changes nothing in how the other words look at each other, in no layer: "
-             "which words does the second layer read?")
+             because="another first patch changes no attention weight among the other tokens, in any layer. What "
+             "does the second layer read?")
     )  # fmt: skip
     yield (
-        _case(rng, "each word holds a patch of its own", public=True)
+        _case(rng, "each token holds a patch of its own", public=True)
         .call(painted, method="attention_maps", into="maps")
         .call(repainted, method="attention_maps", into="repainted")
         .call(painted, method="attention_maps", into="again")
         .law("shape_is", **_maps(3, 11, 2, 10, 10))
-        .law("equal", of="maps", to="again", within=1e-5, because="in evaluation, the same images show other maps the "
-             "second time: who drops something?")
+        .law("equal", of="maps", to="again", within=1e-5, because="in evaluation, the same images show other maps "
+             "the second time. Which step drops numbers?")
         .law("slices_differ", of="maps", dim=0, because="two layers show the same map")
         .law("shares_stay", of="maps", to="repainted", layers=[0], places=list(range(9)),
-             because="another last patch changes how the other words look at each other, in the first layer already: "
-             "does each word hold one patch, and all of it?")
+             because="another last patch changes attention weights among the other tokens in the first layer. Does "
+             "each token hold exactly one patch?")
     )  # fmt: skip
     yield (
-        _case(rng, "a word stays itself from layer to layer", public=True)
+        _case(rng, "a token stays itself from layer to layer", public=True)
         .call(images, method="attention_maps", into="maps")
         .law("shape_is", **_maps(3, 5, 2, 10, 10))
-        .law("looks_differ", of="maps", layers=[1, 2], because="in a later layer all words look at the others in the "
-             "same way: after attention has mixed them, what is left of each word's own?")
+        .law("looks_differ", of="maps", layers=[1, 2], because="in a later layer all tokens have the same attention "
+             "weights. After attention has mixed them, what is left of each token's own vector?")
     )  # fmt: skip
 
 
 def _images_and_places(rng, images):
-    """No image sees another, and a patch knows its place."""
+    """No image sees another, and a patch knows its position."""
     yield (
         _case(rng, "alone and in company", public=True)
         .call(images)
         .map([(image[None],) for image in images], into="alone")
-        .law("same_rows", to="alone", because="an image gets other logits in a batch than it gets alone")
+        .law("same_rows", to="alone", because="an image gets other logits in a batch than alone")
     )
     shuffled = mend(cut(images, 2)[:, [4, 2, 0, 8, 1, 3, 7, 5, 6]], 2, 6, 6)
     yield (
         _case(rng, "patches in another order", public=True)
         .call(images)
         .call(shuffled, into="other")
-        .law("slices_differ", within=1e-7, because="two images get the same logits: what does the [CLS] token see?")
-        .law("differ_by_share", to="other", share=1e-3, because="the same patches in other places get the same logits: "
-             "what tells the model where a patch stands?")
+        .law("slices_differ", within=1e-7, because="two images get the same logits. What does the [CLS] token see?")
+        .law("differ_by_share", to="other", share=1e-3, because="the same patches at other positions get the same "
+             "logits. What tells the model where a patch stands?")
     )  # fmt: skip
 
 
@@ -216,15 +218,15 @@ def _dropout(rng, images):
         .train()
         .call(images)
         .call(images, into="again")
-        .law("equal", to="again", within=1e-5, because="in training, the same images get other logits the second time, "
-             "and dropout is 0: who drops something all the same?")
+        .law("equal", to="again", within=1e-5, because="in training with a dropout of 0, the same images get other "
+             "logits the second time. Which step drops numbers?")
     )  # fmt: skip
     yield (
         _case(rng, "dropout, when it is asked for", dropout=0.5)
         .train()
         .call(images)
         .call(images, into="again")
-        .law("different", to="again", because="dropout=0.5 changes nothing: does it reach the layers?")
+        .law("different", to="again", because="dropout=0.5 changes nothing. Does it reach the layers?")
     )
 
 
@@ -248,18 +250,18 @@ def _pixels(rng, images):
 
 
 def _looks(rng):
-    """What the class word reads is one patch, and the one that its map tells."""
+    """The [CLS] token reads one patch, and it is the one that its map shows."""
     yield _looking_at_one(rng, 1, "one channel")
     for title in ("three channels", "three channels, once more", "three channels, a third time"):
         yield _looking_at_one(rng, 3, title, weight=0.4)
-    yield _read_as_mapped(rng, 1, "do maps and logits come from one pass, of the same words?")
+    yield _read_as_mapped(rng, 1, "do maps and logits come from one pass, over the same tokens?")
     for which in ("", ", with other weights"):  # heads merged across words: once in forty draws nothing shows of it
-        asks = "are map and logits of one pass, and does what a head has seen reach the word that looked?"
+        asks = "do maps and logits come from one pass, and does what a head has seen reach the token that looked?"
         yield _read_as_mapped(rng, 2, asks, which, weight=0.5)
 
 
 def _other_sizes(rng, images):
-    """The least there can be, many classes; and dropout once training is over."""
+    """A single patch and layer, many classes, and dropout once training is over."""
     one = {"image_size": 5, "patch": 5, "channels": 1, "classes": 3, "d_model": 4, "n_heads": 1, "d_ff": 7}
     yield (
         _case(rng, "a single patch, a single layer", n_layers=1, sizes=one)
@@ -269,13 +271,14 @@ def _other_sizes(rng, images):
         .law("shape_is", of="maps", shape=(1, 2, 1, 2, 2))
     )
     yield (
-        _case(rng, "scores for many classes", 3.0, n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
+        _case(rng, "logits for many classes", 3.0, n_layers=1, sizes={**SIZES, "classes": 23}, weight=0.5)
         .call(images)
         .law("some_below_zero")
         .law(
             "exceeds",
             value=1.0,
-            because="with strong weights scores are large, and none of yours is beyond 1: what has been done to them?",
+            because="with strong weights logits are large, and none of yours is above 1. What happens to them at the "
+            "end?",
         )
     )
     yield (
@@ -283,15 +286,15 @@ def _other_sizes(rng, images):
         .call(images)
         .call(images, into="again")
         .law("equal", to="again", within=1e-5, because="in evaluation, the same images get other logits the second "
-             "time: who goes on dropping, and who would know that training is over?")
+             "time. Which step still drops numbers, and does eval() reach it?")
     )  # fmt: skip
 
 
 def _read_as_mapped(rng, heads, question, which="", **settings):
-    """With one head nothing can be merged in a wrong order: a map that is wrong there is a map of something else."""
+    """With one head nothing can be merged in a wrong order, so a wrong map there is a map of something else."""
     many = rng.normal(17, 3, 10, 10, dtype=torch.float32).requires_grad_()
-    title = "the map shows what is read" + ("" if heads == 1 else ", by two heads") + which
-    because = f"patches make a difference at which, by your map, no head of the [CLS] token looks: {question}"
+    title = "the map shows what the [CLS] token reads" + ("" if heads == 1 else ", by two heads") + which
+    because = f"some patches change the logits, though your map gives them no weight. So {question}"
     return (
         build(title, 10, 2, 3, 5, 8, heads, 13, 1, **settings)
         .laws_only()
@@ -306,23 +309,23 @@ def _read_as_mapped(rng, heads, question, which="", **settings):
 
 
 def _looking_at_one(rng, channels, title, **settings):
-    """One layer, one head, weights so strong that softmax chooses: of an image one patch, or the class word itself."""
-    strong = "with weights so strong that each word looks at one other, "
+    """One layer, one head, and weights so strong that softmax chooses one patch of an image, or the [CLS] token."""
+    strong = "with weights so strong that each token attends to one other, "
     images = rng.normal(17, channels, 10, 10, dtype=torch.float32).requires_grad_()
-    title = f"each word looks at a single other one, {title}"
+    title = f"each token attends to a single one, {title}"
     asked = build(title, 10, 2, channels, 5, 8, 1, 13, 1, public=channels == 1, **settings)
     asked = asked.laws_only().fill(rng, scale=5.0).call(images).gradients().counts_with(LOGITS)
     if channels == 1:
         asked = asked.law(
             "squares_that_matter", side=1, each=4 * 2,
-            because=strong + "everything still makes a difference: whose vector do you read in the end?",
+            because=strong + "everything still makes a difference. Which token's vector do you read in the end?",
         ).law(
             "squares_that_matter", side=1, each=4,
-            because=strong + "a second patch makes a difference: whose vector do you read in the end?",
+            because=strong + "a second patch makes a difference. Which token's vector do you read in the end?",
         )  # fmt: skip
     return asked.law(
         "squares_that_matter", side=2, each=1,
-        because=strong + "what makes a difference is no square of the image: what do your patches hold?",
+        because=strong + "the pixels that make a difference form no square. Which pixels do your patches hold?",
     )  # fmt: skip
 
 
@@ -350,40 +353,44 @@ class Open(reference.ViT):
 
 
 def _look(layer, words, **options):
-    """What the words see of each other in a layer, and the map of it."""
+    """What the tokens see of each other in a layer, and the map of it."""
     return layer.attention(words, words, words, average_attn_weights=False, **options)
 
 
 def _onwards(layer, z, seen):
-    """The words z behind a layer in which attention has `seen` this."""
+    """The tokens z behind a layer in which attention has `seen` this."""
     z = z + layer.drop(seen)
     return z + layer.drop(layer.mlp(layer.norms[1](z)))
 
 
-@ViT.misconception("Exchange two patches of an image: the logits stay as they are. Which parameter should know better?")
+@ViT.misconception(
+    "Exchange two patches of an image. Your logits stay the same. Which parameter should make a difference?"
+)
 class WithoutPositions(Open):
     def words(self, images):
         weights = self.patches.weight, self.patches.bias, self.cls
         return reference.embed_patches(images, *weights, 0 * self.positions)
 
 
-@ViT.misconception("Of N + 1 vectors one has no patch of its own, and gathers what the image is. Do you read that one?")
+@ViT.misconception(
+    "Of the N + 1 vectors, one has no patch of its own. Change only that one before the output. Do the logits move?"
+)
 class ReadsTheLastPatch(Open):
     def choose(self, z):
         return z[:, -1]
 
 
 @ViT.misconception(
-    "Reading all words together, as their mean, works as well in practice. Here only the class word is read, as in the "
-    "paper.",
-    convention="pooling over all words, mostly their mean, instead of a class word",
+    "Change the last token's vector before the output. Do the logits move? Reading the mean works in practice, but "
+    "here only [CLS] is read.",
+    convention="pooling over all tokens, mostly their mean, instead of a [CLS] token",
 )
 class ReadsTheMean(Open):
     def choose(self, z):
         return z.mean(1)
 
 
-@ViT.misconception("Change one patch of an image. In how many of the words, before any layer, does it show?")
+@ViT.misconception("Change one patch of an image. How many tokens change before the first layer?")
 class WordsReshapedNotTransposed(Open):
     def words(self, images):
         words = patch_words(images, self.patches.weight, self.patches.bias)
@@ -391,7 +398,9 @@ class WordsReshapedNotTransposed(Open):
         return torch.cat([class_words(words, self.cls), mixed], dim=1) + self.positions
 
 
-@ViT.misconception("Let every word look at all words equally. What is left of a word itself, after two such layers?")
+@ViT.misconception(
+    "Let every token attend to all tokens equally. What is left of each token's own vector after two such layers?"
+)
 class WithoutResiduals(Open):
     def through(self, layer, z):
         seen, weights = _look(layer, layer.norms[0](z))
@@ -399,9 +408,9 @@ class WithoutResiduals(Open):
 
 
 @ViT.misconception(
-    "Make your marks a million times larger. How sharply does each word look in the first layer, and what was done to "
-    "the words before they were compared?",
-    convention="norms after the work, as in the Transformer of 2017",
+    "Make your positional embeddings a million times larger. How sharp are the attention weights of the first "
+    "layer? How large are the vectors that are compared?",
+    convention="post-norm, as in the Transformer of 2017",
 )
 class NormsAfterTheWork(Open):
     def through(self, layer, z):
@@ -423,8 +432,8 @@ class MapsOfOtherWords(Open):
 
 
 @ViT.misconception(
-    "Number what your heads have seen: 10·word + head. In which order of axes does it lie when you reshape it to D "
-    "numbers for each word?"
+    "Fill what your heads have seen with 10·token + head. In which order do the axes lie when you reshape it to D "
+    "numbers for each token?"
 )
 class HeadsMergedAcrossWords(Open):
     def through(self, layer, z):
@@ -435,9 +444,7 @@ class HeadsMergedAcrossWords(Open):
         return _onwards(layer, z, attention.out_proj((weights @ v).reshape(z.shape))), weights
 
 
-@ViT.misconception(
-    "Draw the map of the first layer. Who may not look at whom, and is there a future in an image that must be hidden?"
-)
+@ViT.misconception("Draw the map of the first layer. Which weights are 0? Has an image a future that must be hidden?")
 class LooksBackOnly(Open):
     def through(self, layer, z):
         future = torch.ones(z.shape[1], z.shape[1], dtype=torch.bool).triu(1)

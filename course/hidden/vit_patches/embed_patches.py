@@ -17,7 +17,7 @@ from course.reference.vit_patches import patchify as cut
     ),
 )
 def embed_patches(rng):
-    """Everything differs from everything, then W is square; the class word is neither zero nor alike in any place."""
+    """All sizes differ, then W is square. The numbers of the [CLS] token all differ, and none is zero."""
 
     def embed(title, B, C, H, W, p, D, dtype=torch.float64, **options):
         N = H // p * (W // p)
@@ -37,7 +37,7 @@ def embed_patches(rng):
 
 
 def _joined(join):
-    """The answer that makes a sequence of class words (B, 1, D), words (B, N, D) and positions in its own way."""
+    """An answer that joins [CLS] tokens (B, 1, D), patch embeddings (B, N, D) and positions in its own way."""
 
     def answer(images, W, b, cls, positions):
         words = patch_words(images, W, b)
@@ -55,7 +55,7 @@ embed_patches.mistakes(
     class_word_last=_joined(lambda first, words, marks: _in_a_row(words, first) + marks),
 )
 embed_patches.mistakes(
-    "How many vectors come out for N patches, and how many rows does positions have? Whose is the first?",
+    "How many vectors come out for N patches, and how many rows does positions have? What is the first one for?",
     no_class_word=_joined(lambda first, words, marks: words + marks[1:] + 0 * first),
     no_class_word_and_marks_one_off=_joined(lambda first, words, marks: words + marks[:-1] + 0 * first),
 )
@@ -64,15 +64,15 @@ embed_patches.mistakes(
     map_poured_into_words=_joined(lambda first, words, marks: _in_a_row(first, words.mT.reshape(words.shape)) + marks),
 )
 embed_patches.mistakes(
-    "Every vector has its positional embedding, but the [CLS] token is at the wrong end of the sequence.",
+    "Let W and b be zero and print the vectors. At which end is the [CLS] token? The positions are right.",
     class_word_last_with_its_mark=_joined(lambda first, words, marks: _in_a_row(words, first) + marks.roll(-1, 0)),
 )
 embed_patches.mistakes(
-    "There are N + 1 positions. What did you do with row 0?",
+    "There are N + 1 positions. Set all but row 0 to zero. Which vector changes?",
     class_word_without_a_mark=_joined(lambda first, words, marks: _in_a_row(first, words + marks[1:])),
 )
 embed_patches.mistakes(
-    "Which row of positions belongs to the first patch? Row 0 is for the word before it.",
+    "Which row of positions belongs to the first patch? Row 0 is for the token before it.",
     marks_one_off=_joined(lambda first, words, marks: _in_a_row(first, words + marks[:-1])),
 )
 embed_patches.mistakes(
@@ -81,7 +81,7 @@ embed_patches.mistakes(
 )
 
 
-@embed_patches.misconception("How wide is cls: like a patch, or like a word? What should W do to it?")
+@embed_patches.misconception("Is cls as wide as a patch, or as wide as a patch embedding? What should W do to it?")
 def class_word_before_the_projection(images, W, b, cls, positions):
     patches = cut(images, patch_side(images, W))
     return _in_a_row(class_words(patches, cls), patches) @ W.T + b + positions
@@ -95,7 +95,7 @@ embed_patches.mistakes(
 )
 
 
-@embed_patches.misconception("Is what W reads a square of the image? Use the patchify that you have checked.")
+@embed_patches.misconception("Draw what W reads for the first patch. Is it a square of the image?")
 def words_of_strips(images, W, b, cls, positions):
     words = cut_in_order(images, patch_side(images, W), 0, 1, 2, 3, 4, 5) @ W.T + b
     return _in_a_row(class_words(words, cls), words) + positions

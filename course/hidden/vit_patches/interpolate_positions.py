@@ -1,4 +1,4 @@
-"""Hidden tests of `interpolate_positions`, which fits learned positions to another grid."""
+"""Hidden tests of `interpolate_positions`, which fits learned positional embeddings to another grid."""
 
 import torch
 from torch.nn import functional as F
@@ -10,18 +10,18 @@ from course.reference import vit_patches as reference
 @exercise(
     reference.interpolate_positions,
     hints=(
-        "How many rows does the result have for a grid of 5 × 7? Which of them have no place in the image?",
+        "How many rows does the result have for a grid of 5 × 7? Which of them belongs to no patch?",
         "Fill column 0 of positions with the number of the patch's row, and lay the result out as (height, width).",
-        "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and what plays the channels?",
+        "F.interpolate reads (B, C, H, W). Which of your axes are H and W, and which one is C?",
     ),
 )
 def interpolate_positions(rng):
-    """Bilinear, bicubic, with or without aligned corners: compared is what every such interpolation keeps.
+    """Bilinear or bicubic, with or without aligned corners. Only what every such interpolation keeps is compared.
 
-    What is drawn larger are weights that were learned: whether a gradient flows through is not asked.
+    The embeddings were learned before, so no gradient has to flow through.
 
-    A grid of the same size, marks that are all alike, marks that change in one direction only; and points of the old
-    grid that lie on a point of the new one however its corners are aligned.
+    A grid of the same size, embeddings that are all alike, embeddings that change in one direction only, and points of
+    the old grid that lie on a point of the new one however its corners are aligned.
     """
 
     def alike(side, D, **options):
@@ -29,7 +29,7 @@ def interpolate_positions(rng):
         return rows[[0, *[1] * side**2]]
 
     def one_way(side, D, axis):
-        """Marks that rise from patch to patch along one axis of the grid."""
+        """Embeddings that rise from patch to patch along one axis of the grid."""
         along = torch.arange(side, dtype=torch.float64) + rng.uniform(1, low=1.0, high=2.0)
         steps = rng.uniform(D, low=0.5, high=1.5)
         grid = along[:, None].expand(side, side) if axis == 0 else along.expand(side, side)
@@ -50,11 +50,11 @@ def interpolate_positions(rng):
     for axis, grid, public in ((1, (5, 7), True), (0, (5, 5), True), (0, (7, 5), False), (1, (7, 4), False)):
         across = "across" if axis else "down"
         yield (
-            moved(f"marks that change only {across}", one_way(3, 4, axis), grid, public=public)
+            moved(f"embeddings that change only {across}", one_way(3, 4, axis), grid, public=public)
             .law("grid_is_constant", grid=grid, axis=1 - axis,
-                 because=f"the marks change only {across} the image; laid out as (height, width), yours do otherwise")
+                 because=f"the embeddings change only {across} the image. Laid out as (height, width), yours do not")
             .law("grid_rises", grid=grid, axis=axis,
-                 because=f"the marks rise {across} the image; some neighbours of yours are alike")
+                 because=f"the embeddings rise {across} the image, and some neighbours of yours are alike")
         )  # fmt: skip
     some = rng.normal(10, 5)
     yield (
@@ -79,14 +79,14 @@ def interpolate_positions(rng):
 
 
 def _drawn_out(rows, grid, mode="bicubic"):
-    """The marks (side·side, D) of a square grid on another one: (height·width, D)."""
+    """The embeddings (side·side, D) of a square grid on another one: (height·width, D)."""
     side = round(len(rows) ** 0.5)
     picture = rows.T.reshape(1, -1, side, side)
     return F.interpolate(picture, size=tuple(grid), mode=mode, align_corners=False)[0].flatten(1).T
 
 
 def _with_class_row(place):
-    """The answer that gets the patches' marks by `place(rows, grid)`, and leaves the class word's row where it is."""
+    """The answer that gets the patches' embeddings by `place(rows, grid)`, and keeps the [CLS] token's row."""
     return lambda positions, new_grid: torch.cat([positions[:1], place(positions[1:], new_grid)])
 
 
@@ -121,7 +121,7 @@ interpolate_positions.mistakes(
     last_row_kept_in_straight_lines=_last_row_last("bilinear"),
 )
 interpolate_positions.mistakes(
-    "new_grid is (height, width). Lay your result out that way: who stands beside whom?",
+    "new_grid is (height, width). Lay your result out that way. Which patches stand side by side?",
     height_and_width_exchanged=_with_class_row(lambda rows, grid: _drawn_out(rows, grid[::-1])),
 )
 interpolate_positions.mistakes(

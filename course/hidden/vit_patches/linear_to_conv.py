@@ -9,17 +9,17 @@ from course.reference import vit_patches as reference
 @exercise(
     reference.linear_to_conv,
     hints=(
-        "Row d of W makes number d of a word. Which C·p·p numbers of a patch does it multiply, and in what order?",
-        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every word report?",
+        "Row d of W makes number d of a patch embedding. Which C·p·p numbers does it multiply, in which order?",
+        "Let W be zero but for W[0, 1] = 1. Which pixel of which channel does number 0 of every patch embedding hold?",
         "Compare F.conv2d(images, yours, stride=p).flatten(2).mT with patchify(images, p) @ W.T.",
     ),
 )
 def linear_to_conv(rng):
-    """Sizes that differ, one channel, one pixel, as many channels as words are wide."""
+    """Sizes that differ, one channel, one pixel, as many channels as an embedding is wide."""
     yield call("three channels", rng.normal(5, 12), 3, 2, public=True)
     yield call("one channel", rng.normal(2, 9), 1, 3, public=True)
     yield call("two channels, larger patches", rng.normal(7, 50), 2, 5)
-    yield call("words as wide as there are channels", rng.normal(5, 45), 5, 3)
+    yield call("embeddings as wide as there are channels", rng.normal(5, 45), 5, 3)
     yield call("as wide as a patch", rng.normal(12, 12), 3, 2)
     yield call("patches of one pixel", rng.normal(5, 3), 3, 1, weight=0.5)
     yield call("float32", rng.normal(3, 8, dtype=torch.float32), 2, 2)
@@ -27,7 +27,8 @@ def linear_to_conv(rng):
 
 
 @linear_to_conv.misconception(
-    "Right for patches flattened channel last. Those of your patchify begin with all pixels of channel 0.",
+    "Print patch 0 of your patchify. It begins with all pixels of channel 0. Your kernels fit patches flattened "
+    "channel last.",
     convention="channel last inside a patch, as in vit-pytorch",
 )
 def kernels_channel_last(W, C, p):
@@ -35,19 +36,19 @@ def kernels_channel_last(W, C, p):
 
 
 @linear_to_conv.misconception(
-    "A convolution of mathematics turns its kernel round. PyTorch's conv2d does not: try an image with one white pixel."
+    "Try an image with one white pixel. Mathematics turns the kernel of a convolution round. Does PyTorch's conv2d?"
 )
 def kernels_turned_round(W, C, p):
     return W.reshape(len(W), C, p, p).flip(2, 3)
 
 
-@linear_to_conv.misconception("W is (out, in). Compare W[0] with all numbers of your kernel 0.")
+@linear_to_conv.misconception("W has the shape (out, in). Compare W[0] with all numbers of your kernel 0.")
 def read_from_the_wrong_side(W, C, p):
     return W.T.reshape(len(W), C, p, p)
 
 
 @linear_to_conv.misconception(
-    "Compare W[0] with all numbers of your kernel 0. The shape alone does not say whose they are."
+    "Compare W[0] with all numbers of your kernel 0. The right shape alone does not make them equal."
 )
 def words_and_channels_mixed(W, C, p):
     return W.reshape(C, len(W), p, p).transpose(0, 1)

@@ -14,11 +14,11 @@ from course.reference.vit_patches import patchify as cut
     hints=(
         "Number the pixels of a 4 × 6 image from 0 to 23 and cut it with p = 2. Write down patches 0 and 1 by hand.",
         "Draw your patch 0 as a picture of p x p pixels. Which pixels of the image do you see?",
-        "Before the patches can be laid out, six numbers say where a pixel is. Which six, in what order?",
+        "Six numbers say where a pixel is. Name all six, in the order of the image and in that of the patches.",
     ),
 )
 def patchify(rng):
-    """Wide and high images, one channel and several; a patch of one pixel, one that is everything; a remainder."""
+    """Wide and high images, one channel and several, a patch of one pixel, one that is the whole image, a remainder."""
     yield call("one channel", rng.normal(2, 1, 4, 6), 2, public=True)
     yield call("three channels", rng.normal(2, 3, 6, 4), 2, public=True, weight=2.0)
     yield call("five channels, larger patches", rng.normal(3, 5, 6, 9), 3, weight=2.0)
@@ -46,12 +46,12 @@ patchify.mistakes(
     column_by_column=_ordered(0, 4, 2, 1, 3, 5),
 )
 patchify.misconception(
-    "The right pixels in the right patches; inside one, yours names the channel last and the docstring first.",
+    "Number the pixels of two channels and print patch 0. Inside a patch, the docstring puts the channel first.",
     convention="channel last inside a patch, as in vit-pytorch",
     name="channel_last",
 )(_ordered(0, 2, 4, 3, 5, 1))
 patchify.mistakes(
-    "The right pixels in the right patches. Draw one patch: is it lying on its side?",
+    "The right pixels are in the right patches. Draw one patch. Is it lying on its side?",
     transposed_inside=_ordered(0, 2, 4, 1, 5, 3),
 )
 
@@ -73,7 +73,7 @@ patchify.mistakes(
     a_channel_at_a_time=_ordered(0, 1, 2, 4, 3, 5),
 )
 patchify.mistakes(
-    "Make one image of the batch black. In whose patches does the black turn up?",
+    "Make one image of the batch black. In which images' patches does the black turn up?",
     images_mixed_up=_ordered(2, 4, 0, 1, 3, 5),
 )
 

@@ -17,7 +17,7 @@ def patch_side(images, W):
 
 
 def patch_words(images, W, b):
-    """The words of the patches alone, as they should be: (B, N, D)."""
+    """The right patch embeddings alone: (B, N, D)."""
     return cut(images, patch_side(images, W)) @ W.T + b
 
 

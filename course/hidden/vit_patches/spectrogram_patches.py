@@ -12,11 +12,11 @@ from course.reference import vit_patches as reference
     hints=(
         "How many windows of 3 with a step of 2 fit into 7 frequencies? And into 11 times?",
         "Number the entries of a small spectrogram. Where does patch 1 begin, and where the next band?",
-        "A spectrogram (B, F, T) is an image of one channel. Which of your tools cut images, and what is new here?",
+        "A spectrogram (B, F, T) is an image of one channel. What differs from patchify once patches overlap?",
     ),
 )
 def spectrogram_patches(rng):
-    """F and T differ, remainders on one side, on both, on none; steps shorter than a patch, as long, and longer."""
+    """F and T differ. Remainders on one side, on both, on none. Steps shorter than a patch, as long, and longer."""
     yield call("overlapping", rng.normal(2, 7, 11), 3, 2, public=True, weight=2.0)
     yield call("a remainder in time", rng.normal(2, 5, 12), 3, 2, public=True)
     yield call("remainders on both sides", rng.normal(3, 10, 8), 4, 3, weight=2.0)
@@ -43,15 +43,15 @@ spectrogram_patches.mistakes(
     without_overlap=lambda spec, p, stride: _pieces(spec, p, p, p),
 )
 spectrogram_patches.mistakes(
-    "The stride is how far apart patches begin, and not how much they share.",
+    "Print the first column of your patches 0 and 1. The stride is how far apart they begin, not how much they share.",
     stride_taken_for_overlap=lambda spec, p, stride: _pieces(spec, p, *[max(p - stride, 1)] * 2),
 )
 spectrogram_patches.mistakes(
-    "Where does your patch 1 begin: later, or higher? Time runs fastest.",
+    "Print where your patch 1 begins. Is it later, or higher? Time runs fastest.",
     times_before_bands=lambda spec, p, stride: _pieces(spec, p, stride, stride, (0, 2, 1, 3, 4)),
 )
 spectrogram_patches.mistakes(
-    "Frequency is the first axis after the batch. Which of the two are your rows?",
+    "Frequency is the first axis after the batch. Do the rows of your patches run along it?",
     time_and_frequency_exchanged=lambda spec, p, stride: _pieces(spec, p, stride, stride, (0, 2, 1, 4, 3)),
 )
 
@@ -65,7 +65,7 @@ def columns_not_transposed(spec, p, stride):
 
 
 @spectrogram_patches.misconception(
-    "How many patches do you get from 12 times, p = 3 and a stride of 2? The rest is dropped."
+    "Count your patches for 12 times, p = 3 and a stride of 2. What is left over at the end is dropped."
 )
 def padded_at_the_ends(spec, p, stride):
     _pieces(spec, p, stride, stride)

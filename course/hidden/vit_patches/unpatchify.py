@@ -16,7 +16,7 @@ from course.reference import vit_patches as reference
     ),
 )
 def unpatchify(rng):
-    """The same sizes as in cutting; H and W differ, so do rows and columns of patches."""
+    """The same sizes as in cutting. H and W differ, and so do rows and columns of patches."""
     yield call("one channel", rng.normal(2, 6, 4), 2, 4, 6, public=True)
     yield call("three channels", rng.normal(2, 6, 12), 2, 6, 4, public=True, weight=2.0)
     yield call("five channels, larger patches", rng.normal(3, 6, 45), 3, 6, 9, weight=2.0)
@@ -51,24 +51,25 @@ unpatchify.mistakes(
     patches_poured_out=_ordered(0, 1, 2, 3, 4, 5),
 )
 unpatchify.mistakes(
-    "patchify has brought a pixel's six numbers into a new order. Write both down: does the same once more undo it?",
+    "Write down the order of a pixel's six numbers before and after patchify. Does the same step once more undo it?",
     cut_once_more=_ordered(0, 2, 4, 1, 3, 5),
 )
 unpatchify.mistakes(
-    "Where does patch 1 belong: to the right of patch 0, or below it?",
+    "Does patch 1 belong to the right of patch 0, or below it?",
     laid_column_by_column=_ordered(0, 3, 2, 4, 1, 5, grid=_exchanged),
 )
 unpatchify.mistakes(
-    "How many patches lie side by side in an image of 4 × 6 with p = 2: two or three?",
+    "How many patches lie side by side in an image of 4 × 6 with p = 2?",
     width_taken_for_height=_ordered(0, 3, 1, 4, 2, 5, grid=_exchanged),
 )
 unpatchify.misconception(
-    "Right for patches flattened channel last. Those of your patchify begin with all pixels of channel 0.",
+    "Print patch 0 of your patchify. It begins with all pixels of channel 0. Yours fits patches flattened channel "
+    "last.",
     convention="channel last inside a patch, as in vit-pytorch",
     name="read_channel_last",
 )(_ordered(0, 5, 1, 3, 2, 4, inside=lambda p: (p, p, -1)))
 unpatchify.mistakes(
-    "Every patch is in its place. Draw one: is it lying on its side?",
+    "Every patch is in its place. Draw one. Is it lying on its side?",
     laid_on_their_side=_ordered(0, 3, 1, 5, 2, 4),
 )
 

@@ -10,7 +10,7 @@ from course.reference.vit_patches import unpatchify as mend
 
 
 def lays_every_scan_on_it(images):
-    """The nearest of the 1,400 training scans, each tried at all 25 places: logits (B, 10), and nothing is trained."""
+    """The nearest of the 1,400 training scans, each tried at all 25 places. Logits (B, 10), and nothing is trained."""
     scans, labels = digits.scans("train")
     ink = scans.square().sum((1, 2, 3))[:, None, None]
     # |image - placed scan|² without |image|², which is the same for all: a convolution finds every overlap at once
@@ -31,9 +31,9 @@ def lays_every_scan_on_it(images):
     forbidden=("blocks.ViT",),
 )
 def vit_patches_task(rng):
-    """The 397 scans held out, at places that the judge draws; then what tells one half-trained model from another.
+    """The 397 held-out scans, at places that the judge draws, then what tells one half-trained model from another.
 
-    A model that is right in 93 % of all places is right in 93 ± 1.2 % of one draw: several draws stand together.
+    A model that is right in 93 % of all places is right in 93 ± 1.2 % of one draw, so several draws count together.
 
     Ten seeds of the notebook's model: 92.6 to 94.8 %. A linear model 37 %. (tests/training/test_vit_patches_task.py)
     """
@@ -52,15 +52,15 @@ def vit_patches_task(rng):
         return pages, labels.repeat(times)
 
     def mixed(part):
-        """The scans in an order of their own: an answer is no list."""
+        """The scans in an order of their own, so that no list of answers fits."""
         images, labels = digits.scans(part)
         shuffled = rng.permutation(len(labels))
         return images[shuffled], labels[shuffled]
 
-    some = asked("better than any linear model: 60 % right", *anywhere(times=3), 0.6, public=True)
+    some = asked("better than any linear model, 60 % right", *anywhere(times=3), 0.6, public=True)
     yield some.shows("accuracy_at_least", full=0.9, called="accuracy")
-    yield some.judged_again("digits nobody has seen, 90 % right", bar=0.9, weight=2.0)
-    more = asked("the same at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
+    yield some.judged_again("held-out digits, 90 % right", bar=0.9, weight=2.0)
+    more = asked("held-out digits at other places, 90 % right", *anywhere(times=6), 0.9, weight=2.0)
     yield more
     yield more.judged_again("at other places, 80 % right", bar=0.8, weight=2.0)
     yield more.judged_again("better than any linear model, at other places", bar=0.6, weight=0.1)
@@ -71,14 +71,14 @@ def vit_patches_task(rng):
     yield asked("scans it was trained on, 85 % right", known, names, 0.85, weight=0.5, public=True)
     order = rng.permutation(16)
     yield (
-        given_model("patches in another order, other digits", public=True)
+        given_model("logits follow the order of patches and the digits", public=True)
         .call(middle[:40])
         .call(mend(cut(middle[:40], 3)[:, order], 3, 12, 12), into="shuffled")
         .call(middle[40:80], into="others")
-        .law("different", to="shuffled", because="the same patches in other places get the same logits", within=1e-3)
+        .law("different", to="shuffled", because="the same patches at other positions get the same logits", within=1e-3)
         .law("different", to="others", because="other digits get the same logits", within=1e-3)
         .laws_only()
-        .counts_with("better than any linear model: 60 % right")
+        .counts_with("better than any linear model, 60 % right")
     )
 
 
@@ -94,7 +94,7 @@ def never_trained(images):
 
 
 @vit_patches_task.misconception(
-    "Shuffle the patches of an image: your model does not notice. What tells it the places?"
+    "Shuffle the patches of an image. Your model does not notice. What tells it the positions?"
 )
 def sees_a_bag_of_patches(images):
     """A guess from how much ink there is, wherever it stands."""
@@ -102,17 +102,20 @@ def sees_a_bag_of_patches(images):
 
 
 @vit_patches_task.misconception(
-    "It reads too few digits, wherever they stand. Does the loss fall at all, and does it still fall at the end? "
-    "Compare curves of learning rates a factor of three apart."
+    "It reads too few digits, wherever they stand. Does the loss fall, and does it still fall at the end? Compare "
+    "the curves of learning rates a factor of three apart."
 )
 def reads_too_few(images):
-    """Right or one off, by how much ink there is: half and half."""
+    """Right for half of the images and one off for the others, by how much ink there is."""
     logits = lays_every_scan_on_it(images)
     odd = (images.sum((1, 2, 3)) * 16).round().long() % 2 == 1
     return torch.where(odd[:, None], logits.roll(1, 1), logits)
 
 
-@vit_patches_task.misconception("Digits in the middle are read, and elsewhere they are not. What did training show it?")
+@vit_patches_task.misconception(
+    "It reads digits in the middle, and not elsewhere. Draw a few images of a training batch. Where do their "
+    "digits stand?"
+)
 def knows_only_the_middle(images):
     scans, labels = digits.scans("train")
     apart = torch.cdist(images.float().flatten(1), F.pad(scans, (2, 2, 2, 2)).flatten(1))
@@ -120,7 +123,7 @@ def knows_only_the_middle(images):
 
 
 @vit_patches_task.misconception(
-    "Scans of the training set are read, and new ones are not. How often has your model seen each of the 1,400?"
+    "It reads scans of the training set, and not new ones. How often has your model seen each of the 1,400?"
 )
 def knows_the_training_scans_by_heart(images):
     scans, labels = digits.scans("train")
