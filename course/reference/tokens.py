@@ -174,7 +174,8 @@ def best_scores(joint: Tensor, noise: Tensor, k: int) -> Tensor:
 
     Minus infinity for pairs that never occur.
     """
-    return (joint / (joint.sum(1, keepdim=True) * noise)).log() - math.log(k)
+    ratio = joint / (joint.sum(1, keepdim=True) * noise)
+    return torch.where(joint > 0, ratio, 0.0).log() - math.log(k)
 
 
 class SkipGram(nn.Module):
