@@ -151,7 +151,7 @@ def negative_samples(counts: Tensor, shape: tuple[int, ...], generator: torch.Ge
     return drawn.view(shape)
 
 
-def skip_gram_loss(E: Tensor, O: Tensor, centre: Tensor, context: Tensor, negative: Tensor) -> Tensor:  # noqa: E741
+def skip_gram_loss(E: Tensor, O: Tensor, centre: Tensor, context: Tensor, negative: Tensor) -> Tensor:
     """Mean over a batch of -log σ(e · o) - Σ log σ(-e · o⁻): E, O (V, D), ids (B,), (B,) and (B, k) -> a scalar.
 
     Raises:

@@ -195,7 +195,7 @@ def test_noise_by_hand():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("B", "k", "V", "D"), [(1, 1, 2, 1), (3, 5, 7, 2), (4, 4, 4, 4)])
 def test_the_loss_is_binary_cross_entropy_of_all_pairs(B, k, V, D, dtype):
-    E, O = noise(V, D, dtype=dtype), noise(V, D, seed=1, dtype=dtype)  # noqa: E741
+    E, O = noise(V, D, dtype=dtype), noise(V, D, seed=1, dtype=dtype)
     g = torch.Generator().manual_seed(B)
     centre, context = torch.randint(V, (2, B), generator=g)
     negative = torch.randint(V, (B, k), generator=g)
@@ -212,14 +212,14 @@ def test_the_loss_is_binary_cross_entropy_of_all_pairs(B, k, V, D, dtype):
 
 def test_the_loss_by_hand():
     E = torch.tensor([[1.0, 0.0]]).expand(3, 2)
-    O = torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, -1.0]])  # noqa: E741
+    O = torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, -1.0]])
     ids = torch.tensor([0])
     assert skip_gram_loss(E, O, ids, ids, torch.tensor([[1, 2]])).item() == pytest.approx(2.133, abs=5e-4)
 
 
 @pytest.mark.parametrize("size", [1e3, -1e3])
 def test_huge_scores_cost_a_finite_loss(size):
-    E, O = torch.full((2, 1), 1.0, requires_grad=True), torch.full((2, 1), size)  # noqa: E741
+    E, O = torch.full((2, 1), 1.0, requires_grad=True), torch.full((2, 1), size)
     loss = skip_gram_loss(E, O, torch.tensor([0]), torch.tensor([1]), torch.tensor([[0, 1]]))
     assert loss.item() == pytest.approx(2 * size if size > 0 else -size)
     assert gradients(loss, [E])[0].isfinite().all()
