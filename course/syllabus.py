@@ -349,6 +349,7 @@ OURS: tuple[Topic, ...] = (
             _question("tokens"),
         ),
         builds_on=("cbow",),
+        predictions=("perplexity_of_longer_pieces", "mean_over_the_noise"),
     ),
 )
 
