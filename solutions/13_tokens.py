@@ -81,7 +81,7 @@ for character in "hé🙂":
 #
 # | merge | commonest pair | count | others | the words afterwards |
 # |---|---|---|---|---|
-# | 1 | u·g | 5 | h·u 4, ␣·h 3, ␣·p 3, u·n 3 | `h·ug`, `␣·h·ug`, `␣·p·ug`, `␣·p·u·n`, `␣·b·u·n`, `␣·h·ug·s` |
+# | 1 | u·g | 5 | h·u 4, ␣·h 3, ␣·p 3, p·u 3, u·n 3 | `h·ug`, `␣·h·ug`, `␣·p·ug`, `␣·p·u·n`, `␣·b·u·n`, `␣·h·ug·s` |
 # | 2 | h·ug | 4 | ␣·h 3, ␣·p 3, u·n 3 | `hug`, `␣·hug`, `␣·p·ug`, `␣·p·u·n`, `␣·b·u·n`, `␣·hug·s` |
 # | 3 | ␣·p | 3 | ␣·hug 3, u·n 3 | `hug`, `␣·hug`, `␣p·ug`, `␣p·u·n`, `␣·b·u·n`, `␣·hug·s` |
 # | 4 | ␣·hug | 3 | u·n 3 | `hug`, `␣hug`, `␣p·ug`, `␣p·u·n`, `␣·b·u·n`, `␣hug·s` |

@@ -189,7 +189,7 @@ SERVERS = {"jupyter_client", "nbclient", "nbformat"}
 FIRST_CELLS = {
     "course",
     *("course.files", "course.outline", "course.source", "course.syllabus"),
-    *("course.data", "course.show"),
+    *("course.data", "course.data.words", "course.show"),
     "course.blocks",
     *("course.blocks.attention", "course.blocks.positions", "course.blocks.recall", "course.blocks.recurrent"),
     *("course.blocks.relations", "course.blocks.seq2seq", "course.blocks.threads", "course.blocks.transformer"),

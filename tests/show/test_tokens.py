@@ -45,7 +45,7 @@ def test_the_widget_shows_all_pieces_and_counts_them():
     for merges in (0, 100, 1000):
         count.value = merges
         expected = bpe_encode(typed.value, trained_merges()[:merges])
-        assert f"<b>{len(expected)} pieces</b> for 15 characters and 19 bytes" in page.value
+        assert f"<b>{len(expected)} pieces</b> for 16 characters and 20 bytes" in page.value
         assert page.value.count("<span") == len(expected)
         assert "<b>né" not in page.value
     typed.value = ""
