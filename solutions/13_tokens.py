@@ -10,7 +10,7 @@
 #
 # **You will**
 #
-# - write the tokeniser of GPT-2, which agrees with a published library merge for merge
+# - write a tokeniser like GPT-2's, which agrees with a published library merge for merge
 # - compare language models whose tokens differ
 # - learn word vectors without a softmax, and hold them against the truth.
 #
@@ -64,7 +64,7 @@ print(words_of("It's 10.5 pesos,  né?"))
 print("".join(words_of("It's 10.5 pesos,  né?")) == "It's 10.5 pesos,  né?")
 
 # %% [markdown]
-# A computer stores every text as **bytes**, in a code called UTF-8. An English letter is one byte. The letter é is two, and an emoji is four.
+# A computer stores a text as **bytes**, nearly always in a code called UTF-8. An English letter is one byte. The letter é is two, and an emoji is four.
 
 # %%
 for character in "hé🙂":
@@ -183,7 +183,7 @@ print("first:", *(show.tokens.visible(first + second) for first, second in merge
 print("last: ", *(show.tokens.visible(first + second) for first, second in merges[-12:]))
 
 # %% [markdown]
-# Nobody told it what an ending is, or that English has *the*. It only counted.
+# You never told it what an ending is, or that English has *the*. It only counted.
 #
 # ## Cutting a new text
 #
@@ -244,7 +244,7 @@ for sentence in [
 
 # %% [markdown]
 # Now answer the question from the beginning. To go further than 300 merges at once, `trained_merges()` gives you a thousand that we learned from all the docstrings by the same rule. The next cell cuts each different word only once, to save time.
-# The French sentences come from topic 05's corpus, and no merge was ever learned from French.
+# The French sentences come from the course's corpus of translations, and no merge was learned from them.
 
 
 # %%
@@ -265,7 +265,7 @@ show.tokens.compression(numbers, held)
 
 # %% [markdown]
 # With 44 merges there are 300 symbols, and a piece holds 1.4 bytes. With a thousand merges a piece holds three bytes, and the text is a third as long. French comes out longer, since the tokeniser has learned the habits of English. The same happens to Tagalog
-# in tokenisers of today's large models, and whoever pays for each token pays more.
+# in tokenisers of today's large models, and users who pay for each token pay more.
 #
 # Play with it. Move the slider, choose a sentence, and type one of your own. What do capitals cost? What happens to long numbers, and to an emoji?
 
@@ -275,7 +275,7 @@ show.tokens.explorer(bpe_encode, thousand)
 # %% [markdown]
 # ## Comparing models that count differently
 #
-# Suppose you train the same kind of language model on the same text, once on bytes and once on longer pieces. Topic 01 would compare perplexities. Try it here with a bigram model over pieces.
+# Suppose you train the same kind of language model on the same text, once on bytes and once on longer pieces. Which model is better? You could compare their perplexities. Try it with a bigram model over pieces.
 
 # %%
 predict("perplexity_of_longer_pieces")
@@ -342,7 +342,7 @@ show.tokens.units(numbers, perplexities, bits)
 #
 # ### Exercise: `wordpiece_encode` (about 10 minutes)
 #
-# An empty word gives an empty list.
+# An empty word gives an empty list. A capital is another letter than the small one.
 
 
 # %% solution="wordpiece_encode"
@@ -385,7 +385,7 @@ for word in ("pugs", "hugs", "punning", "hugz"):
 #
 # ### Exercise: `negative_samples` (about 10 minutes)
 #
-# Draw independently and with replacement, and let all chance come from `generator`. A word that was never counted is never drawn. The seen word itself may be among the noise. Counts may be whole numbers or not.
+# Draw independently and with replacement, and let all chance come from `generator`. A word that was never counted is never drawn. The seen word itself may be among the noise. Counts may be whole numbers or not, and `power` may be another number than $3/4$.
 
 
 # %% solution="negative_samples"
@@ -466,8 +466,8 @@ print(f"{skip_gram_loss(E, O, first, first, torch.tensor([[1, 2]])):.3f}")
 # %% [markdown]
 # ## What it should learn
 #
-# Here the loss has a known answer, found by Levy and Goldberg in 2014. Suppose a pair makes up $P(w, c) = 0.02$ of all seen pairs, and $P(w)\,P_n(c) = 0.01$. With $k = 5$, each seen pair of this kind comes with 0.02 and each one of noise with $5 \cdot 0.01 = 0.05$. So of all
-# the times that the model meets this pair, a share of $0.02 / 0.07 = 0.286$ was seen. The best score is the one with $\sigma(s) = 0.286$, which is $s = \log \frac{0.02}{0.05} = -0.916$. In general:
+# Here the loss has a known answer, found by Levy and Goldberg in 2014. Suppose a pair makes up $P(w, c) = 0.02$ of all seen pairs, and $P(w)\,P_n(c) = 0.01$. With $k = 5$, the model meets this pair as seen with weight 0.02, and as noise with weight $5 \cdot 0.01 = 0.05$. So of all
+# its meetings with this pair, a share of $0.02 / 0.07 = 0.286$ was seen. The best score is the one with $\sigma(s) = 0.286$, which is $s = \log \frac{0.02}{0.05} = -0.916$. In general:
 #
 # $$e_w \cdot o_c = \log \frac{P(w, c)}{P(w)\, P_n(c)} - \log k .$$
 #
@@ -550,7 +550,7 @@ learned = scores_of(record.model)
 show.tokens.against_truth({"your model": learned}, best[w, c], joint[w, c])
 
 # %% [markdown]
-# Common pairs are drawn larger. They lie on the dashed line, and the rare ones scatter. Sixteen numbers for each word hold what a table of 58,564 scores would hold.
+# Common pairs are drawn larger. They lie on the dashed line, and the rare ones scatter. Two vectors of sixteen numbers for each word hold nearly all that a table of 58,564 scores would hold.
 #
 # What happens when the loss takes the **mean** over the five words of noise, where the formula has a sum? It looks like a matter of taste.
 
@@ -582,7 +582,7 @@ for name, scores in both.items():
 # %% [markdown]
 # The mean weighs the noise as if there were one word of it, so the model learns the answer for $k = 1$. All scores are $\log 5 = 1.61$ too high, and a correlation cannot see it. That is why the judge looks at $R^2$ and at the offset.
 #
-# And the vectors? Words with the same neighbours have similar vectors, as in topic 02. Nobody computed a softmax.
+# And the vectors? Words with the same neighbours have similar vectors, as in topic 02, and you computed no softmax.
 
 # %%
 E = nn.functional.normalize(record.model.E.detach().cpu(), dim=1)
@@ -644,9 +644,6 @@ for word in ("fox", "Ada", "soup", "walks", "often"):
 # - **Read.** R. Sennrich, B. Haddow, A. Birch, [Neural machine translation of rare words with subword units](https://arxiv.org/abs/1508.07909) (2016), brought BPE to language. A. Radford and others,
 #   *Language models are unsupervised multitask learners* (2019), took bytes. T. Mikolov and others, [Distributed representations of words and phrases](https://arxiv.org/abs/1310.4546) (2013), has the loss, and O. Levy and Y. Goldberg,
 #   *Neural word embedding as implicit matrix factorization* (2014), has its answer. J. Devlin and others, [BERT](https://arxiv.org/abs/1810.04805) (2019), uses WordPiece.
-#
-# > <!-- needs: 15_gpt -->
-# > - **Next.** Topic 15 reads text in pieces from a tokeniser like yours, and writes with it.
 
 # %%
 progress()

@@ -19,8 +19,8 @@ LONGEST = 240
 """So many characters of a typed sentence are cut into pieces."""
 
 SENTENCES = {
-    "plain": "The tokeniser cuts this sentence into pieces.",
-    "capitals": "The TOKENISER cuts THIS SENTENCE into PIECES.",
+    "plain": "Return a list of the pieces in this sentence.",
+    "capitals": "Return a LIST of the PIECES in THIS SENTENCE.",
     "digits": "In 2026 it costs 3.14159 or 1,234,567 pesos.",
     "accents": "Ang piñata at ang naïve café ay nasa Parañaque.",
     "emoji": "One smile 🙂 and one family 👨‍👩‍👧 say a lot.",
@@ -93,7 +93,7 @@ def against_truth(found: Mapping[str, Tensor], truth: Tensor, share: Tensor) -> 
 # -- the widget ------------------------------------------------------------------------------------------------------
 
 
-def explorer(encode: Encode, merges: Sequence[Pair], start: int = 300) -> Any:
+def explorer(encode: Encode, merges: Sequence[Pair], start: int = 60) -> Any:
     """The widget: type a sentence, move the number of merges, and see its pieces.
 
     `encode` is yours: (text, merges) -> the pieces of the text, as bytes.
@@ -110,7 +110,7 @@ def explorer(encode: Encode, merges: Sequence[Pair], start: int = 300) -> Any:
     typed = widgets.Text(
         SENTENCES["plain"], description="sentence", style=wide, layout=place, tooltip="Type a sentence of your own"
     )
-    page = widgets.HTML(layout=widgets.Layout(max_width="760px", min_height="150px"))
+    page = widgets.HTML(layout=widgets.Layout(max_width="760px", min_height="120px"))
 
     def refresh(_: Any = None) -> None:
         text = typed.value[:LONGEST]
