@@ -23,6 +23,7 @@ def bpe_encode(rng):
     yield call("the worked example", f"{HUGS} thugs", reference.train_bpe(HUGS, 6), public=True)
     order = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"e", b"f"), (b"d", b"e")]
     yield call("the earlier merge, not the longer piece", "abd abc def abab", order, public=True)
+    yield call("several blanks", "a    b  c", [(b" ", b" ")], public=True)
     merges = reference.train_bpe(drawn_text(rng, "abcd", 199), 41)
     yield call("another text of the same letters", drawn_text(rng, "abcd", 61, 9), merges, weight=3.0)
     yield call("runs of one letter", drawn_text(rng, "aab", 41, 9), reference.train_bpe(drawn_text(rng, "aab", 67), 13))

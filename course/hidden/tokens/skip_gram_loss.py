@@ -38,7 +38,7 @@ def skip_gram_loss(rng):
     yield call("memory that is not contiguous", *strided, *_ids(rng, 5, 2, 7), public=True)
     large = 1e3 * torch.tensor([[1.0], [-1.0], [0.5]]).double()
     ids = torch.tensor([0, 1, 2, 0]), torch.tensor([0, 0, 1, 1]), torch.tensor([[1, 2], [1, 0], [0, 2], [0, 0]])
-    yield call("scores of ±1,000", torch.ones_like(large).double(), large, *ids)
+    yield call("scores of ±1,000", torch.ones_like(large).double(), large, *ids, public=True)
 
 
 def _ids(rng, B, k, V):
