@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch.nn.functional import logsigmoid
+from torch.nn import functional as F
 
 from course.exercise import call, exercise, noncontiguous
 from course.reference import tokens as reference
@@ -51,19 +51,19 @@ def _scores(E, O, centre, context, negative):
 
 
 def _cost(seen, noise):
-    return -(logsigmoid(seen) + logsigmoid(-noise).sum(-1)).mean()
+    return -(F.logsigmoid(seen) + F.logsigmoid(-noise).sum(-1)).mean()
 
 
 @skip_gram_loss.misconception("With all vectors zero and k words of noise, the loss is (1 + k) log 2. What is yours?")
 def mean_over_the_noise(E, O, centre, context, negative):
     seen, noise = _scores(E, O, centre, context, negative)
-    return -(logsigmoid(seen) + logsigmoid(-noise).mean(-1)).mean()
+    return -(F.logsigmoid(seen) + F.logsigmoid(-noise).mean(-1)).mean()
 
 
 @skip_gram_loss.misconception("With all vectors zero and k words of noise, the loss is (1 + k) log 2. What is yours?")
 def one_mean_over_everything(E, O, centre, context, negative):
     seen, noise = _scores(E, O, centre, context, negative)
-    return -torch.cat([logsigmoid(seen)[:, None], logsigmoid(-noise)], 1).mean()
+    return -torch.cat([F.logsigmoid(seen)[:, None], F.logsigmoid(-noise)], 1).mean()
 
 
 @skip_gram_loss.misconception(
