@@ -513,12 +513,12 @@ def train(model, batches, loss_of=skip_gram_loss):
     ### BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, len(batches))
-    generator = torch.Generator().manual_seed(0)
+    chance = torch.Generator().manual_seed(0)
     for (ids,) in batches:
         windows = ids.unfold(0, 5, 1)  # (508, 5)
         context = windows[:, [0, 1, 3, 4]].flatten()
         centre = windows[:, 2].repeat_interleave(4)
-        negative = negative_samples(frequencies, (len(centre), 5), generator).to(ids.device)
+        negative = negative_samples(frequencies, (len(centre), 5), chance).to(ids.device)
         loss = loss_of(model.E, model.O, centre, context, negative)
         optimizer.zero_grad()
         loss.backward()

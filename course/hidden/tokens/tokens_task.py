@@ -34,9 +34,8 @@ def truth(power: float = POWER):
 
 def drawn_pairs(count: int, seed: int):
     """Words and contexts, (count,) each, as often as they stand near each other in running text."""
-    joint = grammar.neighbour_probabilities(RADIUS)
-    generator = torch.Generator().manual_seed(seed)
-    pairs = torch.multinomial(joint.flatten(), count, replacement=True, generator=generator)
+    joint, chance = grammar.neighbour_probabilities(RADIUS), torch.Generator().manual_seed(seed)
+    pairs = torch.multinomial(joint.flatten(), count, replacement=True, generator=chance)
     return pairs // len(joint), pairs % len(joint)
 
 
