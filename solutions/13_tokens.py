@@ -483,8 +483,9 @@ for w, c in (("the", "dog"), ("dog", "growls"), ("bread", "eats"), ("bread", "gr
 # %% [markdown]
 # ## The task: train it (about 20 minutes)
 #
-# Each batch is a tuple `(ids,)` with one LongTensor of 512 words of running text. Take every word that has two words on both sides. It makes four seen pairs, one with each of these neighbours. Draw five words of noise for **each pair**, from `frequencies`. The class gives you
-# the two tables. They begin near zero.
+# Each batch is a tuple `(ids,)` with one LongTensor of 512 words of running text. Take every word that has two words on both sides. It makes four seen pairs, one with each of these neighbours. Draw five words of noise for **each pair**, from `frequencies` and a
+# generator with a seed of your own. The rows of `ids.unfold(0, 5, 1)` are all windows of five words. The class gives you the two tables, `model.E` and `model.O`, which begin near zero. Compute the loss by `loss_of`, because a later cell trains with another
+# loss, and call `batches.log(loss)` for each batch.
 #
 # Let the **learning rate fall**. Noise makes every gradient uncertain, and large steps at the end keep the vectors trembling. `len(batches)` says how many batches will come, so a scheduler can bring the rate down to a fiftieth over all of them. We use `Adam` with 0.03
 # at the start. The training takes a few seconds.
