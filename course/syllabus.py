@@ -330,6 +330,27 @@ OURS: tuple[Topic, ...] = (
         ),
         predictions=("gradients_with_both_factors_zero", "accuracy_of_biases_and_rank_one"),
     ),
+    Topic(
+        13,
+        "tokens",
+        "Pieces of words: tokenisers and word vectors by contrast",
+        "Tokenisation, with word2vec, WordPiece and BPE",
+        (
+            Item("count_pairs", 2, 10),
+            Item("merge_pair", 2, 10),
+            Item("train_bpe", 4, 20),
+            Item("bpe_encode", 3, 15),
+            Item("bpe_decode", 1, 5),
+            Item("bits_per_byte", 2, 10),
+            Item("wordpiece_encode", 2, 10),
+            Item("negative_samples", 2, 10),
+            Item("skip_gram_loss", 3, 15),
+            _task("tokens", 5, 20, Budget(cpu=409_600, gpu=1_638_400)),
+            _question("tokens"),
+        ),
+        builds_on=("cbow",),
+        predictions=("perplexity_of_longer_pieces", "mean_over_the_noise"),
+    ),
 )
 
 

@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": set(),
     "show": {"blocks", "data"},
     "exercise": set(),
-    "reference": {"exercise"},
+    "reference": {"exercise", "data"},
     "hidden": {"exercise", "outline", "reference", "data"},
     "judge": {"exercise"},
     "notebook": {"exercise", "judge", "data", "hidden", "blocks"},

@@ -119,6 +119,13 @@ class FiniteGrammar:
         """How often running text holds each word, (V,)."""
         return self.stationary @ self.emits
 
+    def together(self, distance: int) -> Tensor:
+        """P(w, v), (V, V): that a word of running text is w, and the one `distance` places later is v."""
+        later = self.emits  # (S, V): what is said `distance` places after each state
+        for _ in range(distance):
+            later = self.running @ later
+        return (self.stationary[:, None] * self.emits).T @ later
+
     # -- words and numbers -------------------------------------------------------------------------------------------
 
     def encode(self, words: Sequence[str]) -> Tensor:

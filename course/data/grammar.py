@@ -190,6 +190,13 @@ def windows(count: int, radius: int, generator: torch.Generator) -> tuple[Tensor
     return torch.cat([ids[:, :radius], ids[:, radius + 1 :]], dim=1), ids[:, radius].contiguous()
 
 
+@lru_cache(maxsize=4)
+def neighbour_probabilities(radius: int) -> Tensor:
+    """P(w, c), (V, V): that a word of running text is w, and one of the `radius` on each side of it, drawn, is c."""
+    after = torch.stack([language().together(distance) for distance in range(1, radius + 1)]).mean(0)
+    return (after + after.T) / 2
+
+
 def batches(generator: torch.Generator) -> Iterator[tuple[Tensor]]:
     """Training batches without end: a stretch of running text, ids (T,), sentence after sentence."""
     while True:

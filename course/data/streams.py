@@ -90,6 +90,13 @@ def lora_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def tokens_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Running text of the grammar: ids (T,)."""
+    from .grammar import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -102,5 +109,6 @@ STREAMS: dict[str, Stream] = {
     "self_attention_task": self_attention_task,
     "vit_patches_task": vit_patches_task,
     "lora_task": lora_task,
+    "tokens_task": tokens_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

@@ -1,4 +1,4 @@
-"""Text cut into words for a tokenizer: letters, digits or signs, each with the blank before it."""
+"""Text cut into words for a tokeniser: letters, digits or signs, each with the blank before it."""
 
 from __future__ import annotations
 

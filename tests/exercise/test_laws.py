@@ -74,6 +74,36 @@ CASES = [
         {"out": 1e-6 * HALF[:, None] * torch.eye(2), "b": torch.zeros(2, 2)},
         {"out": torch.eye(2), "b": torch.eye(2) + 1e-3},
     ),
+    (
+        "explains",
+        {"scores": torch.tensor([1.0, 3.0]), "bar": 0.9},
+        {"out": torch.tensor([1.1, 2.9])},
+        {"out": torch.tensor([3.0, 1.0])},
+    ),
+    (
+        "explains",
+        {"scores": torch.tensor([1.0, 3.0]), "bar": 0.9},
+        {"out": torch.tensor([1.1, 2.9])},
+        {"out": torch.tensor([2.0, 4.0])},
+    ),
+    (
+        "explains",
+        {"scores": torch.tensor([1.0, 3.0]), "bar": 0.9, "up_to_a_constant": True},
+        {"out": torch.tensor([2.0, 4.0])},
+        {"out": torch.tensor([2.0, 2.0])},
+    ),
+    (
+        "offset_at_most",
+        {"scores": torch.tensor([1.0, 3.0]), "most": 0.2},
+        {"out": torch.tensor([2.0, 2.1])},
+        {"out": torch.tensor([0.5, 3.0])},
+    ),
+    (
+        "nearer",
+        {"scores": torch.tensor([1.0, 3.0]), "than": torch.tensor([3.0, 1.0])},
+        {"out": torch.tensor([1.0, 2.0])},
+        {"out": torch.tensor([2.0, 1.0])},
+    ),
     ("larger_at", {"index": 0, "than": 1}, {"out": torch.tensor([[2.0, 1.0]])}, {"out": torch.tensor([[1.0, 2.0]])}),
     ("no_longer_than", {"longest": 2}, {"out": torch.tensor([[1, 2]])}, {"out": torch.tensor([[1, 2, 3]])}),
     (

@@ -100,7 +100,7 @@ def _like(value: Any, number: float) -> Any:
         return type(value)(_like(item, number) for item in value)
     if isinstance(value, dict):
         return {key: _like(item, number) for key, item in value.items()}
-    return "" if isinstance(value, str) else value
+    return type(value)() if isinstance(value, str | bytes) else value
 
 
 class _Says(nn.Module):

@@ -28,13 +28,15 @@ EXERCISES = {e.name: e for topic in TOPICS for e in exercises(topic) if not e.na
 NO_TENSORS = {
     *("count_ngrams", "build_vocab", "bag_of_words", "lstm_parameters", "attention_cost", "crossover_length"),
     *("multi_head_parameters", "sinusoidal", "shift_matrix", "alibi_bias", "causal_mask", "warmup_schedule"),
-    *("lora_parameters", "order_properties"),
+    *("lora_parameters", "order_properties", "count_pairs", "merge_pair", "train_bpe", "bpe_encode", "bpe_decode"),
+    "wordpiece_encode",
 }
 """Exercises whose reference is given none, so that it makes what it makes on the default device."""
 NOT_ON_META = {
     *("transition_matrix", "perplexity", "clip_grad_norm", "ElmanClassifier", "GatedClassifier", "AttentionSeq2Seq"),
     *("alignment_error_rate", "padding_mask", "masked_cross_entropy", "architecture_masks", "label_smoothing_loss"),
-    *("sample_text", "generate", "scheduled_inputs", "mlm_corrupt"),  # with a generator
+    "bits_per_byte",
+    *("sample_text", "generate", "scheduled_inputs", "mlm_corrupt", "negative_samples"),  # with a generator
     *("run_bidirectional", "is_permutation_equivariant", "leaks_future", "decode_greedy", "decode_beam"),  # a function
 }
 """Exercises whose reference reads values, or is given a generator or a function that lives on the CPU."""

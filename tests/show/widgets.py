@@ -10,6 +10,7 @@ import torch
 
 from course import show
 from course.data import dates, phrases
+from course.data.bpe_merges import trained_merges
 from course.reference import (
     bahdanau_attention,
     cbow,
@@ -21,6 +22,7 @@ from course.reference import (
     positional_encoding,
     rnn,
     self_attention,
+    tokens,
     vit_patches,
 )
 
@@ -87,6 +89,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "10 translator": _translator,
     "11 explorer": _images,
     "12 explorer": lambda: show.lora.explorer(_matrices(), lora.best_rank_r),
+    "13 explorer": lambda: show.tokens.explorer(tokens.bpe_encode, trained_merges()),
 }
 
 

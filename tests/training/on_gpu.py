@@ -40,6 +40,7 @@ ORDER = (
     "lstm_gru",
     "positional_encoding",
     "cbow",
+    "tokens",
     "lora",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""

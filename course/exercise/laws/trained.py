@@ -189,6 +189,57 @@ def neighbours_alike(
     )
 
 
+def _explained(outputs: Outputs, scores: Tensor, of: str = "out", up_to_a_constant: bool = False, **_: Any) -> float:
+    errors = _errors(outputs[of], scores)
+    if up_to_a_constant:
+        errors = errors - errors.mean()
+    return 1 - float(errors.square().mean() / scores.double().var(correction=0))
+
+
+@law_with(measure=Measure(_explained, is_share=False))
+def explains(
+    outputs: Outputs, scores: Tensor, bar: float, of: str = "out", up_to_a_constant: bool = False, because: str = ""
+) -> str:
+    """R² of scores (n,) against the true ones is at least `bar`: 1 - mean square error / variance of the true ones.
+
+    With `up_to_a_constant`, the mean error is taken off first.
+    """
+    found = _explained(outputs, scores, of, up_to_a_constant)
+    return "" if found >= bar else because or f"these scores reach an R² of {found:.2f}; {bar:.2f} is asked for"
+
+
+def _offset(outputs: Outputs, scores: Tensor, of: str = "out", **_: Any) -> float:
+    return abs(float(_errors(outputs[of], scores).mean()))
+
+
+@law_with(measure=Measure(_offset, "most", at_most=True, is_share=False))
+def offset_at_most(outputs: Outputs, scores: Tensor, most: float, of: str = "out", because: str = "") -> str:
+    """Scores (n,) lie at most so far above or below the true ones on average."""
+    found = float(_errors(outputs[of], scores).mean())
+    side = "above" if found > 0 else "below"
+    told = f"on average the scores lie {abs(found):.2f} {side} the true ones; {most:.2f} is the most"
+    return "" if abs(found) <= most else because or told
+
+
+@law
+def nearer(outputs: Outputs, scores: Tensor, than: Tensor, of: str = "out", because: str = "") -> str:
+    """Scores (n,) are nearer to the true ones than to those of another question, by their mean square error."""
+    to_these, to_others = (float(_errors(outputs[of], wanted).square().mean()) for wanted in (scores, than))
+    return "" if to_these < to_others else because or "the scores are nearer to the answer to another question"
+
+
+def _errors(found: Any, scores: Tensor) -> Tensor:
+    """How far scores lie above the true ones, (n,).
+
+    Raises:
+        Unreadable: they are not one for each of them, or not finite.
+    """
+    given = tensor(found).double()
+    if given.shape != scores.shape or not bool(given.isfinite().all()):
+        raise Unreadable(f"{len(scores)} finite scores were expected, one for each pair, and {kind(found)} came")
+    return given - scores.double()
+
+
 @law
 def keeps_weights(outputs: Outputs, weights: Mapping[str, Tensor], of: str = "state", because: str = "") -> str:
     """Each of `weights` stands in a model's state, to the last bit, under whatever name it has there now."""

@@ -185,6 +185,8 @@ def _gather(thing: Any, name: str, parts: dict[str, str], imports: set[str]) -> 
             imports.add(f"import {value.__name__} as {used}" if value.__name__ != used else f"import {used}")
         elif isinstance(value, int | float | str):
             parts[used] = f"{used} = {value!r}"
+        elif getattr(value, "__module__", "").startswith("course.data."):  # students have it, too
+            imports.add(f"from {value.__module__} import {used}")
         elif getattr(value, "__module__", "").startswith("course."):
             if not _gather(value, used, parts, imports):
                 return False

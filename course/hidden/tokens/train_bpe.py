@@ -1,0 +1,100 @@
+"""Hidden tests of `train_bpe`: the merges of a text, in order, with its rule for ties."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from course.data import words_of
+from course.exercise import call, exercise
+from course.hidden.tokens.scaffold import HUGS, drawn_text, oldest, trained, words
+from course.reference import tokens as reference
+
+
+@exercise(
+    reference.train_bpe,
+    hints=(
+        "Print the counts before each merge. Does the pair that you merged still occur afterwards?",
+        "Bytes are pieces 0 to 255, the first merge makes piece 256. Which of two equally common pairs is older?",
+        "Begin with bytes. How many pieces is `é` at the start? And what stands before the second word of a text?",
+    ),
+)
+def train_bpe(rng):
+    """Ties by age in every text; runs, accents, signs and blanks; merges that run out."""
+    yield call("the worked example", HUGS, 6, public=True)
+    yield call("ties, and no more than they ask for", "cd ab ba dc cd ab ba dc xyxyx yxyxy", 9, public=True)
+    yield call("a drawn text", drawn_text(rng, "abcde", 211), 31, weight=3.0)
+    yield call("many equally common pairs", drawn_text(rng, "abcdefghijklmn", 53, 4), 23, weight=2.0)
+    yield call("runs of one letter", drawn_text(rng, "aab", 67, 7), 17, weight=2.0)
+    accents = drawn_text(rng, "éèñaı🙂", 41)
+    yield call("accents and emoji", f"né née naïve\n{accents}\n{accents}", 29, weight=2.0)
+    yield call("digits, signs and blanks", f"x_1 == 10.5;  y_1 == 7;\n\n  z += 1  {drawn_text(rng, '12_=', 31)}", 19)
+    yield call("nothing is left to merge", f"{drawn_text(rng, 'ab', 5, 3)} ab", 97).counts_with("a drawn text")
+    yield call("no merges", HUGS, 0, weight=0.25).counts_with("a drawn text")
+    yield call("no text", "", 7, weight=0.25).counts_with("a drawn text")
+
+
+@train_bpe.misconception(
+    "After u·g and h·ug three pairs are equally common. Which one is the oldest, by the numbers of its pieces?"
+)
+def ties_to_the_first_met(text, merges):
+    return trained(words(text), merges, lambda pairs, _: max(pairs, key=pairs.__getitem__))
+
+
+@train_bpe.misconception(
+    "Which of two equally common pairs do you take? Print the numbers of their pieces: the smaller first one decides."
+)
+def ties_to_the_greater(text, merges):
+    return trained(words(text), merges, lambda pairs, _: max(pairs, key=lambda pair: (pairs[pair], pair)))
+
+
+@train_bpe.misconception(
+    "You compare the bytes of two pieces. The rule compares their age: ` hug` was made after every single byte."
+)
+def ties_by_their_bytes(text, merges):
+    return trained(words(text), merges, lambda pairs, _: min(pairs, key=lambda pair: (-pairs[pair], pair)))
+
+
+@train_bpe.misconception("Merge u·g in `hug`. Does (h, u) still occur? Which new pair is there that you never counted?")
+def counted_once(text, merges):
+    pairs = reference.count_pairs(words(text))
+    ranked = sorted(pairs, key=lambda pair: (-pairs[pair], pair))
+    return ranked[:merges]
+
+
+@train_bpe.misconception(
+    "Print the first five words that you train on. Do they join to the text again, blanks included?"
+)
+def blanks_thrown_away(text, merges):
+    return trained(Counter(reference.as_bytes(word) for word in text.split()), merges, oldest)
+
+
+@train_bpe.misconception("Can a merge join the end of one word to the beginning of the next? Print your longest piece.")
+def whole_text_as_one_word(text, merges):
+    return trained(Counter({reference.as_bytes(text): 1}), merges, oldest)
+
+
+@train_bpe.misconception("How many pieces is `é` before the first merge? Print the word as bytes.")
+def characters_for_bytes(text, merges):
+    counts = Counter(tuple(letter.encode() for letter in word) for word in words_of(text))
+
+    def age(piece, number):
+        return number[piece] if piece in number else ord(piece.decode())
+
+    def best(pairs, number):
+        return min(pairs, key=lambda pair: (-pairs[pair], age(pair[0], number), age(pair[1], number)))
+
+    return trained(counts, merges, best)
+
+
+@train_bpe.misconception("How often does the word `hug` stand in the worked example? Does that count in your pairs?")
+def each_word_counted_once(text, merges):
+    return trained(Counter(dict.fromkeys(words(text), 1)), merges, oldest)
+
+
+@train_bpe.misconception("You stop while a pair is left that occurs once. When does the docstring say that it ends?")
+def stops_at_pairs_that_occur_once(text, merges):
+    def best(pairs, number):
+        pair = oldest(pairs, number)
+        return pair if pairs[pair] > 1 else None
+
+    return trained(words(text), merges, best)

@@ -1,0 +1,33 @@
+"""Right answers to `merge_pair` that look nothing like the reference."""
+
+from __future__ import annotations
+
+
+def onto_a_stack(word, pair):
+    """A piece that was just made is longer than either half, so it cannot be joined again."""
+    pieces = []
+    for piece in word:
+        if pieces and (pieces[-1], piece) == pair:
+            pieces[-1] = pieces[-1] + piece
+        else:
+            pieces.append(piece)
+    return tuple(pieces)
+
+
+def in_place(word, pair):
+    pieces, place = list(word), 0
+    while place + 1 < len(pieces):
+        if (pieces[place], pieces[place + 1]) == pair:
+            pieces[place : place + 2] = [pair[0] + pair[1]]
+        place += 1
+    return tuple(pieces)
+
+
+def by_recursion(word, pair):
+    for place in range(len(word) - 1):
+        if word[place : place + 2] == pair:
+            return (*word[:place], pair[0] + pair[1], *by_recursion(word[place + 2 :], pair))
+    return word
+
+
+ALTERNATIVES = [onto_a_stack, in_place, by_recursion]

@@ -1,0 +1,34 @@
+"""Right answers to `skip_gram_loss` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+
+def by_softplus(E, O, centre, context, negative):
+    """-log σ(x) = softplus(-x)."""
+    e = F.embedding(centre, E)
+    seen = torch.einsum("bd,bd->b", e, F.embedding(context, O))
+    noise = torch.einsum("bd,bkd->bk", e, F.embedding(negative, O))
+    return (F.softplus(-seen) + F.softplus(noise).sum(1)).mean()
+
+
+def all_pairs_and_their_signs(E, O, centre, context, negative):
+    others = torch.cat([context[:, None], negative], dim=1)  # (B, 1 + k)
+    signs = torch.ones(others.shape[1], dtype=E.dtype)
+    signs[1:] = -1
+    scores = torch.bmm(O[others], E[centre][:, :, None]).squeeze(2)
+    return -F.logsigmoid(signs * scores).sum(1).mean()
+
+
+def example_by_example(E, O, centre, context, negative):
+    total = 0.0
+    for w, c, noise in zip(centre, context, negative):
+        total = total - F.logsigmoid(E[w] @ O[c])
+        for n in noise:
+            total = total - F.logsigmoid(-(E[w] @ O[n]))
+    return total / len(centre)
+
+
+ALTERNATIVES = [by_softplus, all_pairs_and_their_signs, example_by_example]

@@ -1,0 +1,1 @@
+"""Wrong answers to topic 13 that no misconception knows by name."""

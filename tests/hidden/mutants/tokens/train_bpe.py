@@ -1,0 +1,48 @@
+"""Wrong answers to `train_bpe` that no misconception knows by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from course.hidden.tokens.scaffold import oldest, trained, words
+
+
+def one_merge_too_few(text, merges):
+    return trained(words(text), merges - 1, oldest)
+
+
+def younger_second_half(text, merges):
+    """Of equals with the same first half, the younger second."""
+    return trained(
+        words(text), merges, lambda pairs, number: min(pairs, key=lambda p: (-pairs[p], number[p[0]], -number[p[1]]))
+    )
+
+
+def joined_pieces_for_pairs(text, merges):
+    return [first + second for first, second in trained(words(text), merges, oldest)]
+
+
+def longest_first(text, merges):
+    return trained(words(text), merges, lambda pairs, number: max(pairs, key=lambda p: (pairs[p], len(p[0] + p[1]))))
+
+
+def counts_that_are_not_taken_off(text, merges):
+    """The new pairs are added, and the old ones never leave."""
+    total = Counter()
+
+    def best(pairs, number):
+        for pair, count in pairs.items():
+            total[pair] = max(total[pair], count)
+        known = {pair: count for pair, count in total.items() if pair in pairs}
+        return oldest(Counter(known), number)
+
+    return trained(words(text), merges, best)
+
+
+MUTANTS = [
+    one_merge_too_few,
+    younger_second_half,
+    joined_pieces_for_pairs,
+    longest_first,
+    counts_that_are_not_taken_off,
+]
