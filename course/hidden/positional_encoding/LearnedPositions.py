@@ -6,8 +6,8 @@ from torch import nn
 from course.exercise import build, exercise
 from course.reference import positional_encoding as reference
 
-ADDED, OWN = "the marks are added to the words", "a vector of its own for every place"
-"""The cases that neither a constant passes nor who returns the words; what marks must not do counts with the second."""
+ADDED, OWN = "the vectors are added to the words", "a vector of its own for every position"
+"""The cases that neither a constant passes nor who returns the words; what a table must not do counts with OWN."""
 
 
 @exercise(
@@ -33,39 +33,39 @@ def LearnedPositions(rng):
     added = added.call(x).call(zeros(2, 5, 3), into="marks").call(-x, into="other")
     yield (
         added.law("shape_is", shape=(2, 5, 3), meaning="words (B, T, D), as many numbers each as before")
-        .law("different", to="other", because="two different texts get the same: is anything of the words left?")
-        .law("exceeds_by", to="marks", value=x, because="x + marks is not what comes out for x: what is done to x?")
-        .law("exceeds", of="marks", value=0.0, because="nothing is added to words of zeros: where are the marks?")
+        .law("different", to="other", because="two different texts give the same result. Do you add the vectors to x?")
+        .law("exceeds_by", to="marks", value=x, because="the result is not x + vectors. What else happens to x?")
+        .law("exceeds", of="marks", value=0.0, because="nothing is added to words of zeros. Where are the vectors?")
     )
     own = filled(OWN, places, 3, public=True).call(zeros(1, places, 3)).law("shape_is", shape=(1, places, 3))
-    yield own.law("slices_differ", dim=1, because="two places get the same vector")
+    yield own.law("slices_differ", dim=1, because="two positions get the same vector")
     numbers = filled("every number of a vector is its own", 11, 5).call(zeros(1, 11, 5))
-    because = "two numbers of a vector are the same in every place: how many numbers does a place have of its own?"
+    because = "two numbers of a vector are the same at every position. How many numbers does a position have?"
     yield numbers.law("slices_differ", dim=2, because=because)
     line = filled("a table, and no line", 3, 5).call(zeros(1, 3, 5))
     because = (
-        "place 1 lies midway between places 0 and 2: do the marks follow from the number of the place, or can each be "
-        "learned by itself?"
+        "position 1 lies midway between positions 0 and 2. Do the vectors follow from the position, or can "
+        "each be learned by itself?"
     )
     yield line.law("combination_is_not_zero", weights=torch.tensor([1.0, -2.0, 1.0]), because=because)
-    twice = filled("words and marks, and no chance", 7, 5).train().call(zeros(3, 7, 5))
-    because = "in training, the same words get other marks the second time: what is in it besides x and the table?"
+    twice = filled("words and vectors, and no chance", 7, 5).train().call(zeros(3, 7, 5))
+    because = "in training, the same words get other vectors the second time. What do you add besides the table?"
     yield twice.call(zeros(3, 7, 5), into="again").law("repeats", to="again", because=because)
     equal = filled("two equal sentences", 7, 3, public=True, weight=2.0).call(zeros(5, 7, 3))
     equal = equal.law("shape_is", shape=(5, 7, 3))
-    yield equal.law("slices_agree", dim=0, because="equal sentences get different vectors: which axis is time?")
+    yield equal.law("slices_agree", dim=0, because="equal sentences get different vectors. Which axis is time?")
     short = filled("a short text begins like a long one", 13, 3).call(zeros(1, 13, 3), into="long")
     short = short.call(zeros(1, 5, 3), into="short").law("shape_is", of="short", shape=(1, 5, 3))
-    because = "place 0 has another vector in a shorter text"
+    because = "position 0 has another vector in a shorter text"
     yield short.law("begins_with", of="long", to="short", dim=1, because=because)
     found = filled("an optimizer finds the table", 5, 3).call(zeros(2, 5, 3)).gradients(wrt="parameters")
-    because = "some places of the table get no gradient: which ones never learn?"
+    because = "some positions of the table get no gradient. Which ones never learn?"
     yield found.law("every_parameter_learns").law("every_token_learns", tokens=5, because=because)
     below = rng.normal(2, 3, 5, dtype=torch.float32).requires_grad_()
     reached = filled("the words below learn, too", 7, 5).call(below).gradients()
-    yield reached.law("input_is_reached", because="no gradient flows back to x: how would the words below learn?")
+    yield reached.law("input_is_reached", because="no gradient flows back to x. How would the word embeddings learn?")
     started = build("as it starts", 7, 5).call(zeros(1, 7, 5)).laws_only().counts_with(OWN)
-    yield started.law("slices_differ", dim=1, because="all places start with the same vector", within=1e-9)
+    yield started.law("slices_differ", dim=1, because="all positions start with the same vector", within=1e-9)
     yield build("more words than places", 5, 3, raises="ValueError").call(zeros(2, 7, 3))
 
 
@@ -92,8 +92,8 @@ class IndexedByTheBatch(_Table):
 
 
 @LearnedPositions.misconception(
-    "Does anything learn? List the model's parameters, each with its .grad after a backward pass: an optimizer changes "
-    "only what stands there and has one."
+    "Does anything learn? List the model's parameters, each with its .grad after a backward pass. An optimizer changes "
+    "only parameters that have one."
 )
 class NotAParameter(_Table):
     def __init__(self, max_len, d_model):

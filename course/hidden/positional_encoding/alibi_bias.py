@@ -21,7 +21,7 @@ def alibi_bias(rng):
     """Eight heads as in the paper, then other numbers of heads; h and T never the same, and once exchanged."""
 
     def bias(h, T, **options):
-        return call(f"{h} heads, {T} places", h, T, tolerance=within(T), **options)
+        return call(f"{h} heads, {T} positions", h, T, tolerance=within(T), **options)
 
     yield bias(8, 5, public=True, weight=2.0)
     yield bias(2, 3, public=True)
@@ -29,7 +29,7 @@ def alibi_bias(rng):
     yield bias(3, 5)
     yield bias(4, 11)
     yield bias(1, 2, weight=0.5)
-    yield bias(5, 1, weight=0.5).counts_with("8 heads, 5 places")
+    yield bias(5, 1, weight=0.5).counts_with("8 heads, 5 positions")
     yield bias(rng.choice([6, 12]), rng.choice([7, 13]))
 
 

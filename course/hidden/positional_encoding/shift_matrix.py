@@ -19,7 +19,7 @@ def shift_matrix(rng):
     """Forward, backward, not at all, far; one pair alone; an odd width."""
 
     def shift(offset, d, **options):
-        return call(f"{offset} places on, width {d}", offset, d, tolerance=within(abs(offset)), **options)
+        return call(f"{offset} positions on, width {d}", offset, d, tolerance=within(abs(offset)), **options)
 
     yield shift(rng.choice(range(2, 7)), 2 * rng.choice([3, 4, 5, 6]), public=True, weight=2.0)
     yield shift(1, 2 * rng.choice(range(5, 14)), public=True)
