@@ -7,8 +7,7 @@
 # change it either, because attention sees a *set* of words. If a model is to read a sentence, each word must say **where it stands**.
 # (This holds without a mask. A mask that hides the future already tells each word something about its position.)
 #
-# Counting the words is the obvious answer, and a poor one. In this notebook you build four better answers, from the sinusoids of the first Transformer to the rotations inside today's language models. Then you send
-# all of them where they have never been, into texts that are longer than any they were trained on.
+# Counting the words is the obvious answer, and a poor one. In this notebook you build four better answers, from the sinusoids of the original Transformer (2017) to the rotations inside today's language models.
 #
 # **You will**
 #
@@ -16,9 +15,9 @@
 # - measure what an encoding can express, and put RoPE into an attention layer yourself
 # - train with each encoding on lists of 16 letters, and test on lists of up to 128
 #
-# **You need** self-attention (topic 06), its heads (topic 07) and two facts about angles, $\sin(a + b) = \sin a \cos b + \cos a \sin b$ and $\cos(a + b) = \cos a \cos b - \sin a \sin b$.
+# **You need** self-attention (topic 06), its heads (topic 07) and the addition formulas $\sin(a + b) = \sin a \cos b + \cos a \sin b$ and $\cos(a + b) = \cos a \cos b - \sin a \sin b$.
 #
-# **Time.** Six short exercises, one training task and one written question take about two hours. Everything trains in seconds on a laptop. If you are stuck, `hint("sinusoidal")` gives a hint, and a stronger one each time.
+# **Time.** Six short exercises, one training task and one written question take about two hours. Reading and experiments take another hour and a half. Everything trains in seconds on a laptop. If you are stuck, `hint("sinusoidal")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -58,33 +57,32 @@ compare()
 # %% [markdown]
 # Nothing changes, up to rounding. As far as this layer can tell, the man ate and the dinosaur ate, and nobody knows whom.
 #
-# **Dimensions:** $B$ sentences in a batch, $T$ positions in each, $h$ heads, $D$ the width of a word's vector. In RoPE and ALiBi, $D$ is the width of one head. Positions are counted from 0 and called $t$. Where there are two of them, $t$ belongs to the query and $s$ to the key. A shift
-# moves on by $k$ positions. With an index, $q_t$ and $k_s$ are a query and a key.
+# **Dimensions:** $B$ sentences in a batch, $T$ positions in each, $h$ heads, $D$ the width of a word's vector. In RoPE and ALiBi, $D$ is the width of one head. Positions are counted from 0.
+# A query stands at position $t$ and a key at position $s$, and their vectors are $q_t$ and $k_s$. Without an index, $k$ is the number of positions by which a shift moves on.
 #
 # ## What a positional encoding must do
 #
 # Give each position $t$ a vector $p_t$ that is as wide as a word, and add it to the word that stands there. This vector is the **positional encoding** of $t$. The lectures ask five things of it.
 #
 # - **Unique.** No two positions share a vector.
-# - **Bounded.** The vector of position 5,000 must not drown its word.
+# - **Bounded.** The vector of position 5,000 must not be far larger than its word.
 # - **Deterministic.** Position 7 gets the same vector today and tomorrow.
 # - **Any length.** A longer text has more positions, and the first ones keep their vectors.
 # - **Relative.** "Three positions back" is one simple operation, and it is the same everywhere.
 #
-# The number $t$ itself is not bounded, and it is not relative either, as you will measure. Divided by the length of the text, it changes as the text grows. Its binary digits come closer. Here they are for the first nine positions:
+# The number $t$ itself is not bounded, and it is not relative either, as you will measure. Divided by the length of the text, it changes as the text grows. Now try the binary digits of $t$. Here they are for the first nine positions:
 
 # %%
 for t in range(9):
     print(f"position {t}:", *f"{t:04b}")
 
 # %% [markdown]
-# The last digit flips at every step, the digit before it at every second step, and each one half as often as its neighbour on the right. These rows are unique and bounded. But each step is a different operation. From 0 to 1 a single digit
-# flips, and from 7 to 8 all four of them do.
+# The last digit flips at every step, and each other digit half as often as its neighbour on the right. These rows are unique and bounded, but not relative. From 0 to 1 a single digit flips, and from 7 to 8 all four of them do.
 #
-# Now let the switches turn smoothly. A number that swings smoothly to and fro is a **sinusoid**. One sinusoid is ambiguous, because it passes each height on its way up and again on its way down. The sine and the cosine of an angle together are not. They
-# are **the hand of a clock**, where the sine says how far the hand points to the right, and the cosine how far it points up.
+# So replace each digit, which jumps between 0 and 1, by a **sinusoid**, which swings smoothly between −1 and 1. One sinusoid is ambiguous, because it passes each height on its way up and again on its way down. The sine and the cosine of an angle together are not.
+# Draw them as **the hand of a clock**, which starts upright. The sine says how far the hand points to the right, and the cosine how far it points up.
 #
-# So take $D/2$ clocks, each with one hand and a speed of its own. For $D = 4$ there are two. The first hand turns by 1 radian at each step, and the second one by 1/100:
+# Take $D/2$ clocks, each with one hand. Hand $i$ turns by its own angle $w_i$ at each step, which is called its **frequency**. For $D = 4$ there are two clocks. The first hand turns by $w_0 = 1$ radian at each step, and the second one by $w_1 = 1/100$:
 #
 # | position | first angle | sine | cosine | second angle | sine | cosine |
 # |---|---|---|---|---|---|---|
@@ -95,11 +93,11 @@ for t in range(9):
 #
 # So $p_3 = (0.141, -0.990, 0.030, 1.000)$. In general, pair $i$ consists of columns $2i$ and $2i+1$, and each pair turns more slowly than the one before it:
 #
-# $$p_{t,\,2i} = \sin\!\left(\frac{t}{10000^{2i/D}}\right) \qquad p_{t,\,2i+1} = \cos\!\left(\frac{t}{10000^{2i/D}}\right), \qquad i = 0, \dots, D/2 - 1 .$$
+# $$p_{t,\,2i} = \sin(t\,w_i) \qquad p_{t,\,2i+1} = \cos(t\,w_i), \qquad w_i = \frac{1}{10000^{2i/D}}, \qquad i = 0, \dots, D/2 - 1 .$$
 #
-# ### Exercise: `sinusoidal`, the table of waves (about 15 minutes)
+# ### Exercise: `sinusoidal`, the table of sines and cosines (about 15 minutes)
 #
-# Return the table for `n_positions` positions, with one row for each. There may be thousands of them. A sine without its cosine makes no clock, so an odd width raises `ValueError`.
+# Return the table, with one row for each of `n_positions` positions. A sine without its cosine makes no clock, so an odd width raises `ValueError`.
 
 
 # %% solution="sinusoidal"
@@ -121,7 +119,7 @@ def sinusoidal(n_positions: int, d_model: int) -> torch.Tensor:
 check("sinusoidal", sinusoidal)
 
 # %% [markdown]
-# The lecture prints the first five dimensions of the first five positions. Its table is five numbers wide, so it ends in the middle of a pair. Its clocks turn by $10000^{-2i/5}$ at each step, which is the speed of every *second* clock in a table of width 10.
+# The lecture prints such a table of width 5, with exponents $2i/5$. In a table of width 10 every second pair has these exponents, so the first cell below picks their columns. The picture after it shows the clocks of a table of width 8. Which of them moves clearly between 10 and 100 and hardly before?
 
 # %%
 lecture = sinusoidal(5, 10)[:, [0, 1, 4, 5, 8]].T
@@ -133,7 +131,9 @@ for number, row in enumerate(lecture, 1):
 show.positional_encoding.clocks(sinusoidal, positions=[0, 1, 2, 3, 10, 100], d_model=8)
 
 # %% [markdown]
-# At position 0 all hands point straight up. The first one moves on by one radian a step, the second one by a tenth of it, and so on. To know the position, read all the clocks. The slow ones say roughly where you are, and the fast ones say exactly. Here is a table of 32 clocks as a picture:
+# To know the position, read all the clocks. The slow ones say roughly where you are, and the fast ones say exactly.
+#
+# The next picture shows a table of 32 clocks, with one row for each position. From which column on does almost nothing change within 128 positions?
 
 # %%
 show.positional_encoding.heat_map(sinusoidal(128, 64))
@@ -147,7 +147,7 @@ show.positional_encoding.heat_map(sinusoidal(128, 64))
 compare(encoding=sinusoidal(4, 16))
 
 # %% [markdown]
-# Now the outputs differ, so the layer can know who eats and who is eaten. But adding looks rough. Word and position share the same $D$ numbers, and a sum does not show its parts. How can attention tell them apart?
+# Now the outputs differ, so the layer can know who eats and who is eaten. But word and position share the same $D$ numbers, and a sum does not show its parts. How can attention tell them apart?
 #
 # Attention compares vectors by dot products. Let the word $x$ stand at position $t$ and the word $y$ at position $s$. Their dot product has four parts:
 #
@@ -166,7 +166,7 @@ print(f"position · position  {p_0 @ p_1:5.2f}")
 print(f"sum                  {(x + p_0) @ (y + p_1):5.2f}")
 
 # %% [markdown]
-# With four numbers, the two parts in the middle are not small. Now make the vectors wider. Words are random vectors with mean 0 and variance 1, and the same word stands at two neighbouring positions.
+# With four numbers, the two parts in the middle are not small. Now make the vectors wider. Words are random vectors with mean 0 and variance 1, and the same word stands at two neighbouring positions. The typical size of a product is its root mean square over a thousand words.
 
 # %%
 predict("size_of_word_times_position")
@@ -187,26 +187,26 @@ for D in widths:
 show.positional_encoding.four_products(widths, sizes)
 
 # %% [markdown]
-# The products of a word with itself are all squares, so their sum grows like $D$. Neighbouring positions have similar vectors, and their sum grows like $D/2$. A word and a position have nothing in common. Their products have random signs and nearly cancel, so the sum grows only like
+# A word times itself is a sum of $D$ squares, so it grows like $D$. Neighbouring positions have similar vectors, and their product grows like $D/2$. A word and a position have nothing in common. The $D$ terms of their product have random signs and nearly cancel, so it grows only like
 # $\sqrt{D}$. At $D = 512$ it is 3 % of the first bar.
 #
 # In a wide space, two vectors of different kinds are nearly at right angles and hardly disturb each other. The layer's matrices can learn to read one of them and to overlook the other.
 #
 # ## One step on is one rotation
 #
-# One lecture writes its wish as $P(t + t') = M^{t'} P(t)$. It asks for one matrix that takes *every* position to the next. Clocks have one. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**.
+# The lecture asks for a matrix $M$ with $P(t + t') = M^{t'} P(t)$. In words, **one** matrix takes *every* position to the next, and its power $M^k$ moves on by $k$ positions. Clocks have such a matrix. Wait a minute, and each hand has turned by its own fixed angle, **whatever time it was**.
 #
-# Take a hand that makes a quarter turn at each step. Its sine and cosine are $(0, 1)$ at first, then $(1, 0)$, $(0, -1)$, $(-1, 0)$, and again $(0, 1)$. One matrix makes all of these steps. Here are the first two:
+# Take a hand that makes a quarter turn at each step. Its sine and cosine are $(0, 1)$ at first, then $(1, 0)$, $(0, -1)$, $(-1, 0)$, and again $(0, 1)$. One matrix makes all of these steps, of which here are two:
 #
 # $$\begin{pmatrix} 0 & 1 \\ -1 & 0 \end{pmatrix} \begin{pmatrix} 0 \\ 1 \end{pmatrix} = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad \begin{pmatrix} 0 & 1 \\ -1 & 0 \end{pmatrix} \begin{pmatrix} 1 \\ 0 \end{pmatrix} = \begin{pmatrix} 0 \\ -1 \end{pmatrix} .$$
 #
-# For a pair of any speed $w$ and a shift by $k$ positions, the two facts about angles give such a matrix, too:
+# For pair $i$ and a shift by $k$ positions, the addition formulas give such a matrix, too:
 #
-# $$\begin{pmatrix} \sin((t+k)\,w) \\ \cos((t+k)\,w) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t w) \\ \cos(t w) \end{pmatrix}, \qquad w = 10000^{-2i/D} .$$
+# $$\begin{pmatrix} \sin((t+k)\,w_i) \\ \cos((t+k)\,w_i) \end{pmatrix} = \begin{pmatrix} \;?\; & \;?\; \\ \;?\; & \;?\; \end{pmatrix} \begin{pmatrix} \sin(t\,w_i) \\ \cos(t\,w_i) \end{pmatrix} .$$
 #
 # ### Exercise: `shift_matrix`, the matrix that moves on (about 15 minutes)
 #
-# Find the four numbers. They may depend on $k$ and $w$, but not on $t$. Put one such block for each pair along the diagonal of $M_k$. A negative offset moves back.
+# Find the four numbers. They may depend on $k$ and $w_i$, but not on $t$. Put one such block for each pair along the diagonal of $M_k$, and zeros elsewhere. A negative offset moves back.
 
 
 # %% solution="shift_matrix"
@@ -236,7 +236,7 @@ for t in (0, 30, 90):
 print(f"M.T @ M is the identity, off by {(M.T @ M - torch.eye(64)).abs().max():.6f}")
 
 # %% [markdown]
-# $M$ rotates the vectors and does nothing else to them. This is why the first Transformer uses sinusoids. A head that wants to look five positions back needs $q_t \cdot k_s$ to be large exactly where $s = t - 5$. Its $W_q$ and $W_k$ are linear maps, so the head only has to learn this one matrix, once, for all positions.
+# $M$ rotates the vectors and does nothing else to them. This is why the original Transformer uses sinusoids. A head that looks five positions back needs $q_t \cdot k_s$ to be large exactly where $s = t - 5$. If $W_k$ keeps $p_s$ and $W_q$ learns the one matrix $M_{-5}$, then $q_t = p_{t-5}$ at every $t$.
 #
 # A rotation also keeps the angle between two vectors. So the dot product $p_t \cdot p_s$ depends on the distance $s - t$ alone:
 
@@ -244,21 +244,21 @@ print(f"M.T @ M is the identity, off by {(M.T @ M - torch.eye(64)).abs().max():.
 show.positional_encoding.dot_products(sinusoidal(128, 64), positions=[16, 48, 96])
 
 # %% [markdown]
-# Neighbours are alike, distant positions are not, and on the right the three curves are one. The curve is also symmetric, so by itself this product says how far away a position is, but not in which direction.
+# Neighbours are alike, distant positions are not, and on the right the three curves are one. The curve is symmetric, so this product tells how far away a position is, but not in which direction.
 #
-# ## Five wishes, measured
+# ## The five properties, measured
 #
-# Do not take the lectures' word for it. Measure. An encoding is a function `encode(n, d)` that returns the vectors of the first `n` positions as a tensor `(n, d)`.
+# An encoding is a function `encode(n, d)` that returns the vectors of the first `n` positions as a tensor `(n, d)`.
 #
 # ### Exercise: `order_properties`, what an encoding is good for (about 20 minutes)
 #
-# Return a dictionary of five booleans. `n` is larger than `2 * d`. Every encoding you will meet clearly has a property or clearly lacks it, so any sensible tolerance will do.
+# Return a dictionary of five booleans. `n` is larger than `2 * d`. Every encoding you will meet clearly has a property or clearly lacks it, so a tolerance of 1e-4 will do.
 #
 # - `unique` means that no two of the `n` vectors are the same, whether they are neighbours or not.
 # - `bounded` means that no value is much larger in size than 1.
 # - `deterministic` means that `encode(n, d)` returns the same when it is called again.
 # - `any_length` means that `encode(2 * n, d)` begins with `encode(n, d)`. An encoding that has run out of positions raises `ValueError`, and then the answer is `False`.
-# - `relative` means that **one** matrix takes the vector of each position to that of the next, with no constant added. Its $k$-th power then moves on by $k$. Of all matrices, `torch.linalg.pinv(A) @ B` is the one that takes the rows of `A` nearest to the rows of `B`.
+# - `relative` means that **one** matrix takes the vector of each position to that of the next, with no constant added. To find it, put the vectors of all positions but the last into the rows of `A`, and their successors into the rows of `B`. The least squares solution `X = torch.linalg.pinv(A) @ B` brings `A @ X` as near to `B` as any matrix can.
 
 
 # %% solution="order_properties"
@@ -325,19 +325,17 @@ found = {name: order_properties(encode, 24, 8) for name, encode in candidates.it
 show.positional_encoding.properties(found)
 
 # %% [markdown]
-# The sinusoidal encoding has all five properties. So do the powers, it seems, and they are worth a second look. $0.9^t$ is relative, because $M$ multiplies it by 0.9 at each step. But after a few hundred positions every vector is nearly zero. Added to a word, it changes
-# nothing that a computer can store. This is why the lecture wants $M$ to be *norm preserving*, with eigenvalues of size 1. Such a matrix neither blows up nor dies away when you apply it a thousand times. A rotation is one.
+# The sinusoidal encoding has all five properties. So do the powers, it seems. $0.9^t$ is relative, because $M$ multiplies it by 0.9 at each step. But after a few hundred positions every vector is nearly zero. Added to a word, such a vector changes nothing. This is why the lecture wants $M$ to be *norm preserving*, so that it changes no length, however often you apply it. A rotation is such a matrix.
 #
 # ## Or simply learn them
 #
-# BERT and GPT-2 are language models. Both use something humbler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
+# BERT and GPT-2 are language models. Both use something simpler, **learned positional embeddings**. A table holds one vector for each of 512 positions (1,024 in GPT-2). The vectors start at random and are trained like the embedding of a word.
 #
-# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price.
-# The picture above shows it, in the row of the table of 40 positions.
+# A small table has three positions, with the vectors $(0.1, -0.2)$, $(0.0, 0.3)$ and $(0.2, 0.1)$. A sentence of two words, $(1, 1)$ and $(2, 0)$, becomes $(1.1, 0.8)$ and $(2.0, 0.3)$. The third vector is left over, and a sentence of four words finds no fourth one. This is the price. The picture above shows it, in the row of the table of 40 positions.
 #
 # ### Exercise: `LearnedPositions` (about 10 minutes)
 #
-# `forward` adds the vectors of positions 0 to T − 1 to every sentence of `x`. Do not start from a table in which all positions are alike. Raise `ValueError` when there are more words than positions.
+# `forward` adds the vectors of positions 0 to T − 1 to every sentence of `x`. The optimizer must be able to change the table, and at the start no two of its vectors may be alike. Raise `ValueError` when there are more words than positions.
 
 
 # %% solution="LearnedPositions"
@@ -369,12 +367,12 @@ check("LearnedPositions", LearnedPositions)
 # %% [markdown]
 # ## Rotate, do not add
 #
-# Look again at the four parts of the dot product. With added encodings, $x_t + p_t$ and $x_s + p_s$ go through $W_q$ and $W_k$, and the layer must *learn* to make "how far apart" out of all four parts. Could the distance be built in?
+# Added encodings go through $W_q$ and $W_k$ together with their words, and the layer must *learn* to make "how far apart" out of all four parts of the dot product. Could the distance be built in?
 #
-# Put the query itself on a clock. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$, where each pair has its own speed $w_i$. Rotate the key in the same way by its own position $s$.
+# Turn the query itself. Take the numbers of $q$ two by two, so that each pair is a hand with some length and direction, and **rotate** pair $i$ by the angle $t\,w_i$. Rotate the key in the same way by its own position $s$.
 # The dot product of two hands depends on their lengths and on the angle between them. A rotation leaves the lengths alone. The angle between them changes by $t\,w_i - s\,w_i$. So the product depends on the distance $t - s$, and on nothing else about the positions.
 #
-# Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
+# These hands turn against the clock, which changes nothing about distances. Take one pair that makes a quarter turn at each step, and let both $q$ and $k$ be $(1, 0)$ before they are rotated:
 #
 # | $t$ | $s$ | $t - s$ | rotated $q$ | rotated $k$ | dot product |
 # |---|---|---|---|---|---|
@@ -388,11 +386,11 @@ check("LearnedPositions", LearnedPositions)
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos t w_i & -\sin t w_i \\ \sin t w_i & \cos t w_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad w_i = \text{base}^{-2i/D} .$$
 #
-# Values are not rotated, because a word says the same thing wherever it is heard from.
+# Values are not rotated, because the content of a word does not depend on where it stands.
 #
 # ### Exercise: `rope` (about 20 minutes)
 #
-# Rotate queries or keys of all heads at once, `(B, h, T, D)`, where $D$ is the width of a head. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Keep the type of `x`. An odd width raises `ValueError`.
+# Rotate queries or keys of all heads at once, `(B, h, T, D)`. Pairs are neighbours, so columns 0 and 1 make a pair, and columns 2 and 3 make the next. The `positions` are $0, \dots, T-1$ unless the caller passes others, and they may be fractions, or in the thousands. Return a new tensor with the `dtype` of `x`. An odd width raises `ValueError`.
 
 
 # %% solution="rope"
@@ -423,7 +421,7 @@ def rope(
 check("rope", rope)
 
 # %% [markdown]
-# Here are one query and one key at every pair of positions in a text of 40. On the left, sinusoidal encodings are *added* to both. On the right, both are rotated.
+# Here are the scores of one query and one key at every pair of positions in a text of 40. On the left, sinusoidal encodings are *added* to both. On the right, both are rotated.
 
 # %%
 seed(1)
@@ -435,14 +433,14 @@ show.positional_encoding.score_maps({"sinusoidal, added": added[0, 0], "RoPE": r
 # %% [markdown]
 # The right map has stripes. Along every diagonal the distance is the same, and so is the score, up to rounding. The left map has the stripe of "near" as well. On top of it lie crosses and bands that say "at position 12", whether or not that matters.
 #
-# ## RoPE inside attention, by your hand
+# ## RoPE inside attention
 #
 # So far, `rope` has worked on two vectors outside of any layer. Now put it inside. Below is scaled dot-product attention for all heads at once. You may paste a version of your own in its place. The same word stands at all 40 positions. The cell prints the scores of
 # three queries for keys that stand 1, 3 and 7 positions back.
 #
 # 1. Run the cell as it is. Nothing tells the positions apart, so all nine scores agree.
 # 2. Use your `rope` where the comment stands, on whatever has to be rotated, and run it again. Each column should now hold one number three times, and the three columns should differ.
-# 3. Rotate the queries alone, and explain what you see. Then add `sinusoidal(40, 16)` to `x` in place of all rotations. Do the columns still hold one number each?
+# 3. Rotate the queries alone. Why does each *row* now hold one number? Then take the rotations out and add `sinusoidal(40, 16)` to `x`. Does any row or column still hold one number?
 
 
 # %%
@@ -463,27 +461,29 @@ for t in (10, 20, 30):
     print(f"{t:>8}  ", *(f"{scores[0, 0, t, t - back]:9.4f}" for back in (1, 3, 7)))
 
 # %% [markdown]
-# And here is what happens inside. The query and the key have four pairs each. The key was chosen so that the query finds it three positions back. Move the key, and all hands turn, but the score stays. Move the distance, and the score changes. Questions to try: at which other distance do the hands stand nearly as they do at 3? Which pairs could tell these two distances apart?
+# All keys are alike here, so a score with the queries alone rotated depends on $t$ and not on $s$. Only both rotations together depend on $t - s$.
+#
+# The next picture shows the four pairs of one query and one key. The key was chosen so that the query finds it three positions back. Move the key, and all hands turn, but the score stays. Move the distance, and the score changes. At which other distance do the hands stand nearly as they do at 3? Which pairs could tell these two distances apart?
 
 # %%
 show.positional_encoding.turning_pairs(rope)
 
 # %% [markdown]
-# ## Or a plain ruler
+# ## Or subtract the distance
 #
-# The third idea is the shortest. **ALiBi** leaves words, queries and keys alone and **subtracts the distance from the score**. The further back a key stands, the less it counts.
+# **ALiBi** leaves words, queries and keys alone and **subtracts the distance from the score**. The further back a key stands, the less it counts.
 #
 # A head with slope 1/2 reads four words, and its last query gives all four keys the same score of 2. The distances are 3, 2, 1 and 0, so the scores become 0.5, 1, 1.5 and 2. After softmax the weights are 0.10, 0.17, 0.28 and 0.46. The nearest word counts most.
 #
-# Each head $i = 1, \dots, h$ has its own slope $m_i$, so that some heads are short-sighted and others see far:
+# Each head $i = 1, \dots, h$ has its own slope $m_i$, so that some heads look near and others far:
 #
 # $$e_{ts} = \frac{q_t \cdot k_s}{\sqrt{D}} - m_i\,(t - s) \quad \text{for } s \le t, \qquad m_i = 2^{-8i/h} .$$
 #
-# A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead. It has nothing to learn and nothing to run out of.
+# A key of the future ($s > t$) gets $-\infty$, and softmax turns this into a weight of exactly 0. ALiBi was made for language models, which must not look ahead. It learns nothing, and it exists at any length.
 #
 # ### Exercise: `alibi_bias` (about 10 minutes)
 #
-# Return what is added to the scores of all heads.
+# Return what is added to the scores of all heads. For a head with slope 1/2, the last row of $T = 4$ is −1.5, −1, −0.5, 0.
 
 
 # %% solution="alibi_bias"
@@ -500,13 +500,16 @@ def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
 # %% check="alibi_bias"
 check("alibi_bias", alibi_bias)
 
+# %% [markdown]
+# If all scores were equal, ALiBi alone would set the weights. Which of the eight heads still see a key 20 positions back?
+
 # %%
 show.positional_encoding.alibi_weights(alibi_bias(8, 40))
 
 # %% [markdown]
 # ## The task: an echo
 #
-# This game is about nothing but order. You hear letters, and at each one you say the letter that came **three positions before**. A child can do it after some practice, and a recurrent network does it easily. Attention without positions cannot, by the theorem above.
+# You hear letters, and at each one you say the letter that came **three positions before**. A recurrent network does it easily. Attention without positions cannot, by the theorem above.
 
 # %%
 heard = data.load("order", rows=2, length=16)
@@ -522,11 +525,11 @@ for row in heard:
 # - With `rotate=`, a function of queries or keys `(B, h, T, D)`, it applies that function to both, as you did by hand.
 # - With `score_bias=`, a tensor that broadcasts to `(B, h, T, T)`, it adds that tensor to its scores.
 #
-# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, so that at first the letters do not drown the positions.
+# The model's `__init__` is given. It starts the letters at a tenth of PyTorch's usual size, which makes training more reliable.
 #
 # ### Exercise: model and training loop (about 20 minutes)
 #
-# Write `forward`, and write `train`, which takes batches until there are no more. After each step, call `batches.log(loss)`. It keeps the loss, and `fit` draws the training curve from it.
+# Write `forward`, and write `train`, which takes batches until there are no more. Adam with a learning rate of 0.003 works well. After each step, call `batches.log(loss)`, and `fit` draws the training curve from it.
 #
 # **How it is scored.** The grader draws new lists as a held-out set and counts the letters that are right, without the first three positions. Full marks need 99 % on lists of 16 letters, 90 % on lists of 32 and 80 % on lists of 64. Each length earns its own points. `check` below tries lists of 16 letters only.
 
@@ -573,7 +576,7 @@ check("positional_encoding_task", record.model)
 # %% [markdown]
 # ## Train short, test long
 #
-# Now train five models, one with each encoding and one with none as the baseline. All have the same width, the same batches and your own training loop. ALiBi gets eight heads, because a single slope leaves it no choice, and the other models have one. (`variant` keeps their weights apart from those that are graded.)
+# Now train five models, one with each encoding and one with none as the baseline. All have the same width, the same batches and your own training loop. ALiBi gets eight heads with eight slopes, and the other models have one head. (`variant` keeps their weights apart from those that are graded.)
 
 
 # %%
@@ -630,14 +633,14 @@ curves = {name: [accuracy(model, length) for length in at] for name, model in mo
 show.positional_encoding.accuracy_by_length(curves, at, trained_on=16)
 
 # %% [markdown]
-# Up to the dashed line three encodings are perfect, and nothing suggests that they differ. Beyond it, they do.
+# Up to the dashed line three encodings are perfect. Beyond it, they differ.
 #
 # - **Learned.** The table has 128 rows, but training has reached only the first 16. The first 16 positions of a long list are right, and the rest is noise.
-# - **Sinusoidal.** Its vectors exist at every position, and *could* be read by one matrix. But nothing forced the layer to learn that matrix. Sixteen positions can be told apart in many ways, and training found another.
-# - **RoPE.** What it learned about "three back", it learned about a distance, and at position 60 three back is still three back. It is not magic. A long list also holds distances that no short list has, and at some of them the hands may happen to stand nearly as they do
-#   at three. If your curve bends down in the end, it has met them. That is why the letters start small. At PyTorch's usual size about one start in twenty-five is perfect at 16 letters and falls short at 64.
-# - **ALiBi.** It is hardly better than none on short lists, and **equally good at every length**. It knows near from far, so it names one of the last few letters. But its ruler only ever falls, so it cannot point at the third position and pass over the second. An echo is the
-#   hardest thing that you could ask of it. In a language model, nearby words matter most and no single position does, and there the same blur is a strength.
+# - **Sinusoidal.** Its vectors exist at every position, and one matrix *could* read them. But nothing forced the layer to learn that matrix. Sixteen positions can be told apart in many ways, and training found another.
+# - **RoPE.** What it learned about "three back" is about a distance, and at position 60 three back is still three back. But a long list also holds distances that no short list has. At some of them the hands may stand nearly as they do at three, and then your curve bends down
+#   in the end. Large letters make this more likely. At PyTorch's usual size, about one training run in 25 is perfect at 16 letters and falls short at 64.
+# - **ALiBi.** It is hardly better than none on short lists, and **equally good at every length**. Its bias only falls with the distance, so it cannot point at the third position and pass over the second. It names one of the last few letters.
+#   In a language model, nearby words matter most and no single position does, and there the same blur is a strength.
 #
 # Here is who attends to whom, in a list of 32 letters. For ALiBi, the map is the mean of its heads. The dotted lines mark the end of what was trained.
 
@@ -650,7 +653,7 @@ show.positional_encoding.attention_maps(maps, trained_on=16)
 # %% [markdown]
 # ## Play
 #
-# You see the sinusoidal table with one position marked, how many positions each pair needs for a full turn, and the dot product of the marked position with all others. Drag the length, the width and the position. Questions to try: how many pairs make a full turn within 64 positions, and what are the others good for? With which width does the dot product first single out position 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
+# You see the sinusoidal table with one position marked, how many positions each pair needs for a full turn, and the dot product of the marked position with all others. Drag the length, the width and the position. How many pairs make a full turn within 64 positions, and what are the others good for? With which width does the dot product first single out position 20 clearly? What becomes of the table at $D = 2$, and where does it *nearly* repeat?
 
 # %%
 show.positional_encoding.explorer(sinusoidal)
@@ -658,8 +661,8 @@ show.positional_encoding.explorer(sinusoidal)
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Your RoPE model was trained on lists of 16 letters, and it echoes lists of 64. The model with the learned table does not. Explain both by what each encoding says about position 20. Then suppose that the same model has to say its list *backwards*, with one layer of attention as above.
-# Which of the five ways could manage it on lists of 16, and would RoPE be among them? Write four to six sentences.
+# Your RoPE model was trained on lists of 16 letters, and it echoes lists of 64. The model with the learned table does not. Explain both by what each encoding says about position 20. Then suppose that all five models have to say their list *backwards*, with one layer of attention as above.
+# Which of the five could manage it on lists of 16, and would RoPE be among them? Write four to six sentences.
 
 # %% [markdown] question="positional_encoding_question"
 # The learned table says about position 20 whatever its row held before training. No list of 16 letters ever used that row, so no gradient ever reached it, and its random numbers point attention nowhere in particular. RoPE says nothing about position 20 at all. It only rotates query and key
@@ -671,7 +674,7 @@ show.positional_encoding.explorer(sinusoidal)
 # %% [markdown]
 # ## What you built
 #
-# Attention knows of order only what it is told, and you have told it in four ways. On the lengths of training, three of them cannot be told apart. Before you believe that a model has understood, test it where it has never been.
+# Attention knows of order only what you tell it, and you have told it in four ways. Before you believe that a model has understood, test it on lengths that it has never seen.
 #
 # | you built | the field's name | where you meet it next |
 # |---|---|---|
@@ -684,18 +687,17 @@ show.positional_encoding.explorer(sinusoidal)
 #
 # ## Going further
 #
-# - **Other orders.** Test your answer to the question. `data.load("order", task="reverse")` and `task="sort"` have the same lists with other targets. A loop of your own over `course.data.order.draw` trains them in seconds.
-# - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Some of these still hold at 64 letters, others do not, and fewer pairs in a head are not always worse. Look at the map of each head in a list of 64. Which distances does it take for "three back"?
+# - **Other orders.** Test your answer to the question. `data.load("order", task="reverse")` has the same lists with other targets, and so has `task="sort"`. A loop of your own over `course.data.order.draw` trains them in seconds.
+# - **More heads.** Give the RoPE model 2, 4, 8 or 16 heads instead of one. Which of these still hold at 64 letters? Look at the map of each head in a list of 64. Which distances does it take for "three back"?
 # - **Start anywhere.** Train the sinusoidal model on lists that begin at a random position, by adding rows 50 to 65 one time and 300 to 315 the next. Does it learn the matrix now?
-# - **A hill of two slopes.** Press, Smith and Lewis recommend ALiBi all the same. Change the delay to 1 and give it eight heads. The difference of two falling curves is a hill. How far out can such a hill stand?
 # - **Stretch it.** Language models trained with RoPE on 4,000 words are stretched to 32,000 by dividing all positions by 8 before the rotation ("position interpolation"). Your `rope` takes fractions for positions, so try it with your model, and look at the map of weights.
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017), section 3.5.
 #   J. Su and others, [RoFormer](https://arxiv.org/abs/2104.09864) (2021).
-#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022).
-#   A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compares most of ours and finds surprises.
+#   O. Press and others, [Train short, test long](https://arxiv.org/abs/2108.12409) (2022), recommend ALiBi.
+#   A. Kazemnejad and others, [The impact of positional encoding on length generalization](https://arxiv.org/abs/2305.19466) (2023), compare most of ours.
 #
 # <!-- needs: 09_masking -->
-# - **Next.** Now every word sees every other word and knows where it stands. This is too much for a model that has to guess the next word. Topic 09 hides what it must not see.
+# - **Next.** Now every word sees every other word and knows where it stands. A model that has to guess the next word must not see it. Topic 09 hides it.
 
 # %%
 progress()

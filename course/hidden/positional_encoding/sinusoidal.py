@@ -84,11 +84,18 @@ def exponent_i_for_2i(n_positions, d_model):
     return _table(n_positions, frequencies_of(d_model) ** 0.5)
 
 
-@sinusoidal.misconception(
-    "Is the exponent 2i with i the number of the pair, or with i the number of the column? Look at columns 2 and 3."
+def _exponent_of_the_column(n_positions, d_model):
+    frequencies_of(d_model)
+    columns = torch.arange(d_model).double()
+    angles = torch.arange(n_positions).double()[:, None] * 10000.0 ** (-2 * columns / d_model)
+    return torch.where(columns % 2 == 0, angles.sin(), angles.cos())
+
+
+sinusoidal.mistakes(
+    "Is the exponent 2i with i the number of the pair, or with i the number of the column? Look at columns 2 and 3.",
+    exponent_doubled=lambda n_positions, d_model: _table(n_positions, frequencies_of(d_model) ** 2),
+    exponent_of_the_column=_exponent_of_the_column,
 )
-def exponent_doubled(n_positions, d_model):
-    return _table(n_positions, frequencies_of(d_model) ** 2)
 
 
 @sinusoidal.misconception("Do the columns of a pair hold the same angle? Add the squares of columns 2 and 3.")
