@@ -163,6 +163,23 @@ def aligned_at_least(
     return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
 
 
+@law
+def never_written(outputs: Outputs, token: int, of: str = "out", because: str = "") -> str:
+    """No row holds that token."""
+    held = sum(token in row.tolist() for row in _rows(outputs[of]))
+    return because or f"{held} rows hold {token}, which is not to be written" if held else ""
+
+
+@law
+def mostly_as_long(
+    outputs: Outputs, low: int, high: int, share: float = 0.5, of: str = "out", because: str = ""
+) -> str:
+    """A share of at least `share` of the rows has from `low` to `high` tokens."""
+    lengths = [len(row) for row in _rows(outputs[of])]
+    found = sum(low <= length <= high for length in lengths) / max(len(lengths), 1)
+    return "" if found >= share else because or f"{found:.0%} of the rows have {low} to {high} tokens"
+
+
 def _rows(value: Any) -> list[Tensor]:
     """Ids row by row: of a tensor (B, L), or of lists of any lengths."""
     return [tensor(row) for row in value] if isinstance(value, list) else list(tensor(value))

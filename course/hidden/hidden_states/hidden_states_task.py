@@ -10,8 +10,8 @@ from torch.nn import functional as F
 from course.data import telephone
 from course.exercise import exercise, given_model
 
-HALF = "half of the numbers right"
-"""The case that no constant passes."""
+HALF, QUARTER = "half of the numbers right", "a quarter of the numbers right"
+"""The cases that no constant passes."""
 LOUD, FADED = 2.5, 2.0
 """How far a tone stands above the noise, and how far it must fall within a tone for another one to begin: both in
 units of the logarithm of the power, chosen on calls that were drawn for it."""
@@ -109,6 +109,19 @@ def hidden_states_task(rng):
     yield right(some, targets, 0.9).shows("written_at_least", full=0.97, called=share)
     yield right(some.judged_again("of those with a doubled digit, 85 %", weight=0.5), targets, 0.85, doubled)
     yield right(some.judged_again(HALF, weight=0.2), targets, 0.5)
+    yield right(some.judged_again(QUARTER, weight=0.1), targets, 0.25)
+    said = some.judged_again("something is read", weight=0.1).counts_with(QUARTER)
+    yield said.law("mostly_as_long", of="numbers", low=1, high=999, because="hardly anything is read but blanks")
+    short = some.judged_again("no more than ten digits", weight=0.1).counts_with(QUARTER)
+    yield short.law("mostly_as_long", of="numbers", low=0, high=10, because="most numbers have more than ten digits")
+    keys = some.judged_again("no blanks among the digits", weight=0.1).counts_with(QUARTER)
+    yield keys.law("never_written", of="numbers", token=0, because="the blank, 0, stands in a number that was read")
+    frames = int(calls.lengths.mode().values)
+    alike = ((calls.lengths >= frames) & (calls.lengths <= frames + 2)).nonzero()[:, 0]  # two frames of silence less
+    x, lengths = calls.x[alike, :, :frames], torch.full_like(alike, frames)
+    alone = given_model("calls of one length, without padding", public=True, weight=0.1).laws_only()
+    alone = alone.call(x, lengths, method="read", into="numbers").counts_with(QUARTER)
+    yield right(alone, targets[alike], 0.25)
     calls, targets, doubled = drawn(400)
     many = asked("four hundred other numbers, 97 % right", calls, weight=2.0)
     yield right(many, targets, 0.97)

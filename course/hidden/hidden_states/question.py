@@ -1,4 +1,9 @@
-"""How `hint` helps with the written question on hidden states. No hint gives an answer."""
+"""How `hint` helps with the written question on hidden states. No hint gives an answer.
+
+Two other questions, for another term. "ELIZA's patients believed that she understood them. What would you show them to
+argue that she did not, and what would she need first?" And "Your typist's words are mended in nine of ten cases. What
+would you change, in which table, for somebody who also leaves letters out, and why is that harder?"
+"""
 
 from __future__ import annotations
 
