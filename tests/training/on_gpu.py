@@ -41,6 +41,7 @@ ORDER = (
     "positional_encoding",
     "cbow",
     "lora",
+    "hidden_states",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 
