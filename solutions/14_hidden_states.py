@@ -282,13 +282,13 @@ def mend(seen):
 
 
 # %%
-mine = "what lies beneath the surface of a word is hidden"
+mine = "return the value of the first argument that is not a string"
 dice = torch.Generator().manual_seed(3)
 typed = typist.type_it(typist.encode(typist.plain(mine)), noise, dice)
 print(typist.decode(typed), "\n" + mend(typed))
 
 # %% [markdown]
-# Change `mine` to a sentence of your own. The model learned its English from the documentation of Python, so it knows *argument* better than *butterfly*. The next cell tries sentences that were held out.
+# Change `mine` to a sentence of your own. The model learned its English from the documentation of Python, so it mends *argument* better than *butterfly*. The next cell tries sentences that were held out.
 
 # %%
 held_out = typist.plain("\n".join(docstrings["held_out"]["text"]))

@@ -145,11 +145,11 @@ def _searched(
 ) -> tuple[list[int], float, Tensor] | None:
     """The best path, its log-probability with the text, and the posterior (T, S); None if all is impossible."""
     seen = torch.tensor([[LETTERS.index(letter) for letter in letters]])
-    tables = [table.log() for table in (torch.tensor(START), torch.tensor(CHAIN), _slips(noise))]
-    path, score = viterbi(*tables, seen)
+    start, chain, slips = torch.tensor(START).log(), torch.tensor(CHAIN).log(), _slips(noise).log()
+    path, score = viterbi(start, chain, slips, seen)
     if not bool(score[0].isfinite()):
         return None
-    return path[0].tolist(), float(score[0]), hmm_posterior(*tables, seen)[0]
+    return path[0].tolist(), float(score[0]), hmm_posterior(start, chain, slips, seen)[0]
 
 
 def _draw_lattice(figure: Figure, letters: Sequence[str], found: tuple[list[int], float, Tensor] | None) -> None:
