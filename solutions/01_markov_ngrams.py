@@ -569,6 +569,9 @@ show.markov_ngrams.writer(models, alphabet)
 # - **Next.** To an n-gram model two contexts are equal, or they have nothing in common. Topic 02 gives words vectors, so that similar words are similar. Topic 03
 #   builds a network that carries a memory of its own along the text.
 #
+# > <!-- needs: 14_hidden_states -->
+# > In topic 14 the states of a chain are hidden, and your table of transitions mends what a typist with cold fingers wrote.
+#
 # `progress()` shows where you stand.
 
 # %%

@@ -694,6 +694,9 @@ show.rnn.watch_it_read(record.model)
 #   recurrent neural networks* (2013). A. Karpathy wrote [The Unreasonable Effectiveness of Recurrent Neural Networks](https://karpathy.github.io/2015/05/21/rnn-effectiveness/) (2015). F. Huszár wrote
 #   [How (not) to train your generative model](https://arxiv.org/abs/1511.05101) (2015).
 # - **Next.** This network overwrites its state at every step. Topic 04 gives it gates, with which it decides what to keep.
+#
+# > <!-- needs: 14_hidden_states -->
+# > Topic 14 has a state that is known by its probabilities, and layers that hear half a second at once, without a recurrence.
 
 # %%
 progress()

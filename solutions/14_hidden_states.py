@@ -559,16 +559,16 @@ print("ab and aa cost", losses.numpy().round(4))
 #
 # ### Exercise: a reader of digits (about 20 minutes)
 #
-# Write `forward`, `read` and `train`. The layers hold your weights, and `causal_conv1d` uses them, so layer $i$ adds $\text{ReLU}$ of its convolution to what came in. `read` takes the most probable label of each frame, up to the call's length, and collapses the path. For the loss take your own `ctc_loss` or torch's `F.ctc_loss`, which is faster.
+# The next cell makes the weights. Write `forward`, `read` and `train`. First `enter` makes 48 channels of the 32 bins. Then each layer adds $\text{ReLU}$ of its convolution to what came in, and your `causal_conv1d` computes it from the layer's `weight` and `bias`. Last, `leave` makes 11 scores of the 48 channels. `read` takes the most probable label of each frame, up to the call's length, and collapses the path. For the loss take your own `ctc_loss` or torch's `F.ctc_loss`, which is faster.
 #
 # We reached the bar with Adam, a learning rate of 0.005 that rises over the first 20 batches and falls to zero over the last third, and gradients clipped to a norm of 1. Be patient at the beginning. The model first learns to say nothing but blanks, and its loss rests on a plateau for 60 to 100 of the 240 batches. Then it drops within a few batches.
 #
 # Your score is the share of numbers that are read without an error, 200 in `check` and 400 more when your work is graded. Full marks need 97 % of all numbers and 95 % of those with a doubled digit. With 90 % and 85 % you get a part of the points. Points also depend on what your model does not do. If frames after $t$ change, then its log-probabilities up to $t$ must stay.
 
 
-# %% solution="hidden_states_task"
-class DigitReader(nn.Module):
-    """Hears frames, says a label or a blank at each, and reads the number."""
+# %%
+class Layers(nn.Module):
+    """The weights of a reader; each of `layers` has the dilation of its place in `dilations`."""
 
     def __init__(self, width=48, dilations=(1, 2, 4, 8)):
         super().__init__()
@@ -576,6 +576,11 @@ class DigitReader(nn.Module):
         self.enter = nn.Conv1d(telephone.BINS, width, 1)
         self.layers = nn.ModuleList(nn.Conv1d(width, width, 3) for _ in dilations)
         self.leave = nn.Conv1d(width, telephone.LABELS, 1)
+
+
+# %% solution="hidden_states_task"
+class DigitReader(Layers):
+    """Hears frames, says a label or a blank at each, and reads the number."""
 
     def forward(self, x):
         """Frames x (B, 32, T) -> log-probabilities of the labels (B, T, 11)."""
