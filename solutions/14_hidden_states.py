@@ -25,7 +25,6 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import torch
-from IPython.display import Audio
 from torch import nn
 from torch.nn import functional as F
 
@@ -320,7 +319,7 @@ show.hidden_states.words_right({name: n / words for name, n in share.items()}, n
 # When you press 5 on a telephone, it plays two tones at once, 770 Hz for the row and 1336 Hz for the column. Listen. (Nothing is graded here. If you see no player, go on.)
 
 # %%
-Audio(telephone.ring("5550199").numpy(), rate=telephone.RATE)
+show.hidden_states.player(telephone.ring("5550199", rate=8000), 8000)
 
 # %% [markdown]
 # The oldest way to find out what is in such a sound is an **autoregressive model**. It predicts each value from the ones before it,

@@ -147,13 +147,16 @@ def spectrogram(sound: Tensor) -> Tensor:
     return (((cosine**2 + sine**2 + 0.1).log() - 4.0) / 2.0).T
 
 
-def ring(number: str, seed: int = 0, decibels: float = 20.0) -> Tensor:
-    """One number as a sound (N,) to be played at `RATE`: tones of 0.15 seconds, pauses of 0.1, and noise."""
+def ring(number: str, rate: int = RATE, decibels: float = 20.0, seed: int = 0) -> Tensor:
+    """One number as a sound (N,) of `rate` samples a second: tones of 0.15 seconds, pauses of 0.1, and noise.
+
+    Browsers play 8,000 samples a second, and not all of them play 4,000.
+    """
     labels = [KEYS.index(key) + 1 for key in number]
-    tone, pause = round(0.15 * RATE), round(0.1 * RATE)
+    tone, pause = round(0.15 * rate), round(0.1 * rate)
     pieces = [torch.zeros(pause)]
     for low, high in tones(torch.tensor(labels)).tolist():
-        angle = 2 * math.pi / RATE * torch.arange(tone)
+        angle = 2 * math.pi / rate * torch.arange(tone)
         pieces += [(low * angle).sin() + (high * angle).sin(), torch.zeros(pause)]
     sound = torch.cat(pieces)
     return sound + 10 ** (-decibels / 20) * torch.randn(len(sound), generator=torch.Generator().manual_seed(seed))

@@ -15,6 +15,7 @@ from . import live
 from .style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, QUIET, SKY, WIDE, finished, styled
 
 if TYPE_CHECKING:
+    from IPython.display import Audio
     from ipywidgets import VBox
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -105,6 +106,13 @@ def _mark_digits(axes: Axes, labels: Sequence[int], starts: Tensor, ends: Tensor
         middle = ((start + end) / 2, 1.02)
         digit = telephone.number([label])
         axes.annotate(digit, middle, xycoords=("data", "axes fraction"), ha="center", weight="bold")
+
+
+def player(sound: Tensor, rate: int) -> Audio:
+    """A player for a sound (N,) of `rate` samples a second."""
+    from IPython.display import Audio
+
+    return Audio(sound.numpy(), rate=rate)
 
 
 # -- the widgets -----------------------------------------------------------------------------------------------------

@@ -71,6 +71,11 @@ def test_the_speller_uses_the_students_function():
     assert asked and "spells “12”" in pictures.speller(lambda path: [1, 2]).children[2].value
 
 
+def test_the_player_holds_the_sound():
+    player = pictures.player(telephone.ring("5", rate=8000), 8000)
+    assert player.data[:4] == b"RIFF" and len(player.data) > 2 * 8000 * 0.35
+
+
 def test_two_widgets_are_independent():
     first, second = (pictures.speller(ctc_collapse) for _ in range(2))
     seen = look(second)
