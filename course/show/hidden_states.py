@@ -42,9 +42,9 @@ def tone_reader(decibels: Sequence[float], right: Sequence[float]) -> Figure:
         figure, axes = plt.subplots(figsize=WIDE)
         axes.plot(decibels, [100 * share for share in right], color=BLUE, marker="o")
         axes.axvspan(*telephone.NOISE, color=ORANGE, alpha=0.15)
-        axes.annotate("the telephone's lines", (sum(telephone.NOISE) / 2, 88), color=ORANGE, ha="center")
+        axes.annotate("the telephone's lines", (sum(telephone.NOISE) / 2, 98), color=ORANGE, ha="center")
         axes.axhline(10, color=GREY, linestyle=":", linewidth=1.5)
-        axes.annotate("guessing", (decibels[-1], 10), (0, 5), textcoords="offset points", color=QUIET, ha="right")
+        axes.annotate("guessing", (max(decibels), 10), (0, 5), textcoords="offset points", color=QUIET, ha="right")
         axes.set(title="Digits read by a predictor of order 4", xlabel="tones over noise, decibels")
         axes.set(ylabel="read right, %", ylim=(0, 105))
         spoken = ", ".join(f"{share:.0%} at {level:g}" for level, share in zip(decibels, right))
@@ -88,7 +88,7 @@ def reading(x: Tensor, log_p: Tensor, labels: Sequence[int], starts: Tensor, end
         below.set_ylim(0, 118)
         said = telephone.number([label for label, _ in groupby(found) if label])
         number = telephone.number([*labels])
-        alt = f"A call of {number}, and below it the reader's probabilities: short peaks that spell {said}, else blank."
+        alt = f"A call of {number}, and below it the reader's probabilities: labels that spell {said}, else blank."
         return finished(figure, alt)
 
 
@@ -126,7 +126,7 @@ def lattice(viterbi: Search, hmm_posterior: Posterior, typed: str = "sds") -> VB
     noise = widgets.FloatSlider(0.2, min=0.0, max=0.6, step=0.05, description="noise", continuous_update=False)
     picture, said = (
         live.picture("a lattice of three letters by place, its best path, the weight of each"),
-        live.spoken(3),
+        live.spoken(2),
     )
     figure = live.stage((7.2, 3.0), left=0.07, right=0.98, bottom=0.16, top=0.88)
 
@@ -164,10 +164,10 @@ def _draw_lattice(figure: Figure, letters: Sequence[str], found: tuple[list[int]
     T = max(len(letters), 1)
     with styled():
         (axes,) = live.wiped(figure)
-        axes.set(xlim=(-0.6, LONGEST - 0.4 if T > 6 else 5.6), ylim=(2.6, -0.6), ylabel="meant")
+        axes.set(xlim=(-0.6, max(T, 5) - 0.4), ylim=(2.6, -0.6), ylabel="meant")
         axes.set_yticks(range(3), list(LETTERS))
         axes.set_xticks(range(T), list(letters) or [""])
-        axes.set_title("size is the posterior, the line is the best path")
+        axes.set_title("Circles: posterior in %. Line: the best path.")
         axes.set_xlabel("seen")
         axes.grid(False)
         for t in range(T - 1):
@@ -182,8 +182,8 @@ def _draw_lattice(figure: Figure, letters: Sequence[str], found: tuple[list[int]
         for t in range(T):
             for i in range(3):
                 share = float(posterior[t, i])
-                axes.plot(t, i, "o", color=BLUE, markersize=4 + 20 * share, zorder=3)
-                if share > 0.25:
+                axes.plot(t, i, "o", color=BLUE, markersize=4 + 22 * share**0.5, zorder=3)
+                if share > 0.15:
                     axes.text(t, i, f"{100 * share:.0f}", color="white", ha="center", va="center", fontsize=8, zorder=4)
 
 
@@ -241,7 +241,7 @@ def _draw_path(figure: Figure, path: Sequence[int]) -> None:
         axes.set(xlim=(-0.1, LONGEST + 0.1), ylim=(3.0, -0.1), xticks=[])
         axes.set_yticks([0.4, 1.4, 2.4], ["path", "repeats joined", "blanks gone"])
         axes.grid(False)
-        axes.set_title("from frames to digits")
+        axes.set_title("From frames to digits")
         for start, length, label in runs:
             for place in range(start, start + length):
                 _box(axes, place, 1, 0, label)
