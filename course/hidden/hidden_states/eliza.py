@@ -112,7 +112,10 @@ def whole_answer_exchanged(rules, said):
 
 @eliza.misconception("Your answer repeats the patient's own `my` and `me`. Who is meant by them in an answer?")
 def nothing_exchanged(rules, said):
-    return _answered(rules, said, exchange=lambda text: text)
+    for pattern, answer in rules:
+        match = re.search(pattern, said, re.IGNORECASE)
+        if match:
+            return answer.format(*match.groups())
 
 
 @eliza.misconception(
