@@ -166,7 +166,7 @@ def aligned_at_least(
 @law
 def never_written(outputs: Outputs, token: int, of: str = "out", because: str = "") -> str:
     """No row holds that token."""
-    held = sum(token in row.tolist() for row in _rows(outputs[of]))
+    held = sum(token in row for row in _written(outputs[of]))
     return because or f"{held} rows hold {token}, which is not to be written" if held else ""
 
 
@@ -175,9 +175,21 @@ def mostly_as_long(
     outputs: Outputs, low: int, high: int, share: float = 0.5, of: str = "out", because: str = ""
 ) -> str:
     """A share of at least `share` of the rows has from `low` to `high` tokens."""
-    lengths = [len(row) for row in _rows(outputs[of])]
+    lengths = [len(row) for row in _written(outputs[of])]
     found = sum(low <= length <= high for length in lengths) / max(len(lengths), 1)
     return "" if found >= share else because or f"{found:.0%} of the rows have {low} to {high} tokens"
+
+
+def _written(value: Any) -> list[list[int]]:
+    """Tokens row by row.
+
+    Raises:
+        TypeError: they are no whole numbers.
+    """
+    rows = _rows(value)
+    if any(row.is_floating_point() and len(row) for row in rows):
+        raise TypeError("tokens are whole numbers")
+    return [row.tolist() for row in rows]
 
 
 def _rows(value: Any) -> list[Tensor]:
