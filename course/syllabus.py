@@ -351,6 +351,27 @@ OURS: tuple[Topic, ...] = (
         builds_on=("cbow",),
         predictions=("perplexity_of_longer_pieces", "mean_over_the_noise"),
     ),
+    Topic(
+        14,
+        "hidden_states",
+        "What lies beneath: hidden states and CTC",
+        "Rules, hidden Markov models, convolutions",
+        (
+            Item("eliza", 2, 10),
+            Item("hmm_forward", 4, 20),
+            Item("viterbi", 4, 20),
+            Item("hmm_posterior", 3, 15),
+            Item("fit_ar", 2, 10),
+            Item("causal_conv1d", 3, 15),
+            Item("receptive_field", 1, 5),
+            Item("ctc_collapse", 2, 5),
+            Item("ctc_loss", 5, 30),
+            _task("hidden_states", 6, 20, Budget(cpu=3_840, gpu=15_360)),
+            _question("hidden_states"),
+        ),
+        builds_on=("markov_ngrams", "rnn"),
+        predictions=("best_state_of_each_place", "path_of_a_doubled_digit"),
+    ),
 )
 
 

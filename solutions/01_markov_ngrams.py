@@ -572,6 +572,9 @@ show.markov_ngrams.writer(models, alphabet)
 # <!-- needs: 02_cbow, 03_rnn -->
 # You learn word vectors in topic 02, and build a recurrent network in topic 03.
 #
+# > <!-- needs: 14_hidden_states -->
+# > In topic 14 the states of a chain are hidden, and your table of transitions mends what a typist with cold fingers wrote.
+#
 # `progress()` shows where you stand.
 
 # %%

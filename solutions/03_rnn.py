@@ -699,6 +699,9 @@ show.rnn.watch_it_read(record.model)
 #
 # <!-- needs: 04_lstm_gru -->
 # You build gates in topic 04.
+#
+# <!-- needs: 14_hidden_states -->
+# Topic 14 has a state that is known by its probabilities, and layers that hear half a second at once, without a recurrence.
 
 # %%
 progress()

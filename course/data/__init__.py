@@ -31,6 +31,7 @@ CORPORA: dict[str, str] = {
     "parentheses": "balanced parentheses in five colours, and corrupted ones that look balanced",
     "phrases": "English sentences and their French, with the alignment of their words",
     "recall": "lists of pairs, and a question about one of them",
+    "telephone": "numbers dialled on a telephone, as spectrograms",
     "relations": "children who have a number, a best friend and a rival each",
 }
 """Every corpus of the course: the module `course.data.<name>` of this name offers `load(**options)`."""

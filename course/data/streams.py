@@ -97,6 +97,13 @@ def tokens_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
     return batches(generator)
 
 
+def hidden_states_task(generator: torch.Generator) -> Iterator[tuple[Tensor, ...]]:
+    """Calls on a telephone: frames x (B, F, T), lengths (B,), targets (B, L), target_lengths (B,)."""
+    from .telephone import batches
+
+    return batches(generator)
+
+
 STREAMS: dict[str, Stream] = {
     "cbow_task": cbow_task,
     "multi_head_attention_task": multi_head_attention_task,
@@ -110,5 +117,6 @@ STREAMS: dict[str, Stream] = {
     "vit_patches_task": vit_patches_task,
     "lora_task": lora_task,
     "tokens_task": tokens_task,
+    "hidden_states_task": hidden_states_task,
 }
 """Task name (as in the syllabus) -> the function that makes its batches."""

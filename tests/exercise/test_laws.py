@@ -210,6 +210,20 @@ CASES = [
         {"out": torch.tensor([[0.9, 0.1], [0.2, 0.8]]), EXPECTED: {"out": torch.tensor([[0.9, 0.1], [0.1, 0.9]])}},
         {"out": torch.tensor([[0.5, 0.5], [0.5, 0.5]]), EXPECTED: {"out": torch.tensor([[0.9, 0.1], [0.1, 0.9]])}},
     ),
+    (
+        "written_at_least",
+        {"targets": torch.tensor([[1, 2], [3, -1], [-1, -1]]), "bar": 0.9, "pad": -1},
+        {"out": [[1, 2], [3], []]},
+        {"out": [[1, 2], [3, 3], []]},
+    ),
+    ("never_written", {"token": 0}, {"out": [[1, 2], [], [3]]}, {"out": [[1, 2], [], [3, 0]]}),
+    ("mostly_as_long", {"low": 1, "high": 2}, {"out": [[1, 2], [], [3]]}, {"out": [[], [1, 2, 3], [3]]}),
+    (
+        "rows_as_expected",
+        {"rows": [0, 2], "of": "grads"},
+        {"grads": [torch.tensor([1.0, math.nan, 3.0])], EXPECTED: {"grads": [torch.tensor([1.0, 0.0, 3.0])]}},
+        {"grads": [torch.tensor([1.0, 0.0, math.nan])], EXPECTED: {"grads": [torch.tensor([1.0, 0.0, 3.0])]}},
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from course.reference import (
     bahdanau_attention,
     cbow,
     encoder_decoder,
+    hidden_states,
     lora,
     lstm_gru,
     markov_ngrams,
@@ -90,6 +91,8 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "11 explorer": _images,
     "12 explorer": lambda: show.lora.explorer(_matrices(), lora.best_rank_r),
     "13 explorer": lambda: show.tokens.explorer(tokens.bpe_encode, trained_merges()),
+    "14 lattice": lambda: show.hidden_states.lattice(hidden_states.viterbi, hidden_states.hmm_posterior),
+    "14 speller": lambda: show.hidden_states.speller(hidden_states.ctc_collapse),
 }
 
 

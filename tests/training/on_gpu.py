@@ -42,6 +42,7 @@ ORDER = (
     "cbow",
     "tokens",
     "lora",
+    "hidden_states",
 )
 """Topics with a training task; the first three are what a session of a few minutes should see."""
 

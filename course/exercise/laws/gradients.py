@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from .plain import tensor
-from .registry import Outputs, law
+from .plain import agree, tensor
+from .registry import EXPECTED, Outputs, law, law_with
 
 
 @law
@@ -132,6 +132,15 @@ def felt_where_looked(outputs: Outputs, side: int, to: str, of: str = "gradients
     looked = tensor(outputs[to]).double()[0, :, :, 0, 1:].amax(1)
     strays = ((felt > 1e-2 * felt.amax(1, keepdim=True)) & (looked < 1e-6)).any(1) & (looked.amax(1) > 1e-3)
     return "" if int(strays.sum()) < 2 else because or "what matters is not what is looked at"
+
+
+@law_with(relative=True)
+def rows_as_expected(
+    outputs: Outputs, rows: list[int], of: str = "gradients of out", because: str = "", within: float = 1e-6
+) -> str:
+    """These rows of every tensor are the reference's; what the others hold does not matter, be it NaN."""
+    found, expected = ([tensor[rows] for tensor in where[of]] for where in (outputs, outputs[EXPECTED]))
+    return "" if agree(found, expected, within) else because or f"rows {rows} of the {of} are not right"
 
 
 def _strength(gradients: list[Tensor]) -> Tensor:

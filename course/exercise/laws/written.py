@@ -113,7 +113,7 @@ def same_whoever_is_first(outputs: Outputs, to: str, pad: int, of: str = "out", 
 def _share_written(
     outputs: Outputs, targets: Tensor, pad: int, counted: Tensor | None = None, of: str = "out", **_: Any
 ) -> float:
-    rows = zip(tensor(outputs[of]), targets, strict=True)
+    rows = zip(_rows(outputs[of]), targets, strict=True)
     right = torch.tensor([_stripped(one, pad) == _stripped(other, pad) for one, other in rows])
     return float((right if counted is None else right[counted]).double().mean())
 
@@ -130,7 +130,8 @@ def written_at_least(
 ) -> str:
     """A share of at least `bar` of the rows is written as in `targets` (B, T), to the end, but for `pad` behind it.
 
-    With `counted`, a mask (B,), other rows do not matter.
+    What is written is a tensor (B, L), or a list for each row, as long as it has to be. With `counted`, a mask (B,),
+    other rows do not matter.
     """
     found = _share_written(outputs, targets, pad, counted, of)
     return "" if found >= bar else because or f"{found:.1%} are written without an error; {bar:.1%} is asked for"
@@ -160,6 +161,40 @@ def aligned_at_least(
     except Unreadable as why:
         return str(why)
     return "" if share >= bar else because or f"{share:.1%} of the digits look at their word; {bar:.1%} is asked for"
+
+
+@law
+def never_written(outputs: Outputs, token: int, of: str = "out", because: str = "") -> str:
+    """No row holds that token."""
+    held = sum(token in row for row in _written(outputs[of]))
+    return because or f"{held} rows hold {token}, which is not to be written" if held else ""
+
+
+@law
+def mostly_as_long(
+    outputs: Outputs, low: int, high: int, share: float = 0.5, of: str = "out", because: str = ""
+) -> str:
+    """A share of at least `share` of the rows has from `low` to `high` tokens."""
+    lengths = [len(row) for row in _written(outputs[of])]
+    found = sum(low <= length <= high for length in lengths) / max(len(lengths), 1)
+    return "" if found >= share else because or f"{found:.0%} of the rows have {low} to {high} tokens"
+
+
+def _written(value: Any) -> list[list[int]]:
+    """Tokens row by row.
+
+    Raises:
+        TypeError: they are no whole numbers.
+    """
+    rows = _rows(value)
+    if any(row.is_floating_point() and len(row) for row in rows):
+        raise TypeError("tokens are whole numbers")
+    return [row.tolist() for row in rows]
+
+
+def _rows(value: Any) -> list[Tensor]:
+    """Ids row by row: of a tensor (B, L), or of lists of any lengths."""
+    return [tensor(row) for row in value] if isinstance(value, list) else list(tensor(value))
 
 
 def _stripped(ids: Tensor, pad: int) -> list[int]:

@@ -1,0 +1,172 @@
+"""Hidden tests of `ctc_loss`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from course.exercise import call, exercise, noncontiguous
+from course.hidden.hidden_states.scaffold import log_sum, log_sum_underflowing
+from course.reference import hidden_states as reference
+
+BUILT_IN_CTC = ("F.ctc_loss", "nn.CTCLoss", "torch.ctc_loss")
+
+
+@exercise(
+    reference.ctc_loss,
+    hints=(
+        "Write the states of `ab` on paper: blank, a, blank, b, blank. In which two may a path begin, and in which two "
+        "may it end?",
+        "Into each state there are up to three steps. Which of them must not be taken when two labels are equal?",
+        "It is your forward sum over a chain. What are its emissions, and which steps have probability one?",
+        "Call backward on your loss and print log_p.grad. If it is NaN, look at a sum in which all terms are -inf.",
+    ),
+    forbidden=BUILT_IN_CTC,
+)
+def ctc_loss(rng):
+    """Values and gradients for labels with and without repeats, padding, empty targets, targets that do not fit."""
+
+    def frames(B, T, V, dtype=torch.float64):
+        return rng.normal(B, T, V).log_softmax(-1).to(dtype)
+
+    def batch(B, T, V, L, dtype=torch.float64, blank=0):
+        """Lengths that leave room, and padding of labels and frames that a right answer does not look at."""
+        counts = torch.tensor([L, *(rng.integers(1, L, B - 1).tolist() if L > 1 else [1] * (B - 1))])
+        lengths = torch.tensor([T, *(rng.integers(2 * L, T, B - 1).tolist())])
+        labels = torch.tensor([label for label in range(V) if label != blank])
+        log_p = frames(B, T, V, dtype)
+        log_p[torch.arange(T) >= lengths[:, None]] = 3.0
+        return log_p, lengths, labels[rng.integers(0, V - 1, B, L)], counts
+
+    one = torch.tensor([5]), torch.tensor([[1, 2]]), torch.tensor([2])
+    yield call("one text of two labels", frames(1, 5, 4), *one, public=True)
+    yield call("texts of several lengths", *batch(3, 13, 5, 5), public=True, weight=2.0)
+    doubled = torch.tensor([[2, 2], [1, 2], [1, 1]]), torch.tensor([2, 2, 2])
+    yield call("doubled labels", frames(3, 7, 3), torch.tensor([7, 7, 5]), *doubled, public=True, weight=2.0)
+    empty = torch.tensor([[2, 1], [1, 3]]), torch.tensor([0, 2])
+    yield call("an empty target beside another", frames(2, 5, 4), torch.tensor([3, 5]), *empty, public=True)
+    exact = torch.tensor([[1, 1, 2], [3, 1, 3]]), torch.tensor([3, 3])
+    yield call("just enough frames", frames(2, 4, 4), torch.tensor([4, 3]), *exact)
+    yield call("one frame, one label", frames(2, 1, 3), torch.ones(2).long(), torch.tensor([[2], [1]]),
+               torch.tensor([1, 1])).counts_with("one text of two labels")  # fmt: skip
+    tight = torch.tensor([6, 2, 6, 3]), torch.tensor([[1, 2], [1, 1], [2, 2], [3, 3]]), torch.tensor([2, 2, 2, 2])
+    log_p = frames(4, 6, 4)
+    yield call("a target that does not fit", log_p, *tight, public=True, grad=False)
+    yield (
+        call("gradients beside a target that does not fit", log_p, *tight, public=True, weight=2.0)
+        .laws_only()
+        .law("rows_as_expected", of="gradients of out", rows=[0, 2, 3], because="beside a target that does not fit, "
+             "the gradients of the others are not right. They must be finite where the loss is finite")
+        .counts_with("one text of two labels")
+    )  # fmt: skip
+    yield call("another blank", *batch(3, 11, 5, 3, blank=3), 3, public=True)
+    yield call("four hundred frames", *batch(2, 401, 7, 13), public=True, weight=2.0)
+    yield call("float32", *batch(2, 11, 5, 3, torch.float32), public=True)
+    log_p, *rest = batch(3, 11, 5, 3)
+    yield call("memory that is not contiguous", noncontiguous(log_p), *map(noncontiguous, rest), public=True)
+
+
+def _safe(x, dim):
+    return reference._log_sum(x, dim)
+
+
+def _loss(
+    log_p,
+    lengths,
+    targets,
+    target_lengths,
+    blank=0,
+    *,
+    add=_safe,
+    skip_equal=False,
+    end_in_label=False,
+    begin_in_label=False,
+    mask_empty=True,
+):
+    """The sum over a chain of blanks and labels, with one piece exchanged."""
+    states, skips = reference.ctc_states(targets, target_lengths, blank)
+    if skip_equal:
+        skips[:, 3::2] = states[:, 3::2] != blank
+    emitted = log_p.gather(2, states[:, None].expand(-1, log_p.shape[1], -1))
+    place = torch.arange(states.shape[1])
+    begins = place == 1 if begin_in_label else place < 2
+    alpha = torch.where(begins, emitted[:, 0], -math.inf)
+    nowhere = torch.full_like(alpha[:, :2], -math.inf)
+    for t in range(1, log_p.shape[1]):
+        one, two = (torch.cat([nowhere[:, :n], alpha[:, :-n]], 1)[:, : alpha.shape[1]] for n in (1, 2))
+        stepped = add(torch.stack([alpha, one, torch.where(skips, two, -math.inf)]), 0) + emitted[:, t]
+        alpha = torch.where((t < lengths)[:, None], stepped, alpha)
+    last = 2 * target_lengths[:, None]
+    blanks, labels = alpha.gather(1, last), alpha.gather(1, (last - 1).clamp(min=0))
+    if mask_empty:
+        labels = torch.where(last == 0, -math.inf, labels)
+    if end_in_label:
+        blanks = torch.where(last > 0, -math.inf, blanks)
+    return -add(torch.cat([blanks, labels], 1), 1)
+
+
+@ctc_loss.misconception(
+    "The loss is right. Now print log_p.grad after backward. What is the slope of a logsumexp in which all are -inf?"
+)
+def nan_gradients(*inputs):
+    return _loss(*inputs, add=log_sum)
+
+
+ctc_loss.mistakes(
+    "Take the target 5 5 and three frames. Which paths spell it? May one go from the first 5 to the second directly?",
+    skip_between_equal_labels=lambda *inputs: _loss(*inputs, skip_equal=True),
+)
+
+
+@ctc_loss.misconception("What does the target 2 2 cost beside the target 2? Are your labels those you were given?")
+def doubled_labels_lost(log_p, lengths, targets, target_lengths, blank=0):
+    kept, counts = torch.zeros_like(targets), target_lengths.clone()
+    for i, (row, n) in enumerate(zip(targets.tolist(), target_lengths.tolist(), strict=True)):
+        joined = [label for k, label in enumerate(row[:n]) if k == 0 or label != row[k - 1]]
+        kept[i, : len(joined)], counts[i] = torch.tensor(joined, dtype=torch.long), len(joined)
+    return _loss(log_p, lengths, kept, counts, blank)
+
+
+ctc_loss.mistakes(
+    "A text without labels has one path, blanks alone. How much does it cost by hand, and by your function? How often "
+    "does it count the path?",
+    empty_target_counted_twice=lambda *inputs: _loss(*inputs, mask_empty=False),
+)
+
+
+@ctc_loss.misconception("Change log_p behind a text's last frame. May its loss change?")
+def frames_of_padding_read(log_p, lengths, *rest):
+    return _loss(log_p, torch.full_like(lengths, log_p.shape[1]), *rest)
+
+
+@ctc_loss.misconception("Change the labels behind a target's end. May its loss change?")
+def labels_of_padding_read(log_p, lengths, targets, target_lengths, blank=0):
+    return _loss(log_p, lengths, targets, torch.full_like(target_lengths, targets.shape[1]), blank)
+
+
+@ctc_loss.misconception(
+    "A target of ten labels costs more than one of a single label, with nothing divided. What do you divide by?",
+    convention="the mean of `nn.CTCLoss`, which divides by the labels",
+)
+def divided_by_the_labels(log_p, lengths, targets, target_lengths, blank=0):
+    return _loss(log_p, lengths, targets, target_lengths, blank) / target_lengths.clamp(min=1)
+
+
+ctc_loss.mistakes(
+    "May a path end in a blank? List the paths of the label a over two frames.",
+    ends_in_a_label_only=lambda *inputs: _loss(*inputs, end_in_label=True),
+)
+ctc_loss.mistakes(
+    "May a path begin with a blank? List the paths of the label a over two frames.",
+    begins_with_a_label_only=lambda *inputs: _loss(*inputs, begin_in_label=True),
+)
+ctc_loss.mistakes(
+    "Let the blank be 3. Which column of log_p do your blanks read?",
+    blank_is_always_zero=lambda log_p, lengths, targets, counts, blank=0: _loss(log_p, lengths, targets, counts),
+)
+
+
+@ctc_loss.misconception("How small does exp get over 400 frames? Add up logarithms instead.")
+def probabilities_underflow(*inputs):
+    return _loss(*inputs, add=log_sum_underflowing)

@@ -1,0 +1,46 @@
+"""Right answers to `eliza` that look nothing like the reference."""
+
+from __future__ import annotations
+
+import re
+
+TABLE = {"i": "you", "me": "you", "am": "are", "my": "your", "you": "I", "your": "my"}
+
+
+def compiled_and_numbered(rules, said):
+    found = (re.compile(pattern, re.I).search(said) for pattern, _ in rules)
+    match, answer = next((m, answer) for m, (_, answer) in zip(found, rules, strict=True) if m)
+    for number, group in enumerate(match.groups()):
+        words = re.split(r"(\W+)", group)
+        answer = answer.replace(f"{{{number}}}", "".join(TABLE.get(w.lower(), w) for w in words))
+    return answer
+
+
+def letter_by_letter(rules, said):
+    def exchanged(text):
+        out, word = "", ""
+        for letter in text + " ":
+            if letter.isalnum():
+                word += letter
+            else:
+                out, word = out + TABLE.get(word.lower(), word) + letter, ""
+        return out[:-1]
+
+    for pattern, answer in rules:
+        if match := re.search("(?i)" + pattern, said):
+            return answer.format(*[exchanged(group) for group in match.groups()])
+    raise AssertionError
+
+
+def one_pattern_for_all_words(rules, said):
+    words = re.compile(r"\b(" + "|".join(sorted(TABLE, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+    for pattern, answer in rules:
+        match = next(re.finditer(pattern, said, re.IGNORECASE), None)
+        if match is not None:
+            for number, group in enumerate(match.groups()):
+                answer = answer.replace("{" + str(number) + "}", words.sub(lambda w: TABLE[w[0].lower()], group))
+            return answer
+    return None
+
+
+ALTERNATIVES = [compiled_and_numbered, letter_by_letter, one_pattern_for_all_words]
