@@ -8,8 +8,7 @@
 # The translation networks of 2014 could not look back. Cho, Sutskever and others built them from two recurrent
 # networks. The first one, the **encoder**, reads a sentence, and its last hidden state is all that is kept of it. The
 # second one, the **decoder**, starts from that vector and writes the translation. The longer the sentence, the more
-# one vector of fixed width has to hold, and Cho's team saw the translations get worse with length. Sutskever's team
-# held that off with a very large state and with sources read backwards.
+# one vector of fixed width has to hold, and Cho's team saw the translations get worse with length.
 #
 # In this notebook the decoder learns to look back. It reads dates as people write them in five languages, writes them
 # as machines want them, and shows you at each character where it looked.
@@ -21,8 +20,8 @@
 # - measure where it looks, where one vector becomes too small, and what attention does not cure.
 #
 # You need to know what a GRU does, what softmax and cross-entropy are, and how sentences of different lengths share a
-# batch by padding. One fact matters most. A bidirectional network leaves one state at each position,
-# and that state has read the source from both sides.
+# batch by padding. A bidirectional network leaves one state at each position, which has read the source from both
+# sides.
 #
 # Seven short exercises, one training task and one written question take about 105 minutes. Are you stuck? Then
 # `hint("additive_scores")` gives a hint, and a stronger one each time you ask.
@@ -36,7 +35,8 @@ from course import blocks, check, data, fit, hint, predict, progress, seed, show
 from course.data import dates
 
 # %% [markdown]
-# Compare the two designs. What does the single arrow on the left have to carry?
+# Compare the two designs. Here $h_S$ is the encoder's last state, and $c_t$ is what the decoder gets at step $t$.
+# What does the single arrow on the left have to carry?
 
 # %%
 show.bahdanau_attention.two_ways()
@@ -44,8 +44,8 @@ show.bahdanau_attention.two_ways()
 # %% [markdown]
 # ## Dates
 #
-# Every language has its own conventions for dates. The Unicode project collects them in a public database, CLDR. It
-# gives us nineteen forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
+# The Unicode project collects each language's conventions for dates in a public database, CLDR. It gives us nineteen
+# forms in English, French, German, Spanish and Hungarian, for every day from 1950 to 2049.
 
 # %%
 corpus = data.load("dates", rows=2000)
@@ -53,28 +53,21 @@ for row in corpus["train"].select(range(8)):
     print(f"{row['text']:>36}  ->  {row['iso']}   ({row['language']}, {row['form']})")
 
 # %% [markdown]
-# The model has to learn the names of months. It has to notice that day and month change places and that Hungarian
-# begins with the year. And `04.07.99` does not even say which century. English has only three forms here, because
-# `7/4/99` could be a day in July or a day in April. The model reads all this one character at a time and has no list
-# of words.
+# The brackets name the language and the form, which CLDR calls full, long, medium or short.
 #
-# For each digit of the answer, the corpus also records which word of the source the digit comes from. This is the
-# **gold alignment**. The model never sees it. At the end you will measure whether the model has found it anyway.
+# The model has to learn the names of months. It has to notice that English may put the month first and Hungarian the
+# year. And `04.07.99` does not even say which century. English has only three forms here, because `7/4/99` could be a
+# day in July or a day in April. The model reads one character at a time and has no list of words.
 #
-# | symbol | what it counts |
-# |---|---|
-# | $B$, $S$, $T$ | sentences in a batch, positions in the source, positions in the target |
-# | $Q$, $K$, $D$ | numbers in a query, in a key, in a value |
-# | $A$ | units of the small network that scores |
-# | $V$, $L$ | tokens in the target's alphabet, tokens written |
-# | $E$, $H$ | numbers in an embedding, in the decoder's hidden state |
+# For each digit of the answer, the corpus also records which word of the source the digit comes from. The `12/` in
+# `24/12/1990` is a word, too. This record is the **gold alignment**. The model never sees it. At the end you measure
+# whether the model has found it.
 #
 # ## A look back, by hand
 #
-# Before any formula, follow one look back with numbers that you can check. The source has six words, and the encoder
-# has left three numbers for each of them. These are its **hidden states**. We made these numbers up. The decoder is
-# about to write the month, and its own state, the **query**, is $(-1, 2, 0)$. Four steps lead to what it gets from
-# the source:
+# Follow one look back with numbers. The source has six words, and the encoder has left three numbers for each of
+# them, its **hidden states**. We made them up. The decoder is about to write the month, and its own state, the
+# **query**, is $(-1, 2, 0)$. The decoder takes four steps:
 #
 # 1. **Scores.** Multiply query and state number by number and add up. For `July` that is
 #    $-1 \cdot 0 + 2 \cdot 2 + 0 \cdot 1 = 4$.
@@ -106,18 +99,19 @@ total = "  ".join(f"{number:.3f}" for number in context)
 print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
 
 # %% [markdown]
-# The context vector is close to the state of `July`, with a little of all the others. The weights have made a choice
-# that is soft. When you nudge a score, the context moves a little, so a gradient can teach the scores.
+# The context vector is close to the state of `July`, with a little of all the others. This is a **soft** choice. When
+# you nudge a score, the context moves a little, so a gradient can teach the scores.
 #
-# Change the query and run the cell again. Which query fetches the year? What do you get for the query $(0, 0, 0)$?
+# Change the query and run the cell again. Which query gives `1999` a weight of at least 0.9? For the query
+# $(0, 0, 0)$ all weights are equal. What is the context then?
 #
-# The states play two parts here. In step 1 they are **keys**, which are compared with the query. In step 4 they are
-# **values**, which are added up.
+# In step 1 the states are **keys**, which are compared with the query. In step 4 they are **values**, which are added
+# up.
 #
 # ## Three ways to score
 #
 # Now the query is the decoder's state $s_{t-1}$ before step $t$, and the keys are the encoder's states
-# $h_1, \dots, h_S$. Steps 2 to 4 will stay as they are. Step 1 can be done in several ways.
+# $h_1, \dots, h_S$. Steps 2 to 4 stay as they are. Step 1 can be done in several ways.
 #
 # Bahdanau, Cho and Bengio (2015) let a small network compare query and key. Take one with a single unit. Query and
 # key both enter it with weight 1, and its output weight is 2. For the query $0.5$ it gives
@@ -125,12 +119,18 @@ print(f"{'sum':<7}{exponentials.sum():>24.2f}{weights.sum():>9.3f}   {total}")
 # - the key $1$ a score of $2 \tanh(0.5 + 1) = 2 \cdot 0.905 = 1.81$,
 # - the key $-1$ a score of $2 \tanh(0.5 - 1) = 2 \cdot (-0.462) = -0.92$.
 #
-# With $A$ units, and vectors in place of numbers, this is the **additive score**
+# With $A$ units, and vectors in place of numbers, the input weights become two matrices and the output weights a
+# vector $v$. This is the **additive score**
 #
 # $$e_j = v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j).$$
 #
-# The lectures stack key and query into one vector and multiply it by one matrix $W$. Its columns fall into two
-# blocks, $W_k$ and $W_q$, so the product is the same sum.
+# Some texts stack query and key into one vector and multiply it by one matrix. The product is the same sum.
+#
+# | symbol | what it counts |
+# |---|---|
+# | $B$, $S$, $T$ | sentences in a batch, positions in the source, positions in the target |
+# | $Q$, $K$, $D$ | numbers in a query, in a key, in a value |
+# | $A$ | units of the small network that scores |
 #
 # ### Exercise: `additive_scores` (about 10 minutes)
 #
@@ -150,9 +150,8 @@ def additive_scores(query: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Te
 check("additive_scores", additive_scores)
 
 # %% [markdown]
-# Is the tanh needed? Take one unit again, with all weights 1, and the keys $+1$ and $-1$. Let the query go from $-3$
-# to $3$, and look at the *difference* of the two scores. Only differences matter, because softmax stays the same when
-# you add one number to all scores.
+# Is the tanh needed? Take one unit again, with all weights 1, and look at the *difference* of the scores of two keys.
+# Only differences matter, because softmax stays the same when you add one number to all scores.
 
 # %%
 predict("query_without_tanh")
@@ -218,7 +217,8 @@ check("general_scores", general_scores)
 
 # %% [markdown]
 # What do the three ways cost? The additive score can compute $W_k h_j$ once a sentence and keep it, because it is the
-# same at each step of the decoder. Your function computes it anew each time, to stay simple.
+# same at each step of the decoder. Your function computes it anew each time, to stay simple. The general score could
+# keep $W h_j$, too, but the table counts it as you wrote it.
 #
 # | score | $e_j$ | parameters | multiplications once a sentence | multiplications at each step |
 # |---|---|--:|--:|--:|
@@ -244,11 +244,11 @@ for name, (parameters, once, each) in costs.items():
 #
 # ## From scores to a context vector
 #
-# Steps 2 to 4 remain, and they meet one complication. Sentences of a batch have different lengths, and the decoder
-# must not look at padding. So there is a **mask**, which is True where looking is allowed. Take the scores 1, 2 and
-# 3, and let the third position be padding. The exponentials of the other two are 2.72 and 7.39, and their sum is
-# 10.11. The weights are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20
-# and 60, the context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
+# Steps 2 to 4 meet one complication. Sentences of a batch have different lengths, and the decoder must not look at
+# padding. So there is a **mask**, which is True where looking is allowed. Take the scores 1, 2 and 3, and let the
+# third position be padding. The exponentials of the other two are 2.72 and 7.39, and their sum is 10.11. The weights
+# are $2.72 / 10.11 = 0.27$ and $7.39 / 10.11 = 0.73$, and the third is 0. If the values are 10, 20 and 60, the
+# context is $0.27 \cdot 10 + 0.73 \cdot 20 = 17.3$. The 60 has no influence.
 #
 # In general, with sums over the allowed positions only, the weights and the context are
 #
@@ -260,10 +260,9 @@ for name, (parameters, once, each) in costs.items():
 #
 # - The weights of the allowed positions add up to 1. All other weights are exactly 0.
 # - Large scores do no harm. $\exp(1000)$ is infinite in every number format of PyTorch, and infinity divided by
-#   infinity is `nan`. You may add any number to all scores of a sentence, because the weights stay the same.
-#   `torch.softmax` already does so. One check has scores of about 1,000.
-# - A sentence may have no allowed position at all. Then its weights and its context are 0, and neither they nor any
-#   gradient is `nan`.
+#   infinity is `nan`. `torch.softmax` avoids this, because it first subtracts the largest score. One check has scores
+#   of about 1,000.
+# - A sentence may have no allowed position at all. Then its weights and its context are 0, and no gradient is `nan`.
 
 
 # %% solution="attend"
@@ -280,8 +279,7 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
 check("attend", attend)
 
 # %% [markdown]
-# Here are the same five scores in four sentences of a batch. The last two scores are the largest, and from row to row
-# fewer positions are real.
+# Here are the same five scores in four sentences. From row to row, fewer positions are real.
 
 # %%
 same = torch.tensor([[1.0, 2.0, 0.5, 3.0, 3.0]]).expand(4, 5)
@@ -330,30 +328,31 @@ print("writes", *(f"{symbols[index]:>5}" for index in target[0].tolist()))
 # ## The whole model
 #
 # - **Encoder.** A bidirectional GRU reads the source and leaves a state $h_j$ at each position. Such a state knows
-#   what stands before and after it. The last states of the two directions make the decoder's first state $s_0$.
+#   what stands before and after it. One direction ends at the last character and the other at the first. These two
+#   last states, side by side, are called `last` and make the decoder's first state $s_0$.
 # - **Decoder.** Each step scores the keys with $s_{t-1}$ and computes the context $c_t$. Then
 #   $s_t = \mathrm{GRU}([y_{t-1};\, c_t],\, s_{t-1})$, where $y_{t-1}$ is the embedding of the token before. A linear
 #   layer turns $s_t$, $c_t$ and $y_{t-1}$ into logits.
 #
-# The model of Luong's team uses another order, in which the new state $s_t$ scores the keys. That is fine here as
-# well, as long as your decoder attends.
+# You may also let the new state $s_t$ score the keys, as the model of Luong's team does.
 #
-# With `attention=0` the model cannot look back. Its context is the encoder's last state at every step. This will be
-# your baseline.
+# With `attention=0` the model cannot look back. Its context is `last` at every step. This will be your baseline.
 #
 # | what | shape |
 # |---|---|
+# | an embedding (E numbers), for a batch | (B, E) |
 # | keys, which are also the values | (B, S, K) |
-# | the decoder's state | (B, H) |
+# | the decoder's state (H numbers) | (B, H) |
 # | scores and weights of one step | (B, S) |
 # | context of one step | (B, K) |
-# | logits of one step, of all steps | (B, V), (B, T, V) |
+# | logits of one step, of all steps, for V tokens | (B, V), (B, T, V) |
+# | ids of L tokens that were written | (B, L) |
 #
 # ### Exercise: `AttentionSeq2Seq` (about 30 minutes)
 #
-# You have written a GRU yourself, so from here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder
-# are given, and you may change them. `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither
-# direction reads padding.
+# From here on you may use `nn.GRU` and `nn.GRUCell`. The layers and the encoder are given, and you may change them.
+# `pack_padded_sequence` tells `nn.GRU` how long each sentence is, so that neither direction reads padding.
+# `pad_packed_sequence` makes the result a tensor with padding again.
 
 
 # %%
@@ -381,7 +380,9 @@ class Reader(nn.Module):
             self.embed_src(src), src_lengths.cpu(), batch_first=True, enforce_sorted=False
         )
         keys, ends = self.encoder(packed)
-        keys, _ = nn.utils.rnn.pad_packed_sequence(keys, True, total_length=src.shape[1])
+        keys, _ = nn.utils.rnn.pad_packed_sequence(
+            keys, batch_first=True, total_length=src.shape[1]
+        )
         mask = torch.arange(src.shape[1], device=src.device) < src_lengths[:, None]
         last = torch.cat([ends[0], ends[1]], dim=1)  # both directions
         return torch.tanh(self.start(last)), keys, mask, last
@@ -394,8 +395,9 @@ class Reader(nn.Module):
 # %% [markdown]
 # Write three methods that turn a `Reader` into a translator:
 #
-# 1. `step` is one step of the decoder. Both loops need it, so write it once. With `attention=0` its weights are
-#    zeros.
+# 1. `step` is one step of the decoder, which both loops need. `read` is $y_{t-1}$, and `encode` gives `keys`, `mask`
+#    and `last`. With `attention=0` the weights are zeros. Call `self.decoder(input, state)`. You may join the vectors
+#    of an input in any order.
 # 2. `forward` is the loop of training. It reads `shift_right(tgt, self.sos)`.
 # 3. `decode_greedy` is the loop of use. It feeds back the token with the largest logit, which is called **greedy
 #    decoding**. It stops after `max_len` tokens, or earlier if all sentences have ended. What a sentence gets after
@@ -457,18 +459,19 @@ print(f"{text}  ->  {written!r}")
 print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 / len(text):.3f}")
 
 # %% [markdown]
-# It looks everywhere alike and writes nonsense. No label will tell it where to look. All that can teach it is the
-# gradient of the loss, which passes through the softmax.
+# It looks everywhere alike and writes nonsense, up to the limit of 14 tokens. A `?` is padding or `sos`. No label
+# will tell it where to look. Only the gradient of the loss can, through the softmax.
 #
 # ## The task: dates (about 20 minutes)
 #
 # `fit` builds your model, hands it to `train` together with `batches`, and saves its weights. A batch has 64 dates of
 # similar lengths. On a CPU the budget is 32,000 dates, which take about 20 seconds. On a GPU it is larger. Ids begin
 # at 3 in both alphabets. The ids 0, 1 and 2 are padding, `sos` and `eos`. Each target has 11 tokens, and the last one
-# is `eos`.
+# is `eos`. Build the model as in the cell above. `F.cross_entropy` wants logits (N, V) and targets (N,), so flatten
+# sentences and steps into one axis.
 #
-# At each step, hand the loss to `batches.log(loss)`. That draws the loss curve, and without it you cannot see whether
-# the model learns. Two settings help. Clip the gradients to a norm of 1, and use a learning rate of about 0.002.
+# At each step, hand the loss to `batches.log(loss)`, which draws the loss curve. Two settings help. Clip the
+# gradients to a norm of 1, and use a learning rate of about 0.002.
 #
 # At grading, your model writes 1,500 dates that it has never met, in all forms, and an answer is right when every
 # character is. For full marks, four measures have to reach their bars:
@@ -478,10 +481,10 @@ print(f"weights between {weights.min():.3f} and {weights.max():.3f}; 1/S is {1 /
 # | right answers, of all dates | 96 % |
 # | right answers, of the longest dates (over 20 characters) | 93 % |
 # | right answers, of the shortest dates (under 10 characters) | 85 % |
-# | digits for which the right *word* gets most of the weight | 80 % |
+# | digits for which the right *word* gets most of the weight, added up over its characters | 80 % |
 #
 # Each bar earns its own part of the points. `check` takes 300 other dates and asks for less. It wants half of the
-# answers right, and the right word for 80 % of the digits. So passing it does not mean full marks yet.
+# answers right, and the right word for 80 % of the digits.
 
 
 # %% solution="bahdanau_attention_task"
@@ -517,8 +520,8 @@ check("bahdanau_attention_task", record.model)
 # ## Where does it look?
 #
 # This is figure 3 of Bahdanau's paper, with your weights. Each row is a character that was written, and each column
-# is a character of the source. The brighter a cell, the larger its weight. The frames are gold and show the word that
-# the digit comes from. The last row is `eos`, drawn as a full stop.
+# is a character of the source. The brighter a cell, the larger its weight. The frames show the gold word of each
+# digit. The last row is `eos`, drawn as a full stop.
 
 # %%
 new = data.load("dates", rows=2000)["validation"]
@@ -532,12 +535,12 @@ show.bahdanau_attention.alignments(pictures)
 
 # %% [markdown]
 # In English the bright cells jump back and forth. Hungarian puts the year first, as machines do, so they go straight
-# down to the right. In Spanish they begin at the top right and end at the bottom left. The model has learned which
-# word gives which digits, and no label told it.
+# down to the right. In Spanish they begin at the top right and end at the bottom left. No label told the model which
+# word gives which digits.
 #
-# Two details are worth a look. For a month, the weight spreads over several letters, and not always the same ones.
-# The encoder has read from both sides, so each of these states knows the word that it stands in. And hyphens look
-# anywhere, because they come from no word.
+# For a month, the weight spreads over several letters, and not always the same ones. The encoder has read from both
+# sides, so each of these states knows the word that it stands in. And hyphens look anywhere, because they come from
+# no word.
 #
 # ### Exercise: `alignment_error_rate` (about 10 minutes)
 #
@@ -568,14 +571,15 @@ check("alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # Gold names words, but the weights lie on characters. The weight of a word is the sum over its characters. If `4 May`
 # gets the weights 0.1, 0.2, 0.3, 0.3 and 0.1, the first word has $0.1 + 0.2 = 0.3$ with its space, and the second has
-# $0.7$. In the code, a matrix that says which character belongs to which word does this for the whole batch.
+# $0.7$. In the code, the matrix `belongs` does this for the whole batch.
 
 # %%
 test = dates.draw(2000, torch.Generator().manual_seed(1), "validation")
 model = record.model.cpu()
 ids, weights = model.decode_greedy(test.src, test.lengths, 11)
+# test.words (B, S) numbers the word of each character. DIGITS are the positions of the digits.
 belongs = F.one_hot(test.words).float() * (test.src != dates.PAD)[:, :, None]  # (B, S, words)
-on_words = (weights @ belongs)[:, list(dates.DIGITS)]  # (B, 8, words): no hyphens, no end
+on_words = (weights @ belongs)[:, list(dates.DIGITS)]  # (B, 8, words)
 eight = torch.full((2000,), 8)
 print(f"alignment error rate {alignment_error_rate(on_words, test.gold, eight):.1%}")
 rates = [
@@ -596,8 +600,8 @@ show.bahdanau_attention.errors_by_digit(rates)
 #
 # Now test the problem that this notebook began with. A date is always eight digits, however long it is written, and
 # one vector can learn to hold eight digits. To fill a vector, the *content* must grow. So you dictate numbers of 1 to
-# 12 digits, and the models write them down after the last digit. Two copies of your model take the dictation, one
-# with attention and one without. Your own loop trains both.
+# 12 digits, and the models write them down after the last digit. Two small models of your class take the dictation,
+# one with attention and one without. Your loop trains both, which takes about a minute.
 
 
 # %%
@@ -645,8 +649,8 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # %% [markdown]
 # Without attention, four digits are no trouble, eight seldom come out right, and twelve never do. The state has the
 # same 64 numbers every time. With attention, the digits do not have to fit into it. They stay in the encoder's states
-# until they are needed. More training moves the lower curve to the right and does not make it flat. In 2014 the
-# answer was a larger state, and the sentences of Sutskever's team passed through 8,000 numbers.
+# until they are needed. More training moves the lower curve to the right and does not make it flat. In 2014
+# Sutskever's team used four LSTM layers of 1,000 units. Each unit keeps two numbers, so the state had 8,000.
 #
 # Towards 12 digits, the curve with attention falls as well, and at 16 it is close to zero. This is another problem,
 # called **length generalization**. To fetch the twelfth digit, the decoder must know that it has come to the twelfth.
@@ -654,8 +658,7 @@ show.bahdanau_attention.exact_by_length(lengths, curves, trained=12)
 # remove the need for training data.
 #
 # And the dates? On the same 32,000 dates and without attention, our model wrote 39 to 57 % of new dates without an
-# error in three trainings. The longest dates did worse than the others. After twice as many dates it wrote nearly all
-# of them right.
+# error in three trainings. After twice as many dates it wrote nearly all of them right.
 #
 # ## Step through it
 #
@@ -669,8 +672,9 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # %% [markdown]
 # ## In your own words (about 10 minutes)
 #
-# Follow the gradient back. In the model without attention, how many steps lie between the logits of the last digit
-# and a character in the middle of a source of 30? How many with attention?
+# Follow the gradient back on its shortest path. In the model without attention, which gets `last` at every step, how
+# many steps lie between the logits of the last digit and a character in the middle of a source of 30? How many with
+# attention?
 #
 # Attention reaches each encoder state in one step. Why is there still a recurrent encoder? How would the keys of the
 # two 4s in `04.07.1994` differ if they were plain embeddings of characters? Write five to eight sentences.
@@ -706,10 +710,18 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 # ## Going further
 #
 # - **Try it.** Use your `general_scores` or `dot_scores` in the method `scores` of `Reader`. The dot product needs a
-#   decoder as wide as the keys. Train the baseline on the dates, with `attention=0` and a `variant` of `fit`. Let the
-#   *new* state score the keys, as Luong's does, and compare the pictures. Do the bright cells move?
-# - **Break it.** The table below shows how many dates our model wrote right with one mistake each. One of these
-#   results is excellent, and its model is still wrong. That is why each function was checked by itself.
+#   decoder as wide as the keys. Train the baseline on the dates, with `attention=0` and `variant="baseline"` in
+#   `fit`. Let the *new* state score the keys, as Luong's does, and compare the pictures. Do the bright cells move?
+# - **Break it.** The table shows how many dates our model wrote right with one mistake each. One of these results is
+#   excellent, and its model is still wrong. That is why each function was checked by itself.
+#
+#   | mistake | dates right |
+#   |---|--:|
+#   | targets not shifted, although the loss was nearly zero | 0 % |
+#   | softmax over the batch | under 1 % |
+#   | no tanh, so that the query cannot choose where to look | 48 to 56 % |
+#   | no mask | 99.9 % |
+#
 # - **Read.** D. Bahdanau, K. Cho, Y. Bengio, [Neural Machine Translation by Jointly Learning to Align and
 #   Translate](https://arxiv.org/abs/1409.0473) (2015) has your pictures in figure 3 and the fall with length in
 #   figure 2. M.-T. Luong, H. Pham, C. D. Manning, [Effective Approaches to Attention-based Neural Machine
@@ -718,13 +730,6 @@ show.bahdanau_attention.step_the_decoder(record.model.cpu())
 #   not Explanation](https://arxiv.org/abs/1908.04626) (2019).
 # - **Next.** The decoder now looks at the source in one step, but the encoder still reads one character after the
 #   other. Self-attention lets the words of a sentence look at *each other* and drops the recurrence.
-#
-# | mistake | dates right |
-# |---|--:|
-# | targets not shifted, although the loss was nearly zero | 0 % |
-# | softmax over the batch | under 1 % |
-# | no tanh, so that the query cannot choose where to look | 48 to 56 % |
-# | no mask | 99.9 % |
 #
 # <!-- needs: 06_self_attention -->
 # You write self-attention in topic 06.

@@ -12,6 +12,7 @@ from course.reference import bahdanau_attention as reference
     hints=(
         "Print the weights of the shortest sentence beside its mask, and their sum.",
         "Try several scores behind the mask. For which of them is the weight exactly 0, and not just small?",
+        "Add 1,000 to all scores. Do your weights stay the same, and what is exp(1000)?",
         "Give softmax a row in which every score is minus infinity. What does it return, and what should your function "
         "return?",
     ),

@@ -10,7 +10,8 @@ from course.reference import bahdanau_attention as reference
 @exercise(
     reference.dot_scores,
     hints=(
-        "You want one number for each key. Which axis disappears, and which operation removes it?",
+        "Print both shapes. The query has one axis less than the keys. Where does it need a new one, and which axis "
+        "disappears in the sum?",
         "Take a query of zeros with a single 1. Which numbers of the keys should the scores be?",
     ),
 )

@@ -11,7 +11,7 @@ from course.reference import bahdanau_attention as reference
     hints=(
         "Print the three shapes, and write the product of a single query, W and a single key on paper.",
         "Take a query of zeros with a single 1 at position i. Which part of W can you then read off the scores?",
-        "Let W be the identity. Which function of yours should come out?",
+        "Let W be the identity. Which function of yours should come out, and can it do the second half of the work?",
     ),
 )
 def general_scores(rng):
