@@ -29,7 +29,7 @@ from course import blocks, check, data, device, fit, hint, predict, progress, se
 # %% [markdown]
 # ## The whole picture
 #
-# This is the machine that you will have at the end. Do not learn it by heart. Come back to it whenever you ask where a part belongs.
+# This is the machine that you will have at the end. Come back to it whenever you ask where a part belongs.
 
 # %%
 show.encoder_decoder.whole_picture()
@@ -503,7 +503,7 @@ for epsilon in (0.0, 0.1):
     print(f"loss, epsilon = {epsilon}     ", "  ".join(f"{loss:.3f}" for loss in leads))
 
 # %% [markdown]
-# Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. This also means that the loss no longer goes to zero. Remember that when you look at the training curve.
+# Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. So the loss no longer goes to zero.
 #
 # ## A learning rate that warms up
 #
@@ -754,7 +754,7 @@ for name, words in translations.items():
 show.encoder_decoder.by_length(lengths, curves)
 
 # %% [markdown]
-# The two are equally large, and they end close together. In some trainings the recurrent network is ahead, in others the Transformer. So here the Transformer was not worth it. Short sentences, and few of them, suit a GRU. It has the order of words built in, while the Transformer has to learn what a position is, and few training sentences reach the late ones. It pays that price for one thing, its speed on long texts.
+# The two are equally large, and they end close together. In some trainings the recurrent network is ahead, in others the Transformer. So here the Transformer was not worth it. Short sentences, and few of them, suit a GRU. It has the order of words built in, while the Transformer has to learn what a position is, and few training sentences reach the late ones. It pays that price for one thing, which you measure now.
 #
 # ### What a long text costs
 #
@@ -943,7 +943,7 @@ show.encoder_decoder.translator(model, decode_greedy)
 # | `warmup_schedule` | the inverse square root schedule, or Noam schedule | `torch.optim.lr_scheduler.LambdaLR` |
 # | `decode_greedy`, `decode_beam` | greedy decoding, beam search with a length penalty | `model.generate(num_beams=4)` in transformers |
 #
-# Attention moves information between words, and the feed-forward network works on each word alone. Both read from the residual stream and write to it. Only the causal mask tells a GPT from a BERT, and the model that you have trained joins one of each.
+# Attention moves information between words, and the feed-forward network works on each word alone. Only the causal mask tells the stack of a GPT from that of a BERT.
 #
 # ## Going further
 #
