@@ -1,20 +1,19 @@
 # %% [markdown]
 # # 10 The Transformer
 #
-# *My tired bird is big.* In French this is *mon oiseau fatigué est grand*. Try a word-for-word translation, and the order is wrong. Make the bird a hen (*ma poule fatiguée est grande*), and three more words change. So a translator reads the
-# whole sentence first. Then it writes another one, and looks back and forth between the two.
+# *My tired bird is big.* In French this is *mon oiseau fatigué est grand*. Try a word-for-word translation, and the order is wrong. Make the bird a hen (*ma poule fatiguée est grande*), and three more words change. So a translator reads the whole sentence first, then writes another one, and looks back and forth between the two.
 #
-# Two recurrent networks with attention between them can do that. Here you do it without recurrence. You stack attention layers, add what makes a tall stack trainable, and get the **Transformer** of 2017. Nearly every language model since is one half of it or both.
+# Two recurrent networks with attention between them can do that. Here you do it without recurrence. You stack attention layers, add what makes a tall stack trainable, and get the **Transformer**. It comes from *Attention is all you need* (2017), which this notebook calls *the paper*. Nearly every language model since then is one half of it or both.
 #
 # **You will**
 #
-# - build every part of a Transformer, from layer normalisation to both of its stacks, and assemble three architectures from the same layers;
-# - train it to translate English to French with label smoothing and a learning rate that warms up, and let it write with greedy decoding and beam search;
+# - build the parts of a Transformer, and assemble three architectures from the same layers,
+# - train one to translate English to French, and let it write with greedy decoding and beam search,
 # - measure what it gains over a recurrent network, and what it pays.
 #
 # **You need to know** an encoder and a decoder with attention (topic 05), multi-head attention (topic 07), sinusoidal positional encodings (topic 08), and the causal mask and the padding mask (topic 09). `True` in a mask means "may be looked at".
 #
-# There are ten exercises, one training task and one written question. They take about 200 minutes, so this is the longest notebook of the course. A good place for a break is just before the task. Training takes under half a minute on a laptop. When you are stuck, `hint("layer_norm")` gives a hint, and a stronger one each time.
+# There are ten exercises, one training task and one written question. They take about 200 minutes. Reading takes most of another hour, so take a break just before the task. Each of the two trainings takes under half a minute on a laptop. When you are stuck, `hint("layer_norm")` gives a hint, and a stronger one each time.
 
 # %%
 import math
@@ -30,15 +29,15 @@ from course import blocks, check, data, device, fit, hint, predict, progress, se
 # %% [markdown]
 # ## The whole picture
 #
-# This is the machine that you will have at the end. Do not learn it by heart. Come back to it whenever you ask where a part belongs.
+# This is the machine that you will have at the end. Come back to it whenever you ask where a part belongs.
 
 # %%
 show.encoder_decoder.whole_picture()
 
 # %% [markdown]
-# The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of layers of the same build.
+# The **encoder** on the left reads the source sentence. The **decoder** on the right writes the target, and each of its words looks at the encoder's output through **cross-attention**. Both are stacks of equal layers. Each box is a **sublayer**.
 #
-# Follow one of the two thick lines from the bottom to the top. It carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from this line and *adds* its results to them. The line is called the **residual stream**. Layers tell each other nothing except through this stream.
+# Follow one of the two thick lines from the bottom to the top. It is called the **residual stream**, and it carries one vector for each word. At the bottom this is the word's embedding plus its position. Every sublayer *reads* the vectors from the stream and *adds* its results to them.
 #
 # Here is one word with three numbers, in an encoder of one layer:
 #
@@ -48,11 +47,11 @@ show.encoder_decoder.whole_picture()
 # | self-attention reads it and adds (0.5, 0, −1) | (1.5, 2, 2) |
 # | the feed-forward network reads that and adds (0, 1, 0) | (1.5, 3, 2) |
 #
-# The final vector is the first one plus everything that was added on the way. If a sublayer adds zeros, the word passes unchanged. The norms are missing in this example. You build them first.
+# The final vector is the first one plus everything that was added on the way. The picture and this example leave out the layer norms, which you build first.
 #
 # ## Sentences
 #
-# The corpus `phrases` holds 20,000 English sentences and their French translations. A small grammar made them. So every translation is known to be right, and the grammar also knows which English word each French word comes from.
+# The corpus `phrases` holds 20,000 English sentences and their French translations. A small grammar made them. So every translation is right, and the grammar also knows which English word each French word comes from.
 
 # %%
 pairs = data.load("phrases")
@@ -64,28 +63,27 @@ row = pairs["validation"][40]
 show.encoder_decoder.alignment(row["english"], row["french"], row["alignment"])
 
 # %% [markdown]
-# Orange lines mark words that have changed their order. Most adjectives step behind the noun (`grand`, `petit`, `vieux` and a few others do not). They agree with the noun, as verbs agree with their subject. *Not* becomes two words around the verb, *him* moves in front of the verb, and `le`, `ne` and `je` lose
-# their vowel before another vowel. No single rule is hard, but each needs to know something about another word.
+# Orange lines mark words that have changed their order. Most French adjectives stand behind their noun, and the noun decides their ending. *Not* becomes two words around the verb, `ne` and `pas`. *Him* moves in front of the verb. `le` becomes `l'` before a vowel. No single rule is hard, but each depends on another word.
 #
 # **Dimensions:** $B$ sentences in a batch, $T$ words of the target, $S$ words of the source, $D$ numbers in a word's vector, $F$ the width inside the feed-forward network, $h$ heads, $V$ words in the target's vocabulary.
 #
 # ## Layer normalisation
 #
-# Stack thirty layers. If each makes a vector longer by a tenth, it is seventeen times as long at the top. **Layer normalisation** keeps its size in bounds. Take a word with the numbers 1, 3, 5 and 7:
+# If each of thirty layers makes a vector longer by a tenth, it is $1.1^{30} \approx 17$ times as long at the top. **Layer normalisation** keeps its size in bounds. Take a word with the numbers 1, 3, 5 and 7:
 #
-# - their mean is 4, so subtract it and get −3, −1, 1, 3;
-# - the mean of the squares of these is (9 + 1 + 1 + 9) / 4 = 5, the variance;
-# - divide by its root, 2.24, and get −1.34, −0.45, 0.45, 1.34.
+# - Their mean is 4. Subtract it and get −3, −1, 1, 3.
+# - The mean of the squares of these is (9 + 1 + 1 + 9) / 4 = 5, the variance.
+# - Divide by the root of the variance, 2.24, and get −1.34, −0.45, 0.45, 1.34.
 #
 # The same steps work for a word of any width $D$. They use the word's *own* numbers only.
 #
 # $$\text{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad \mu = \frac{1}{D}\sum_{i} x_i, \qquad \sigma^2 = \frac{1}{D}\sum_{i} (x_i - \mu)^2$$
 #
-# The model learns the vectors $\gamma$ and $\beta$, so it can undo the normalisation where that helps. The small $\varepsilon$ prevents a division by zero. Batch normalisation, as in image networks, would not do here. A word's result would depend on the other sentences in the batch, and even on their padding.
+# The model learns the vectors $\gamma$ and $\beta$, so it can undo the normalisation where that helps. The small $\varepsilon$ prevents a division by zero.
 #
 # ### Exercise: `layer_norm` (about 10 minutes)
 #
-# Normalise over the last axis. There may be any number of axes before it. Note what the formula divides $\sigma^2$ by. Subtract $\mu$ before you square, because words may lie far from zero.
+# Normalise over the last axis. There may be any number of axes before it. Note what the formula divides the sum of squares by. Subtract $\mu$ before you square. The shortcut, the mean of the squares minus $\mu^2$, loses its digits for numbers far from zero.
 
 
 # %% solution="layer_norm"
@@ -119,7 +117,7 @@ for before, after in zip(words, normed):
 #
 # ## The feed-forward network
 #
-# Attention moves information *between* words. Once its weights are given, its output is only a weighted sum of values. So after each attention every word passes alone through a small network with a ReLU. It is the same network at every position.
+# Attention moves information *between* words, but all it computes is a weighted sum of values. Each word then has to work on its sum. So after each attention every word passes alone through a small network with a ReLU, which sets negative numbers to zero. The network is the same at every position.
 #
 # Take a word $x = (1, -2)$ and three hidden numbers. Let the rows of $W_1$ be $(1, 0)$, $(0, 1)$ and $(1, 1)$, and let both biases be zero. Then $W_1 x = (1, -2, -1)$, and ReLU turns that into $(1, 0, 0)$. With the rows $(2, 1, 1)$ and $(0, 1, 1)$ in $W_2$, the result is $(2, 0)$. In general,
 #
@@ -148,7 +146,7 @@ check("feed_forward", feed_forward)
 # %% [markdown]
 # ## A layer of the encoder
 #
-# Attention and the feed-forward network are the two **sublayers** of an encoder layer. Each has a **residual connection** around it, so its output is *added* to what it read. So a sublayer has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
+# An encoder layer has two **sublayers**, attention and the feed-forward network. Each has a **residual connection** around it. Its output is *added* to what it read, so it has to learn only the change. Gradients also get a direct way to the bottom, along the residual stream.
 #
 # Each sublayer has a layer norm, too. There are two places for it. Say the word is $x = (1, 3)$, and the sublayer returns $(2, -2)$ for whatever it reads.
 #
@@ -171,7 +169,7 @@ check("feed_forward", feed_forward)
 
 # %% solution="EncoderLayer"
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each with a residual road around it and a norm."""
+    """Self-attention, then feed-forward, each with a residual connection around it and a norm."""
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
@@ -198,11 +196,11 @@ class EncoderLayer(nn.Module):
 check("EncoderLayer", EncoderLayer)
 
 # %% [markdown]
-# What do the norms do in a tall stack? Send words through 24 fresh layers with post-norm, with pre-norm, and with the norms taken out.
+# What do the norms do in a tall stack? Send words through 24 untrained layers with post-norm, with pre-norm, and without norms.
 
 
 # %%
-def sizes_in_a_tower(kind, height=24, width=64):
+def sizes_in_a_stack(kind, height=24, width=64):
     """Mean length of the words' vectors before the first layer and after each."""
     seed(0)
     x = torch.randn(8, 10, width)
@@ -220,13 +218,13 @@ def sizes_in_a_tower(kind, height=24, width=64):
     return sizes
 
 
-sizes = {kind: sizes_in_a_tower(kind) for kind in ("no norm", "pre-norm", "post-norm")}
+sizes = {kind: sizes_in_a_stack(kind) for kind in ("no norm", "pre-norm", "post-norm")}
 show.encoder_decoder.sizes_by_height(sizes)
 
 # %% [markdown]
 # Without norms the vectors explode. In post-norm every layer brings them back to the length $\sqrt{D} = 8$. In pre-norm they grow slowly. Every sublayer reads a normed copy and adds about as much as the one before, and nothing ever shrinks the residual stream.
 #
-# The same holds for gradients on the way back. In a pre-norm stack they reach the bottom undiminished, so tall models use it. The price is one more norm, at the very top of the stack.
+# Gradients go the same way back. In a pre-norm stack no norm stands in their way, so they reach the bottom undiminished, and tall models use it. Such a stack needs one more norm at its very top, because its last vectors have grown.
 #
 # ## A layer of the decoder
 #
@@ -238,12 +236,12 @@ show.encoder_decoder.sizes_by_height(sizes)
 #
 # ### Exercise: `DecoderLayer` (about 20 minutes)
 #
-# Use the memory as it comes. In pre-norm the encoder has normed it already, so `norm2` is for the words that ask.
+# Use the memory as it comes. In pre-norm the norm at the top of the encoder has normed it already, so `norm2` is for the queries only.
 
 
 # %% solution="DecoderLayer"
 class DecoderLayer(nn.Module):
-    """Masked self-attention, cross-attention, feed-forward, each with a road around it."""
+    """Masked self-attention, cross-attention, feed-forward, each with a residual connection."""
 
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm="post"):
         super().__init__()
@@ -275,7 +273,7 @@ check("DecoderLayer", DecoderLayer)
 # %% [markdown]
 # ## Three architectures
 #
-# The lecture calls them A, B and C. They differ in little more than which words may look at which.
+# Call them A, B and C. They differ in little more than which words may look at which.
 #
 # - **A, decoder only** (GPT). There is one text, and each word sees itself and the words before it. It can write.
 # - **B, encoder only** (BERT). There is one text, and every word sees every word. It can read, but not write.
@@ -287,9 +285,9 @@ check("DecoderLayer", DecoderLayer)
 #
 # Return a dictionary with the keys `encoder_self`, `decoder_self` and `cross`. The argument `kind` is "encoder", "decoder" or "encoder-decoder". A value is `None` where the architecture has no such attention. Otherwise it is a boolean mask that broadcasts to $(B, h, \text{rows}, \text{columns})$.
 #
-# Which row, and which column? Each **row** belongs to the word that looks, the query. Each **column** belongs to a word that it may look at, the key. So after broadcasting, `mask[b, :, i, j]` is True if word $i$ of sentence $b$ may look at word $j$. In `cross` the rows are words of the target, and the columns are words of the source.
+# Each **row** belongs to a query, the word that looks. Each **column** belongs to a key, a word that it may look at. So after broadcasting, `mask[b, :, i, j]` is True if word $i$ of sentence $b$ may look at word $j$. In `cross` the rows are words of the target, and the columns are words of the source.
 #
-# The lengths tell you which words are padding, and how many words there are. A text is as long as the longest sentence of its batch. For a pure decoder the lengths of its one text come as `src_lengths`. The rows of padded words do not matter, because nobody reads their results.
+# The lengths tell you which words are padding. A mask is as wide as the longest sentence of its batch. For "decoder" the lengths of its one text come as `src_lengths`. The rows of padded words do not matter, because nobody reads their results.
 
 
 # %% solution="architecture_masks"
@@ -328,10 +326,10 @@ show.encoder_decoder.architectures(architecture_masks)
 #
 # ### Build a GPT
 #
-# Architecture A needs no new part. A decoder without a source has nothing to cross-attend to, so its layer is your `EncoderLayer`. A causal mask makes a decoder of it. The next cell is a free one and earns no points. It runs as it stands, but no word passes through a layer yet. Complete `forward`:
+# Architecture A needs no new part. Without a source there is no cross-attention, so its layer is your `EncoderLayer` with a causal mask. The next cell earns no points. It runs as it stands, but no word passes through a layer yet. Complete `forward`:
 #
-# 1. make a causal mask for the length of `ids`, for example with your `architecture_masks`.
-# 2. send `x` through the layers one after the other, each with that mask.
+# 1. Make a causal mask for the length of `ids`, for example with your `architecture_masks`.
+# 2. Send `x` through the layers one after the other, each with that mask.
 
 
 # %%
@@ -357,15 +355,15 @@ small = DecoderOnly(vocab=20, d_model=32, n_heads=4, d_ff=128, n_layers=2, max_l
 show.encoder_decoder.decoder_only(small, torch.arange(3, 3 + len(text))[None], text)
 
 # %% [markdown]
-# The squares of the layers show their self-attention, the mean of the heads. There are none as long as no layer is called. The last square is a test from outside. It replaces one word at a time by another, and marks every position whose logits change.
+# The last square is a test. It replaces one word at a time by another, and marks every position whose logits change.
 #
 # - A mere diagonal means that no layer is called yet. Each word reads only itself.
 # - A full square means that no mask arrives in the layers. Then it is architecture B.
 # - A triangle is what you want. Every word reads itself and all words before it, and none behind it.
 #
-# In the layers' triangles, look at the rows. The first word has nobody else to look at. The last one spreads its attention roughly evenly, because no weight is trained yet.
+# Each layer that is called adds a square with its attention, the mean of the heads. Its last row is roughly even, because no weight is trained yet.
 #
-# How large is a real one? GPT has 12 layers of width 768 with 12 heads, a vocabulary of 40,478 and 512 positions. The lectures say 117 million parameters. First estimate it by hand. A layer has $4D^2 + 8D^2 = 12D^2$ weights, so twelve layers have $12 \cdot 12 \cdot 768^2 \approx 85$ million. The embeddings have $40{,}478 \cdot 768 \approx 31$ million. Now count.
+# How large is a real one? GPT has 12 layers of width 768 with 12 heads, a vocabulary of 40,478 and 512 positions. It is said to have 117 million parameters. First estimate it by hand. A layer has $4D^2 + 8D^2 = 12D^2$ weights, so twelve layers have $12 \cdot 12 \cdot 768^2 \approx 85$ million. The embeddings have $40{,}478 \cdot 768 \approx 31$ million. Now count.
 
 # %%
 D, inner = 768, 4 * 768
@@ -373,32 +371,28 @@ with torch.device("meta"):  # shapes without numbers: nothing is stored
     gpt = DecoderOnly(40_478, D, 12, inner, 12, max_len=512)
 stack = sum(p.numel() for p in gpt.layers.parameters())
 total = sum(p.numel() for p in gpt.parameters())
-
-segments, norm, pooler = 2 * D, 2 * D, D * D + D
-bert = (30_522 + 512) * D + segments + norm + stack + pooler
-print(f"the 12 layers of either  {stack:>11,}")
-print(f"GPT                      {total:>11,}")
-print(f"BERT-Base                {bert:>11,}")
+print(f"the 12 layers  {stack:>11,}")
+print(f"all of GPT     {total:>11,}")
 
 # %% [markdown]
-# GPT has 116.5 million, as the lectures say. The output reuses the embedding's weights, so it adds none. BERT-Base has 109.5 million, and the lectures say 110. Its stack is the same. BERT adds a vector each for first and second sentence, one more norm, and a layer that reads the `[CLS]` token. Its vocabulary is smaller. Only the causal mask tells the two stacks apart.
+# The output reuses the weights of the embedding, so it adds none. BERT-Base has the same stack of 85 million. Only the causal mask tells the two stacks apart.
 #
 # ## The Transformer
 #
 # Now assemble architecture C. For `model(src, tgt_in)`, from the bottom to the top:
 #
-# - **Embeddings.** Each word's embedding is multiplied by $\sqrt{D}$. Then the sinusoidal positional encoding is added, and dropout follows. Fresh embeddings have numbers of about $1/\sqrt{D}$, and sinusoids have numbers of about 1. Without the factor, the position would drown the word.
+# - **Embeddings.** Each word's embedding is multiplied by $\sqrt{D}$. Then the sinusoidal positional encodings are added (`self.positions`), and dropout follows. New embeddings have numbers of about $1/\sqrt{D}$, and sinusoids have numbers of about 1. Without the factor, the position would drown the word.
 # - **Encoder.** The source passes through the encoder's layers, each with `src_mask`.
 # - **Decoder.** The target passes through the decoder's layers. Each gets the *finished* memory, `tgt_mask` for its self-attention and `src_mask` for its cross-attention.
-# - **Last norms.** A pre-norm stack ends with one more norm, `encoder_norm` or `decoder_norm`. In post-norm these do nothing.
-# - **Logits.** The logits of the next word are the dot products with the target's embeddings. The same weights serve at the bottom and at the top, so they are called **tied weights**.
+# - **Last norms.** A pre-norm stack ends with one more norm, `encoder_norm` or `decoder_norm`. Call them in post-norm, too, where they do nothing.
+# - **Logits.** The logits of the next word are the dot products of the decoder's output with the embeddings of all target words. The same weights serve at the bottom and at the top, so they are called **tied weights**.
 #
-# A caller may leave the masks out. Then `forward` makes them. `src_mask` hides padding, which may stand anywhere in a source or be all of it. `tgt_mask` hides the future. Padding stands at the end of a target, so for its real words it lies in the future and is hidden already. Masks that are given are used as they are. Here are the parts:
+# `forward` makes each mask that the caller leaves out, and uses a given mask as it is. `src_mask` hides every `pad` in the source. It may stand anywhere, and a source may hold nothing else. `tgt_mask` hides only the future. In a target all padding comes after the real words, so the causal mask hides it from them already. Here are the parts:
 
 
 # %%
 class Parts(nn.Module):
-    """Its parts; pad, sos and eos are ids, max_len the most words that it reads or writes."""
+    """The parts of a Transformer; pad, sos, eos are ids, max_len the most words of a sentence."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers,
                  dropout=0.1, norm="post", pad=0, sos=1, eos=2, max_len=64):  # fmt: skip
@@ -425,7 +419,7 @@ class Parts(nn.Module):
 
 # %% solution="Transformer"
 class Transformer(Parts):
-    """model(src (B, S), tgt_in (B, T)) -> logits (B, T, V) for the next word at every place."""
+    """model(src (B, S), tgt_in (B, T)) -> logits (B, T, V) for the next word at every position."""
 
     def forward(self, src, tgt_in, src_mask=None, tgt_mask=None):
         ### BEGIN SOLUTION
@@ -455,7 +449,7 @@ check("Transformer", Transformer)
 # %% [markdown]
 # ## The loss
 #
-# In training the decoder reads the *right* translation, one position late, behind `<sos>`. At position $t$ it sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words of a sentence. A recurrent decoder has to make them one after the other.
+# In training the decoder reads the *right* translation, shifted by one position. `sos` comes first, and the last word is dropped. So at position $t$ the decoder sees the words before $t$, and it has to predict word $t$. Thanks to the causal mask, one pass makes the predictions for all $T$ words.
 #
 # The paper softens the loss. A one-hot target asks for a probability of 1. Softmax reaches that only with infinite logits, so the model keeps raising them long after it is right. **Label smoothing** takes a share $\varepsilon$ of the target and spreads it evenly over all $V$ words, the right one included.
 #
@@ -493,7 +487,7 @@ def label_smoothing_loss(
 check("label_smoothing_loss", label_smoothing_loss)
 
 # %% [markdown]
-# The next cell computes the loss for one token and 251 words. The right word's logit is 2, 4, 6, 8, 12 or 20, and all others are 0.
+# The next cell computes the loss of one token, with a vocabulary of 251 words. The right word's logit is 2, 4, 6, 8, 12 or 20, and all others are 0.
 
 # %%
 predict("best_lead_under_smoothing")
@@ -509,7 +503,7 @@ for epsilon in (0.0, 0.1):
     print(f"loss, epsilon = {epsilon}     ", "  ".join(f"{loss:.3f}" for loss in leads))
 
 # %% [markdown]
-# Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. This also means that the loss no longer goes to zero. Remember that when you look at the training curve.
+# Without smoothing, a larger lead is always better. With smoothing there is a best lead, near 8, and more confidence *costs*. So the loss no longer goes to zero.
 #
 # ## A learning rate that warms up
 #
@@ -523,7 +517,7 @@ for epsilon in (0.0, 0.1):
 #
 # $$\text{rate} = D^{-1/2} \cdot \min\!\left(\text{step}^{-1/2},\; \text{step} \cdot \text{warmup}^{-3/2}\right)$$
 #
-# Why begin slowly? In a fresh post-norm stack the top layers get large gradients, as R. Xiong and others measured in 2020. Adam needs some steps to learn how large gradients usually are. A big step in a wrong direction at the very start is hard to undo.
+# Why begin slowly? In an untrained post-norm stack the top layers get large gradients. Adam needs some steps to learn how large gradients usually are. A big step in a wrong direction at the very start is hard to undo.
 #
 # ### Exercise: `warmup_schedule` (about 5 minutes)
 #
@@ -551,9 +545,7 @@ show.encoder_decoder.schedule(warmup_schedule, d_model=512, warmup=4000, steps=3
 #
 # ### Exercise: `decode_greedy` (about 20 minutes)
 #
-# Write for a whole batch, without gradients. Call `model(src, words_so_far)` for logits. The model's attributes `model.sos`, `model.eos` and `model.pad` are ids. A sentence may have at most `model.max_len` words, `eos` included. The model makes its own masks, and uses a mask of yours as it is.
-#
-# A sentence that has ended gets nothing but `pad`. You may stop when all sentences have ended, and you have to stop at `max_len`.
+# Write for a whole batch, without gradients. Call `model(src, words_so_far)` for logits. The model's attributes `model.sos`, `model.eos` and `model.pad` are ids. Leave the masks to the model. A sentence that has ended gets nothing but `pad`. You may stop when all sentences have ended. You have to stop at `model.max_len` words, `eos` included.
 
 
 # %% solution="decode_greedy"
@@ -601,14 +593,14 @@ def build_model(norm="pre", dropout=0.0):
 #
 # Write the loop over `batches`. For each batch:
 #
-# - shift the target to get the decoder's input;
-# - compute the smoothed loss over real words, with $\varepsilon = 0.1$ as in the paper. `eos` is a real word;
-# - set the rate of this step with `optimizer.param_groups[0]["lr"] = ...`, and make the step;
-# - call `batches.log(loss)`. It records the loss and draws the curve, and changes nothing in the model. Without it you train blindly.
+# - Make the decoder's input. Put `model.sos` in front of the target, and drop its last position.
+# - Compute the smoothed loss over real words, with $\varepsilon = 0.1$ as in the paper. `eos` is a real word.
+# - Set the rate of this step with `optimizer.param_groups[0]["lr"] = ...`, and make the step.
+# - Call `batches.log(loss)`. It records the loss and draws the curve.
 #
-# There are 625 steps on a CPU, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
+# There are 625 steps on a CPU, about two passes over the sentences, and ten times as many on a GPU. A warm-up of 250 steps works well. The paper's Adam has `betas=(0.9, 0.98)` and `eps=1e-9`.
 #
-# **How it is scored.** The grader draws 300 new sentences. Your model writes their translations, one word after the other. Full marks need two things. At least 70 % of the translations are right to the last word, and their BLEU is at least 0.8 (explained below). The public check is easier. It asks for half of 60 sentences and a BLEU of 0.4, so passing it does not mean full marks yet. You measure the same two numbers yourself after training.
+# **How it is scored.** Your model translates 300 new sentences, one word after the other. For full marks, at least 70 % of them have to be right to the last word, and their BLEU (explained below) has to be at least 0.8. The public check is easier. It asks for half of 60 sentences and a BLEU of 0.4. You measure the same two numbers yourself after training.
 
 
 # %% solution="encoder_decoder_task"
@@ -635,7 +627,7 @@ record = fit("encoder_decoder_task", build_model, train)
 check("encoder_decoder_task", record.model)
 
 # %% [markdown]
-# The curve flattens somewhat below 1 and not near 0. That is the price of smoothing, for in the table above the lowest loss was 0.88. Now let the model write. The sentences are from the held-out set, so it has seen none of them in training.
+# The curve flattens somewhat below 1 and not near 0. That is the price of smoothing. In the table above, too, the lowest loss was 0.88. Now let the model translate sentences that it has not seen in training.
 
 # %%
 model = record.model
@@ -660,7 +652,7 @@ for i in range(6):
 # | in the output | 6 | 5 | 4 | 3 |
 # | of these, also in the expected sentence | 6 | 3 | 2 | 1 |
 #
-# The geometric mean of the four shares is $(1 \cdot 0.6 \cdot 0.5 \cdot 0.333)^{1/4} = 0.562$. An output that is too short pays a penalty. Otherwise it would be best to write only what is certain. Here 6 words stand for 8, which costs a factor $e^{1 - 8/6} = 0.717$. So BLEU is 0.562 · 0.717 = 0.403. For many sentences, their counts are added up first.
+# The geometric mean of the four shares is $(1 \cdot 0.6 \cdot 0.5 \cdot 0.333)^{1/4} = 0.562$. An output that is too short pays a penalty, or it would be best to write only what is certain. Here 6 words stand for 8, which costs a factor $e^{1 - 8/6} = 0.717$. So BLEU is 0.562 · 0.717 = 0.403. For many sentences, their counts are added up first.
 
 
 # %%
@@ -691,7 +683,7 @@ print(f"the model: right to the last word {right(said, french):.1%}, BLEU {bleu(
 # %% [markdown]
 # ## Against a recurrent network
 #
-# The baseline is `blocks.AttentionSeq2Seq`, two GRUs with attention between them. It trains on the same batches for the same number of steps, and with the same loss. Torch's own `cross_entropy` can smooth, too, and here it leaves out the padding.
+# The baseline is `blocks.AttentionSeq2Seq`, two GRUs with attention between them. It trains on the same batches for the same number of steps. The loss is the same, this time from torch.
 
 
 # %%
@@ -716,7 +708,7 @@ def train_recurrent(model, batches):
 recurrent = fit("encoder_decoder_task", build_recurrent, train_recurrent, variant="recurrent")
 
 # %% [markdown]
-# Times are only worth comparing if they are taken fairly. The next cell runs everything with one thread, once to warm up, and then several times. The fastest run counts, because other programs on your machine can only make a run slower.
+# The next cell times both on one thread, once to warm up and then several times. The fastest run counts, because other programs on your machine can only make a run slower.
 
 
 # %%
@@ -749,6 +741,9 @@ for name, trained, decode in (
     print(f"{name:<18} {size:>11,} {trained.seconds:>8.1f} s {writing:>7.2f} s", end="")
     print(f" {right(words, french):>11.1%} {bleu(words, french):>7.3f}")
 
+# %% [markdown]
+# The next picture sorts the sentences by their length. Which network does better on the long ones?
+
 # %%
 lengths = ["3-5", "6-7", "8-9", "10-12", "13 or more"]
 limits = [(0, 5), (6, 7), (8, 9), (10, 12), (13, 99)]
@@ -759,13 +754,11 @@ for name, words in translations.items():
 show.encoder_decoder.by_length(lengths, curves)
 
 # %% [markdown]
-# The two are equally large. Their training times are of the same order, and they end close together. In some trainings the recurrent network is ahead, in others the Transformer. Was it worth it?
-#
-# Here it was not. Nine words a sentence and 20,000 sentences suit a GRU well. It has the order of words built in. The Transformer has to learn what a position is, and few training sentences reach the late positions. It pays that price for one thing, and you can measure it.
+# The two are equally large, and they end close together. In some trainings the recurrent network is ahead, in others the Transformer. So here the Transformer was not worth it. Short sentences, and few of them, suit a GRU. It has the order of words built in, while the Transformer has to learn what a position is, and few training sentences reach the late ones. It pays that price for one thing, which you measure now.
 #
 # ### What a long text costs
 #
-# A recurrent layer reads $T$ tokens in $T$ steps, and each step waits for the one before. In a Transformer's layer **no token waits for another**. It has two steps whatever the length, attention and then feed-forward. The next cells send one text through a GRU and through a Transformer layer, forwards and backwards, with a vector of width 64 for each token. Both use torch's fastest code. The Transformer's layer has twice as many weights, $12 D^2$ beside $6 D^2$.
+# A recurrent layer reads $T$ tokens in $T$ steps, and each step waits for the one before. In a Transformer's layer **no token waits for another**. It has two steps whatever the length, attention and then feed-forward. The next cells send one text through a GRU and through a Transformer layer, forwards and backwards, with a vector of width 64 for each token. The Transformer's layer has twice as many weights, $12 D^2$ beside $3 \cdot 2 D^2$ in the GRU's two gates and candidate.
 
 # %%
 predict("recurrent_layer_on_one_thread")
@@ -809,15 +802,13 @@ for T in text_lengths:
 show.encoder_decoder.seconds_by_length(text_lengths, seconds)
 
 # %% [markdown]
-# Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. These are two columns of the paper's Table 1. *Sequential operations* are $T$ against a constant. *Complexity per layer* is $T D^2$ for the GRU, and the layer's attention adds $T^2 D$.
+# Even one thread reads the text several times faster with the Transformer's layer. The layer does more arithmetic, but in a few large matrix products. The GRU needs hundreds of tiny ones, and starting each of them takes time. At 2,048 tokens the lead is smaller again, because $T^2$ scores have to be computed. The paper counts the steps as *sequential operations* and the arithmetic as *complexity per layer*.
 #
-# On one thread all arithmetic has to queue anyway. A GPU has thousands of cores, and there the first column decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 49,152 steps in a row, and most cores have nothing to do in any of them. The Transformer makes 48, and each of them has work for many cores. So the same hardware can train on far more text. This is a main reason why large language models are Transformers. If you have a GPU, set `hardware = device()` in the last cell and run it again.
+# A GPU has thousands of cores, so there the number of steps decides. Think of 24 layers and a text of 2,048 tokens. A recurrent stack makes 24 · 2,048 = 49,152 steps in a row, and in each of them most cores have nothing to do. The Transformer makes 24 · 2 = 48, and each of them has work for many cores. So the same hardware can train on far more text, which is a main reason why large language models are Transformers. If you have a GPU, set `hardware = device()` in the last cell and run it again.
 #
 # ### The price in writing
 #
-# Writing shows the other side. In the comparison above, the Transformer needs more than ten times as long. Its `decode_greedy` sends the whole sentence so far through the model for each new word, while a GRU goes on from its hidden state.
-#
-# Most of this work is done again and again. Real programs keep the keys and values that each attention layer has computed for earlier words, in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. You will build such a cache later in the course. Why may a program keep these numbers at all? The written question below asks you.
+# In writing, the Transformer of the comparison above needs more than ten times as long. For each new word, its `decode_greedy` sends the whole sentence so far through the model, while a GRU goes on from its hidden state. Real programs keep the keys and values of earlier words in a **key/value cache**. For each new word they compute only its own row, and let it look at the kept ones. The price is memory, which grows with the length of the text. You will build such a cache later in the course. Why may a program keep these numbers at all? The written question below asks you.
 #
 # ## Where it looks
 #
@@ -832,9 +823,9 @@ said_words = [*data.phrases.decode(ids[0], "french"), "(end)"]
 show.encoder_decoder.cross_maps(weights[:, 0], said_words, [*sentence, "(end)"])
 
 # %% [markdown]
-# Follow the diagonal, and find where it breaks. The model writes `chat` from *cat*, and only then `noir` from *black*. The second `le` looks at *him*, before the verb, and `pas` looks at *not*. An adjective often looks at its noun as well, because the noun decides its ending. (Your model may divide the work between its layers in another way.)
+# Follow the diagonal, and find where it breaks. The model writes `chat` from *cat*, and only then `noir` from *black*. The second `le` looks at *him*, before the verb, and `pas` looks at *not*. An adjective often looks at its noun as well. (Your model may divide the work between its layers in another way.)
 #
-# The training data never say which word comes from which. The grammar knows it. How often does a French word look most at the English word that it comes from?
+# The training data never say which word comes from which. How often does a French word look most at the English word that it comes from?
 
 # %%
 hits, total = Counter(), 0
@@ -858,11 +849,11 @@ for layer, found in hits.items():
 # |---|---|---|
 # | 1 | `a` 0.60, `b` 0.30, `eos` 0.10 | `a`, `b` |
 # | 2 | `a eos` 0.30, `a b` 0.18, `a a` 0.12, `b a` 0.27, `b b` 0.015, `b eos` 0.015 | `a eos` (finished), `b a` |
-# | 3 | `b a eos` 0.257, and others with 0.0135 together | `b a eos` (finished) |
+# | 3 | `b a eos` 0.257, `b a a` and `b a b` 0.0135 together | `b a eos` (finished) |
 #
-# At each step, every open hypothesis is continued with every word, and the best ones are kept. A hypothesis that ends in `eos` is **finished** and **keeps its place in the beam**. So one finished hypothesis in a beam of 2 leaves one place for open ones, as in step 3. The search ends when finished hypotheses fill the beam, or at `max_len`.
+# At each step, every open hypothesis is continued with every word, and the best continuations fill the free places of the beam. A hypothesis that ends in `eos` is **finished** and **keeps its place in the beam**. So after step 2 of the table one place is free. The search ends when finished hypotheses fill the beam, or at `max_len`.
 #
-# Which of the two finished ones is the answer? Their log-probabilities are −1.20 for `a eos` and −1.36 for `b a eos`, so the first is ahead. But each further word makes the sum smaller, and that favours short sentences. Divide by the number of words, `eos` included, and get −0.60 and −0.45. Now the second is ahead. Greedy decoding cannot find it. The general formula has an exponent $\alpha$, the `length_penalty`:
+# Which of the two finished ones is the answer? Their log-probabilities are −1.20 for `a eos` and −1.36 for `b a eos`, so the first is ahead. But each further word makes the sum smaller, and that favours short sentences. Divide by the number of words, `eos` included, and get −0.60 and −0.45. Now the second is ahead. Greedy decoding would have written `a eos`. The general formula has an exponent $\alpha$, the `length_penalty`:
 #
 # $$\frac{\log p(y_1, \dots, y_n \mid \text{source})}{n^{\alpha}}$$
 #
@@ -915,7 +906,7 @@ for beam in (1, 4):
     print(f"beam {beam}: {score}, in {took:.2f} s")
 
 # %% [markdown]
-# There is hardly a difference, for four times the work. (The clock shows less, because the four hypotheses go through the model as one batch.) A sentence of this corpus has one right translation, and a model that knows it is sure of it.
+# There is hardly a difference, for four times the work. (The clock shows less if your four hypotheses go through the model as one batch.) A sentence of this corpus has one right translation, and a model that knows it is sure of it.
 #
 # In real translation many good sentences share the probability. There a beam of four to six gains about 0.01 of BLEU, which papers call "one point". Very wide beams make things worse again, for the most probable sentence is often a short or even an empty one. The length penalty works against that.
 #
@@ -952,7 +943,7 @@ show.encoder_decoder.translator(model, decode_greedy)
 # | `warmup_schedule` | the inverse square root schedule, or Noam schedule | `torch.optim.lr_scheduler.LambdaLR` |
 # | `decode_greedy`, `decode_beam` | greedy decoding, beam search with a length penalty | `model.generate(num_beams=4)` in transformers |
 #
-# Attention moves information between words, and the feed-forward network works on each word alone. Both read from the residual stream and write to it. Which words may look at which is all that tells a GPT from a BERT, and both from the model that you have trained.
+# Attention moves information between words, and the feed-forward network works on each word alone. Only the causal mask tells the stack of a GPT from that of a BERT.
 #
 # ## Going further
 #
@@ -960,8 +951,6 @@ show.encoder_decoder.translator(model, decode_greedy)
 # - **No attention.** Run `fit("encoder_decoder_task", lambda: build_recurrent(attention=0), train_recurrent, variant="no attention")`. It trains two GRUs with nothing but a hidden state between them. Four sentences in ten survive.
 # - **Norms and warm-up.** Train `build_model(norm="post")`, as in 2017. Then train with either norm and without a warm-up, at a constant rate of 0.001. Which combination suffers? R. Xiong and others explain it in
 #   [On layer normalization in the Transformer architecture](https://arxiv.org/abs/2002.04745) (2020).
-# - **A cache of your own.** Keep the keys and values of earlier words, so that each step of `decode_greedy` computes one row only. How much faster is it at 24 words?
-# - **Find the mistake.** One lecture makes its target mask from `(cible != 0).unsqueeze(1).unsqueeze(3)` and a triangle. Print its shape. Does it hide the words that look, or the words that are looked at? Why does nobody notice?
 # - **Read.** A. Vaswani and others, [Attention is all you need](https://arxiv.org/abs/1706.03762) (2017). With this notebook behind you, you can read every line of sections 3 and 5.
 #   R. Müller and others, [When does label smoothing help?](https://arxiv.org/abs/1906.02629) (2019).
 #

@@ -17,7 +17,7 @@ from course.reference import encoder_decoder as reference
         "Call it with a beam of 1 and compare with decode_greedy, for short sentences and long ones.",
         "List all sentences of up to three words, with log p and length. Which has the best final score?",
         "Do you add up logits, probabilities or log-probabilities? Over all words of a hypothesis, or the last one?",
-        "May a finished hypothesis still win when an open one becomes better later? When can you stop?",
+        "Print the beam after each step. How many of its places do finished hypotheses hold, and how many are free?",
     ),
 )
 def decode_beam(rng):
