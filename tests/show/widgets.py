@@ -9,11 +9,12 @@ import ipywidgets
 import torch
 
 from course import show
-from course.data import dates, phrases
+from course.data import dates, phrases, wordnet
 from course.reference import (
     bahdanau_attention,
     cbow,
     encoder_decoder,
+    gpt,
     lora,
     lstm_gru,
     markov_ngrams,
@@ -67,6 +68,11 @@ def _images() -> Any:
     return show.vit_patches.explorer(model.attention_maps, torch.rand(6, 1, 12, 12), vit_patches.patchify)
 
 
+def _next_tokens() -> Any:
+    torch.manual_seed(0)
+    return show.gpt.sampler(gpt.GPT(**wordnet.SIZES), gpt.next_token)
+
+
 def _matrices() -> dict[str, torch.Tensor]:
     made = torch.Generator().manual_seed(0)
     return {"tall": torch.randn(12, 5, generator=made), "wide": torch.randn(4, 9, generator=made)}
@@ -87,6 +93,7 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "10 translator": _translator,
     "11 explorer": _images,
     "12 explorer": lambda: show.lora.explorer(_matrices(), lora.best_rank_r),
+    "15 sampler": _next_tokens,
 }
 
 
