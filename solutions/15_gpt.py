@@ -485,7 +485,8 @@ for temperature in (0.3, 0.7, 1.5):
     print(f"{temperature}:", define("flimmer", "food", number=1, **how))
 
 # %% [markdown]
-# At a temperature of 0 it says what is commonest. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, except for its ending: a word in *-ist* is a person who does something. The model knows patterns of definitions, and it knows nothing of blorbels.
+# At a temperature of 0 it takes the likeliest token each time, and is caught in a loop of mixtures. At 1.5 it rambles. In between, it is at its best. The word itself hardly matters, but its ending does. A word in *-ist* is a person who believes or does something. The model knows patterns of definitions.
+# It knows nothing of blorbels, and little of the world. Mount Zibble lies in Georgia on the Mediterranean.
 #
 # ## The task: a play
 #
@@ -500,8 +501,8 @@ surprise = -truth.gather(-1, texts[:40, 1:, None]).log()
 print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
 
 # %% [markdown]
-# The first time that Greta speaks, nobody can know her surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
-# with the one before it, and a head of the next layer can then find "the token behind Greta". Such a pair is called an **induction head**.
+# The first time that Boris speaks, nobody can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
+# with the one before it, and a head of the next layer can then find "the token behind Boris". Such a pair is called an **induction head**.
 #
 # ### Exercise: the training loop (about 20 minutes)
 #

@@ -48,10 +48,13 @@ decoder_parameters.mistakes(
     "With tied=True, how many tables of V rows are there?",
     embedding_counted_twice=partial(_but, change=lambda a: {"tied": False}),
 )
-decoder_parameters.mistakes(
-    "How many matrices has a feed-forward network with a gate?",
-    gate_forgotten=partial(_but, change=lambda a: {"gated": False}),
-)
+
+
+@decoder_parameters.misconception("How many matrices has a feed-forward network with a gate?")
+def gate_forgotten(V, D, layers, heads, groups, d_head, F, gated, bias, tied, positions=0):
+    return reference.decoder_parameters(V, D, layers, heads, groups, d_head, F, False, bias, tied, positions)
+
+
 decoder_parameters.mistakes(
     "How wide are the keys of all groups together? Try Mistral, with 8 groups for its 32 heads.",
     keys_for_every_head=partial(_but, change=lambda a: {"groups": a["heads"]}),

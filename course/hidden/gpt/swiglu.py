@@ -36,7 +36,8 @@ def swiglu(rng):
     x, W_gate, W_up, W_down = inputs((2, 5, 3), 7)
     yield call("a gate that is wide open or shut", 30 * x, W_gate, W_up, W_down, grad=False)
     yield call("float32", *inputs((3, 2, 5), 7, dtype=torch.float32), public=True)
-    yield call("memory that is not contiguous", *(noncontiguous(tensor) for tensor in inputs((2, 3, 5), 7)))
+    scattered = (noncontiguous(tensor) for tensor in inputs((2, 3, 5), 7))
+    yield call("memory that is not contiguous", *scattered, public=True)
 
 
 def _with(activation):
