@@ -307,7 +307,7 @@ class GPTWeights(nn.Module):
 # ### Exercise: `GPT` (about 30 minutes)
 #
 # Write `forward(ids, cache=None)`, which returns the logits $(B, T, V)$ and a new cache. What the cache looks like is up to you. A list with one pair of keys and values a layer, each $(B, g, S, d)$, will do. Never change a cache that you were given, because two texts may go on from the same one.
-# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (Topic 18 will hand over patches of pictures.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$.
+# `ids` may also be vectors $(B, T, D)$, which take the place of embeddings. (A model that reads pictures gets their patches in this way.) `blocks.rope(x, positions)` is topic 08's RoPE for $x$ of shape $(B, h, T, d)$.
 
 
 # %% solution="GPT"
@@ -466,7 +466,7 @@ for word, kind in [
 # %% [markdown]
 # `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. The card says what the model was trained on and what it is bad at. Read it before you show the dictionary to somebody.
 #
-# How good is it? Topic 13 measures models with different tokenisers in **bits a byte**. Here is what each needs for definitions that it has not seen:
+# How good is it? Models with different tokenisers are compared in **bits a byte** (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
 #
 # | model | bits a byte |
 # |---|---|
@@ -646,7 +646,8 @@ show.gpt.sampler(dictionary, next_token)
 # - **Read.** H. Touvron and others, [LLaMA](https://arxiv.org/abs/2302.13971) (2023), section 2.2, is this notebook's list of parts. J. Hoffmann and others, [Training compute-optimal large language models](https://arxiv.org/abs/2203.15556) (2022),
 #   fit the law with a second term for the data. A. Holtzman and others, [The curious case of neural text degeneration](https://arxiv.org/abs/1904.09751) (2020), invented top-p. C. Olsson and others,
 #   [In-context learning and induction heads](https://arxiv.org/abs/2209.11895) (2022), watched induction appear.
-# - **Next.** A GPT goes on with your text. Topic 18 makes an assistant of it.
+# - **Next.** A GPT goes on with your text. To make an assistant of it, people train it further, on questions with good answers and on what readers prefer. L. Ouyang and others,
+#   [Training language models to follow instructions](https://arxiv.org/abs/2203.02155) (2022), tell how.
 
 # %%
 progress()

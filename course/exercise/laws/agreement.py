@@ -137,7 +137,9 @@ def entry_close(outputs: Outputs, key: str, value: float, within: float, of: str
     if not isinstance(outputs[of], Mapping) or key not in outputs[of]:
         return f"a dict with an entry {key!r} is asked for, and {kind(outputs[of])} came"
     found = float(outputs[of][key])
-    return "" if abs(found - value) <= within else because or f"{key} is {found:.4g}, and {value:.4g} is right"
+    return (
+        "" if abs(found - value) <= within else because or f"the entry {key!r} is {found:.4g}, and {value:.4g} is right"
+    )
 
 
 @law

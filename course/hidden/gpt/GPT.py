@@ -61,7 +61,7 @@ def GPT(rng):
     fork = fork.call(ids(2, 1), Ref("first"), into="one, continued", carries=["third"])
     yield fork.call(ids(2, 5), into="a new text", carries=["fourth"])
     vectors = rng.normal(2, 5, D).requires_grad_()
-    yield model("vectors in place of ids").call(vectors, carries=["cache"]).gradients().counts_with(whole)
+    yield model("vectors in place of ids", public=True).call(vectors, carries=["cache"]).gradients().counts_with(whole)
     one, other = (rng.normal(1, n, D) for n in (3, 2))
     mixed = model("vectors behind the cache").call(one, into="chunk 1", carries=["cache"]).counts_with(whole)
     yield mixed.call(other, Ref("cache"), into="chunk 2", carries=["more"])

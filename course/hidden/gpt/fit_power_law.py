@@ -9,6 +9,8 @@ import torch
 from course.exercise import call, exercise
 from course.reference import gpt as reference
 
+BECAUSE = "{} is not the law's: put your numbers back into the law, and compare the losses"
+
 
 @exercise(
     reference.fit_power_law,
@@ -20,21 +22,20 @@ from course.reference import gpt as reference
 )
 def fit_power_law(rng):
     """Losses that follow the law exactly. E is held to 2 % of the losses' span, alpha to 2 %, and ln A to 0.15."""
-    short = {"alpha": "alpha is not the law's", "E": "E is not the law's", "A": "A is not the law's"}
 
     def law_of(title, N, E, drop, alpha, public=False):
         N = torch.tensor(N, dtype=torch.float64)
         A = drop * float(N[0]) ** alpha
         losses = E + A / N**alpha
+        span = float(losses.max() - losses.min())
         case = call(title, N, losses, grad=False, public=public, weight=2.0).laws_only()
-        because = "{}: put your numbers back into the law, and compare the losses"
-        one = case.law("entry_close", key="E", value=E, within=0.02 * float(losses.max() - losses.min()),
-                       because=because.format(short["E"]))  # fmt: skip
-        yield one
-        told = {"key": "alpha", "value": alpha, "within": 0.02 * alpha, "because": because.format(short["alpha"])}
-        yield one.judged_again(f"{title}: alpha", **told)
-        told = {"key": "A", "value": A, "within": 0.14 * A, "because": because.format(short["A"])}
-        yield one.judged_again(f"{title}: A", **told)
+        case = case.law("entry_close", key="E", value=E, within=0.02 * span, because=BECAUSE.format("E"))
+        yield case
+        for key, value, within in (("alpha", alpha, 0.02 * alpha), ("A", A, 0.14 * A)):
+            told = {"key": key, "value": value, "within": within, "because": BECAUSE.format(key)}
+            yield case.judged_again(f"{title}: {key}", **told)
+        anything = case.judged_again(f"{title}: a dict", within=1e12, weight=0.1)
+        yield anything.counts_with(title)
 
     yield from law_of("three sizes", [1e4, 4e4, 16e4], 2.5, 1.0, 0.5, public=True)
     E, alpha = 1.5 + float(rng.uniform(1)), 0.3 + 0.4 * float(rng.uniform(1))
