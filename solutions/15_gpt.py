@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 A language model of your own: GPT
 #
-# Here is an entry from a dictionary:
+# Here is an entry of a dictionary:
 #
 # ```
 # nightjarrel (animal): a long-horned terrestrial fish of the family Sarcophilidae
@@ -10,7 +10,7 @@
 # There is no such fish. A network of 1.5 million numbers made it up. It learned from WordNet's definitions, and its weights came with this course.
 # At the end of this notebook your own code loads them, and you can ask for any word you like.
 #
-# The lecture shows a table of fourteen large language models. It looks like a zoo, and it is a list of parts. The models differ in their norm, in their feed-forward network, in how
+# The lecture shows a table of fourteen large language models. It looks like a zoo, but it is a list of parts. The models differ in their norm, in their feed-forward network, in how
 # they mark positions, and in what the heads share. You will build one row of that table, count its parameters, load its weights, and let it write.
 #
 # **You will**
@@ -34,7 +34,7 @@ from course.data import grammar, play, wordnet
 # %% [markdown]
 # ## The whole picture
 #
-# A **language model** reads tokens and says how likely each token is to come next. Whoever can do that can write. Draw a token, append it, and ask again.
+# A **language model** reads tokens and says how likely each token is to come next. A model that can do that can write. Draw a token, append it, and ask again.
 #
 # Topic 10 built an encoder and a decoder. GPT keeps the decoder alone. There is no source sentence, so there is no cross-attention, and what is left of a layer is causal self-attention and a feed-forward network.
 # This is the decoder of 2017 beside the one that you will build, which is LLaMA's:
@@ -56,7 +56,7 @@ from course.data import grammar, play, wordnet
 # ## Two small parts
 #
 # **RMSNorm** takes the token $x = (3, 4)$. Its squares are 9 and 16, and their mean is 12.5. The root of that is 3.54. Each number is divided by it, so the token becomes $(0.849, 1.131)$. Then each number is scaled by a learned $\gamma$.
-# LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and nobody misses them.
+# LayerNorm would subtract the mean first and add a shift at the end. RMSNorm does neither, and models train as well.
 #
 # $$\text{rms\_norm}(x) = \gamma \cdot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}$$
 #
@@ -225,8 +225,8 @@ show.gpt.shares(parts)
 # The counts are those that were published: 116.5 million, then 174.6, 176.2, 65.3, 540.4 and 7.2 thousand million. The count is a good detective, too. The lecture's table ticks "bias" for LLaMA. With biases
 # you would get 65.294 thousand million, and the published weights hold exactly 65,285,660,672.
 #
-# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model are its feed-forward networks. This also corrects the cost account of topic 06. A token of GPT-3 passes through $1.7 \cdot 10^{11}$ weights, one multiplication each.
-# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288$, which is 3 % of that. The square of the length, which worried us there, matters from some 50,000 tokens on.
+# In the picture, norms and biases are counted with the embeddings. Two thirds of a large model, or more, are its feed-forward networks. This also corrects the cost account of topic 06. A token of GPT-3 passes through $1.7 \cdot 10^{11}$ weights, one multiplication each.
+# The scores and mixtures of 2,048 tokens add $96 \cdot 2 \cdot 2048 \cdot 12288$, which is 3 % of that. The square of the length, which worried us there, outweighs all the rest from 74,000 tokens on.
 #
 # ## The model, and its cache
 #
@@ -363,7 +363,7 @@ print([wordnet.decode([token]) for token in ids[0, 1:-1].tolist()])
 print(f"{-log_p.sum().item():.2f} nats for the whole line")
 
 # %% [markdown]
-# Our own code gives 48.18 nats for this line. If yours gives the same, your model is ours, down to the last rotation.
+# Our own code gives 48.18 nats for this line. If yours gives the same, your model computes what ours does, down to the last rotation.
 #
 # ## Choose the next token
 #
@@ -464,7 +464,7 @@ for word, kind in [
     print(define(word, kind))
 
 # %% [markdown]
-# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. The card says what the model was trained on and what it is bad at. Read it before you show the dictionary to somebody.
+# `wordnet.KINDS` lists the kinds, and `print(wordnet.card())` shows the model card. The card says what the model was trained on and what it is bad at. Read it before you show the dictionary to your friends.
 #
 # How good is it? Models with different tokenisers are compared in **bits a byte** (topic 13), which is the whole surprise in bits divided by the number of bytes. Here is what each needs for definitions that it has not seen:
 #
@@ -501,7 +501,7 @@ surprise = -truth.gather(-1, texts[:40, 1:, None]).log()
 print(f"\nThe source itself needs {surprise.mean().item():.2f} nats a token.")
 
 # %% [markdown]
-# The first time that Boris speaks, nobody can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
+# The first time that Boris speaks, no model can know his surname. The second time, a reader who looks back knows it for certain. To find it, a model must search the text for the speaker's name and read what stood *behind* it. One head can mark each token
 # with the one before it, and a head of the next layer can then find "the token behind Boris". Such a pair is called an **induction head**.
 #
 # ### Exercise: the training loop (about 20 minutes)
@@ -597,7 +597,7 @@ print({name: round(value, 3) for name, value in law.items()})
 show.gpt.scaling(N, losses, law, play.ENTROPY)
 
 # %% [markdown]
-# The fitted floor is 2.606, and the entropy of these words is 2.604. From five trainings that all ended above it, the law finds what the grammar's author knew. It is no magic. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
+# The fitted floor is 2.606, and the entropy of these words is 2.604. From five trainings that all ended above it, the law finds the entropy. It is no magic. The law begins only after the first thousand texts, and if we add an earlier run, the floor is 0.04 too low.
 # We also tried other sizes of the model. From 9,000 parameters on, the words gain nothing more, since this grammar is small. WordNet would gain from every size that you can pay for.
 #
 # ## Play

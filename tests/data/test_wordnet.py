@@ -125,6 +125,11 @@ def test_lines_are_read_as_wordnet_writes_them():
     assert {*wordnet_text.KIND.values()} == {*wordnet.KINDS}
 
 
+def test_a_folder_without_wordnet_is_named_in_one_sentence(tmp_path):
+    with pytest.raises(SystemExit, match=r"holds no data.noun.*--wordnet FOLDER"):
+        wordnet_text.read(tmp_path)
+
+
 def test_merges_are_those_of_topic_13():
     """Of equally common pairs the older goes first."""
     merges = wordnet_text.trained_merges(["hug hug hug pug pun pun bun hugs"], 6)

@@ -6,6 +6,7 @@ package wordnet-base, which is fetched into a temporary folder. It is not part o
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from course.data import words_of
 
 PACKAGE = "wordnet-base"
+WAY = 'Say make weights ARGS="--wordnet FOLDER".'
 WORDS, LONGEST, HELD_OUT, SEED = 2, 240, 4000, 0
 FILES = ("noun", "verb", "adj", "adv")
 ADJECTIVES, ADVERBS, VERBS = (0, 1, 44), (2,), range(29, 44)
@@ -68,7 +70,10 @@ class Text:
 
 def fetched(folder: Path) -> Path:
     """Fetch Debian's package into `folder`, and return where WordNet's files lie in it."""
-    subprocess.run(["apt-get", "download", PACKAGE], cwd=folder, check=True, capture_output=True)
+    try:
+        subprocess.run(["apt-get", "download", PACKAGE], cwd=folder, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise SystemExit(f"apt-get fetched no {PACKAGE}. Name a folder that holds WordNet's data.noun. {WAY}") from None
     (package,) = folder.glob(f"{PACKAGE}_*.deb")
     subprocess.run(["dpkg", "-x", package, folder], check=True)
     return folder / "usr/share/wordnet"
@@ -79,6 +84,8 @@ def read(folder: Path | None) -> Text:
     if folder is None:
         with tempfile.TemporaryDirectory() as temporary:
             return read(fetched(Path(temporary)))
+    if not (folder / "data.noun").is_file():
+        raise SystemExit(f"{folder} holds no data.noun of WordNet 3.0. Name the folder that does. {WAY}")
     found = [lines for part in FILES for lines in definitions((folder / f"data.{part}").read_text(encoding="utf-8"))]
     random.Random(SEED).shuffle(found)
     train, held_out = found[HELD_OUT:], found[:HELD_OUT]
@@ -120,7 +127,5 @@ def trained_merges(lines: list[str], merges: int) -> list[tuple[bytes, bytes]]:
     trainer = trainers.BpeTrainer(vocab_size=256 + merges, initial_alphabet=alphabet, show_progress=False)
     letters = (" ".join("".join(alphabet[b] for b in word.encode()) for word in words_of(line)) for line in lines)
     tokenizer.train_from_iterator(letters, trainer)
-    import json
-
     learned = json.loads(tokenizer.to_str())["model"]["merges"]
     return [tuple(bytes(ord(letter) - 0x4E00 for letter in part) for part in pair) for pair in learned]
