@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BARS = 12
 """Tokens that the widget shows: the likeliest ones."""
-THROWS = 2000
+THROWS = 500
 """Draws of the student's function for one picture."""
 
 
@@ -146,7 +146,7 @@ def _draw_tokens(axes: Axes, p: Tensor, drawn: Tensor) -> None:
     likeliest = p.topk(BARS).indices
     places = torch.arange(BARS)
     axes.barh(places - 0.2, p[likeliest].numpy(), height=0.36, color=GREY, label="the model's probability")
-    axes.barh(places + 0.2, drawn[likeliest].numpy(), height=0.36, color=ORANGE, label="share of 2,000 draws")
+    axes.barh(places + 0.2, drawn[likeliest].numpy(), height=0.36, color=ORANGE, label=f"share of {THROWS} draws")
     axes.set_yticks(places.tolist(), [_shown(int(token)) for token in likeliest])
     axes.set(title="The next token", xlim=(0, max(1e-3, 1.08 * float(torch.maximum(p, drawn)[likeliest].max()))))
     axes.set_ylim(BARS - 0.4, -0.6)
